@@ -6,6 +6,10 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
@@ -18,8 +22,15 @@ type invalidFlag interface {
 }
 
 // inOurWords says of a flag what would be right, where the flag library leaves the
-// word to the parsers of the language. Other errors stay as they are.
-func inOurWords(err error) error {
+// word to the parsers of the language. Of a flag that a command with scenarios does not
+// have, it says which key it is. Other errors stay as they are.
+func inOurWords(c *cobra.Command, err error) error {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &unknown) && c.Flags().Lookup("set") != nil {
+		if meant := scenario.Meaning(unknown.GetSpecifiedName()); meant != "" {
+			return fmt.Errorf("%w; %s; keys of a scenario are given with --set", err, meant)
+		}
+	}
 	var invalid invalidFlag
 	if !errors.As(err, &invalid) {
 		return err

@@ -37,7 +37,7 @@ says whether the numbers can be believed.`,
 	}
 	root.CompletionOptions.HiddenDefaultCmd = true
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
-		return fmt.Errorf("%w; see %s --help", inOurWords(err), c.CommandPath())
+		return fmt.Errorf("%w; see %s --help", inOurWords(c, err), c.CommandPath())
 	})
 	root.AddCommand(
 		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),

@@ -9,10 +9,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"go.yaml.in/yaml/v4"
 
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
 // maxNodes bounds how many values one document may hold once its aliases are
@@ -262,7 +264,11 @@ func untold(t reflect.Type, path string) reflect.Value {
 // mapping reads the keys of n into the fields of the struct v.
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
-		d.mistake(n, path, "it is "+kind(n)+", not a mapping", mappingRemedy(v))
+		remedy := mappingRemedy(v)
+		if ours := synonym(path); ours != "" {
+			remedy = "here that is " + ours + "; " + remedy
+		}
+		d.mistake(n, path, "it is "+kind(n)+", not a mapping", remedy)
 		return
 	}
 	fields := make(map[string]field)
@@ -482,7 +488,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 		v.SetBool(n.Value == "true")
 	case reflect.Int, reflect.Int64:
 		whole, err := strconv.ParseInt(n.Value, 10, v.Type().Bits())
-		ok, remedy = err == nil, "write a whole number, as in 12"
+		ok, remedy = err == nil, wholeRemedy(n.Value)
 		v.SetInt(whole)
 	case reflect.Uint64:
 		whole, err := strconv.ParseUint(n.Value, 10, 64)
@@ -496,6 +502,14 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if !ok {
 		d.mistake(n, path, fmt.Sprintf("%q is not %s", n.Value, wanted(v.Kind())), remedy)
 	}
+}
+
+// wholeRemedy says how to write the whole number that text was meant to be: 50M is 50000000.
+func wholeRemedy(text string) string {
+	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
+		return fmt.Sprintf("write %d", rate.Records)
+	}
+	return "write a whole number, as in 12"
 }
 
 // vary says how a scenario is run with each of the values that n lists, if it

@@ -3,64 +3,90 @@ package scenario
 import "strings"
 
 // synonyms are the words of other tools, and of Kafka's own settings, in small
-// letters and without what stands between them, with what they are here.
-// docs/COMING_FROM.md has them tool by tool.
+// letters and without what stands between them, with what they are here: a key, a flag,
+// a command, or nothing and why. docs/COMING_FROM.md has them tool by tool.
 var synonyms = map[string]string{
 	"throughput": "load.rate", "targetthroughput": "load.rate", "targetrate": "load.rate",
 	"producerrate": "load.rate",
 	"messagerate":  "load.rate", "msgrate": "load.rate", "recordrate": "load.rate",
 	"messagespersecond": "load.rate", "recordspersecond": "load.rate",
 
-	"duration": "phases.measure", "testduration": "phases.measure", "testdurationminutes": "phases.measure",
+	"duration": "phases.measure", "durations": "phases.measure", "testlengthseconds": "phases.measure",
+	"testduration": "phases.measure", "testdurationminutes": "phases.measure",
 	"runtime":    "phases.measure",
 	"warmuptime": "phases.warmup", "warmupduration": "phases.warmup", "warmupdurationminutes": "phases.warmup",
-	"warmuprecords": "phases.warmup, a time",
-	"numrecords":    "load.records", "nummessages": "load.records", "messages": "load.records",
+	"warmups":            "phases.warmup",
+	"warmuprecords":      "phases.warmup, a time",
+	"startingwarmuptime": "cluster.warmup",
+	"msgspersecond":      "load.rate, of all producers together", "msgsperprocessinsecond": "load.rate, of all producers together",
+	"msgcountperthread": "load.records_each",
+	"numrecords":        "load.records", "nummessages": "load.records", "messages": "load.records",
 	"maxmessages": "load.records", "recordsperproducer": "load.records_each", "messagesperproducer": "load.records_each",
 	"topicname": "topic.name, of a new one, or topic.existing", "groupid": "consume.group, of a new one",
 	"consumergroup": "consume.group, of a new one", "groupname": "consume.group, of a new one",
+	"topic": "topic.name, of a new one, or topic.existing", "msgtopic": "topic.name, of a new one, or topic.existing",
+	"msgconsumergroupid":    "consume.group, of a new one",
 	"consumerbacklogsizegb": "load.volume, with consume.hold",
+	"consumeronly":          "the preset consume-only, or load.producers: 0",
+	"produceronly":          "the preset produce-only, or consume.consumers: 0",
 
 	"messagesize": "load.record.size", "msgsize": "load.record.size", "recordsize": "load.record.size",
-	"payloadsize": "load.record.size",
-	"valuesize":   "load.record.size", "messagelength": "load.record.size", "messagebytes": "load.record.size",
+	"payloadsize": "load.record.size", "msgsizebytes": "load.record.size",
+	"valuesize": "load.record.size", "messagelength": "load.record.size", "messagebytes": "load.record.size",
 	"recordbytes":      "load.record.size",
 	"messagelengthmax": "load.record.size, as in {uniform: [512B, 1KiB]}",
 	"payloadtype":      "load.record.payload", "payloadfile": "load.record.payload, which is generated",
-	"userandomizedpayloads": "load.record.payload",
-	"keydistributor":        "load.record.keys", "keydistribution": "load.record.keys.distribution",
+	"payloadmode": "load.record.payload", "randombytesratio": "load.record.payload",
+	"randomizedpayloadpoolsize": "load.record.payload",
+	"userandomizedpayloads":     "load.record.payload",
+	"keydistributor":            "load.record.keys", "keydistribution": "load.record.keys.distribution",
 
 	"numproducers": "load.producers", "producercount": "load.producers", "producerspertopic": "load.producers",
-	"batchsize": "load.batch", "batchbytes": "load.batch", "lingerms": "load.linger", "requiredacks": "load.acks",
+	"senderthreads": "load.producers", "senderconcurrency": "load.producers",
+	"sendersnumber": "load.processes", "sendernodes": "load.processes",
+	"maxsendmsgbatchsize": "load.round, with rate: max", "batchsizesend": "load.round, with rate: max",
+	"maxsendinflight": "load.round, with rate: max",
+	"batchsize":       "load.batch", "batchbytes": "load.batch", "lingerms": "load.linger", "requiredacks": "load.acks",
+	"produceracks":    "load.acks",
 	"compressiontype": "load.compression", "compressioncodec": "load.compression", "codec": "load.compression",
 	"compressionlevel": "load.level",
 	"idempotence":      "load.idempotent", "enableidempotence": "load.idempotent",
 	"deliverytimeoutms": "load.delivery_timeout",
 	"maxinflight":       "load.in_flight", "maxinflightrequestsperconnection": "load.in_flight",
-	"buffermemory": "load.max_buffered, in records", "maxrequestsize": "load.batch",
+	"compressiongziplevel": "load.level", "compressionlz4level": "load.level", "compressionzstdlevel": "load.level",
+	"requesttimeoutms": "load.client, by the driver's names",
+	"buffermemory":     "load.max_buffered, in records", "maxrequestsize": "load.batch",
 	"partitioner": "load.partitioning",
 	"burstrate":   "load.arrival.peak", "burstduration": "load.arrival.length", "burstperiod": "load.arrival.period",
 
 	"numconsumers": "consume.consumers", "consumercount": "consume.consumers",
 	"consumerpersubscription": "consume.consumers",
-	"subscriptionspertopic":   "consume.groups", "consumergroups": "consume.groups",
+	"receiversnumber":         "consume.consumers", "receivernodes": "consume.consumers",
+	"receiverthreads": "consume.queue.threads", "receiverconcurrency": "consume.queue.threads",
+	"receivemsgbatchsize": "consume.queue.batch", "batchsizereceive": "consume.queue.batch",
+	"polltimeoutms": "consume.poll_timeout", "fromlatest": "consume.from, of a topic.existing",
+	"subscriptionspertopic": "consume.groups", "consumergroups": "consume.groups",
 	"initialoffset":   "consume.from, of a topic.existing",
 	"autooffsetreset": "consume.from, of a topic.existing", "groupprotocol": "consume.protocol",
 	"enableautocommit": "consume.commit", "autocommitintervalms": "consume.commit",
-	"commitinterval": "consume.commit",
-	"fetchminbytes":  "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
+	"commitinterval": "consume.commit", "commitms": "consume.commit",
+	"fetchminbytes": "consume.fetch.min_bytes", "fetchmaxbytes": "consume.fetch.max_bytes",
 	"fetchmaxwaitms":         "consume.fetch.max_wait",
 	"maxpartitionfetchbytes": "consume.fetch.max_partition_bytes", "fetchsize": "consume.fetch.max_partition_bytes",
 	"partitionassignmentstrategy": "consume.assignor", "assignmentstrategy": "consume.assignor",
 	"rebalancestrategy": "consume.assignor",
 	"producerconfig":    "load.client, by the driver's names", "producerprops": "load.client, by the driver's names",
 	"consumerconfig": "consume.client, by the driver's names", "consumerprops": "consume.client, by the driver's names",
-	"delay": "consume.work", "processingtime": "consume.work", "worktime": "consume.work",
+	"heartbeatintervalms": "consume.session_timeout",
+	"socketbuffersize":    "consume.client, by the driver's names",
+	"delay":               "consume.work.time", "consumerdelay": "consume.work.time", "consumerjitter": "consume.work.jitter",
+	"processingtime": "consume.work", "worktime": "consume.work",
 	"phasedelay": "consume.changes", "phaseduration": "consume.changes",
 
 	"visibilitytimeout": "consume.queue.visibility", "lockduration": "consume.queue.visibility",
-	"redeliverafter":  "consume.queue.visibility",
-	"maxreceivecount": "consume.queue.max_deliveries", "deliverycountlimit": "consume.queue.max_deliveries",
+	"redeliverafter": "consume.queue.visibility", "msgtimeoutms": "consume.queue.visibility",
+	"maxredeliverycount": "consume.queue.max_deliveries, which counts the first delivery too",
+	"maxreceivecount":    "consume.queue.max_deliveries", "deliverycountlimit": "consume.queue.max_deliveries",
 	"maxattempts":     "consume.queue.max_deliveries",
 	"deadletterqueue": "consume.queue.dead_letter", "dlq": "consume.queue.dead_letter",
 	"deadlettertopic": "consume.queue.dead_letter",
@@ -68,10 +94,12 @@ var synonyms = map[string]string{
 
 	"numpartitions": "topic.partitions", "partitionspertopic": "topic.partitions",
 	"replicationfactor": "topic.replication", "replicas": "topic.replication", "topicconfig": "topic.config",
-	"topics":            "topic, of which a run has one",
+	"topicprops": "topic.config", "retentionbytes": "topic.config.retention.bytes",
+	"topiccompression":  "topic.config.compression.type",
 	"mininsyncreplicas": "topic.config.min.insync.replicas", "retentionms": "topic.config.retention.ms",
-	"maxmessagebytes": "topic.config.max.message.bytes",
+	"maxmessagebytes": "topic.config.max.message.bytes", "maxmsgbytes": "topic.config.max.message.bytes",
 
+	"bpmaxlag": "backpressure.max_lag", "bpresumelag": "backpressure.resume_lag", "bppoll": "backpressure.poll",
 	"maxlagrecords": "backpressure.max_lag", "pollinterval": "backpressure.poll",
 	"lagthreshold": "backpressure.max_lag",
 	"credits":      "backpressure.max_lag, with controller: credit", "algorithm": "backpressure.controller",
@@ -89,14 +117,74 @@ var synonyms = map[string]string{
 	"sessiontimeoutms": "consume.session_timeout",
 	"numprocesses":     "load.processes", "cases": "variants", "configurations": "variants",
 	"reportinterval": "sampling.interval", "reportinginterval": "sampling.interval",
+	"sysperfinterval": "sampling.interval", "intervallength": "sampling.interval",
 	"logintervalmillis": "sampling.interval", "laginterval": "sampling.lag",
 	"runs": "repeat", "iterations": "repeat", "repetitions": "repeat", "runsteps": "repeat",
 
 	"bootstrapservers": "the flag --brokers", "bootstrapserver": "the flag --brokers",
-	"brokerlist":  "the flag --brokers",
-	"driverclass": "driver", "clientlibrary": "driver", "library": "driver",
-	"output": "the flag --out", "outputfile": "the flag --out",
+	"brokerlist": "the flag --brokers", "hosts": "the flag --brokers",
+	"commonconfig":  "the flag --brokers, or the flag --command-config",
+	"commandconfig": "the flag --command-config",
+	"driverclass":   "driver", "clientlibrary": "driver", "library": "driver",
+	"output": "the flag --out", "outputfile": "the flag --out", "histogramsdir": "the flag --out",
+	"reportdir": "the flag --out",
+	"sleconfig": "the flag --expect of kafka-bench search", "slaconfig": "the flag --expect of kafka-bench search",
+	"highbound": "kafka-bench search, which finds it", "ratepercentstep": "kafka-bench search --curve",
+	"startingratepercent": "kafka-bench search --curve", "finishingratepercent": "kafka-bench search --curve",
+	"targetfactor": "kafka-bench search, with --expect",
+
+	"topics": "nothing: a run has one topic", "include": "nothing: a run has one topic",
+	"reset": noReset, "resettopic": noReset, "waitafterdeletetopic": noReset, "probetopics": noReset,
+	"throttlemode": "nothing: records are due by a schedule, whoever is late",
+	"retriesmax":   "nothing: every run counts; repeat makes more",
+	"timeout":      "nothing: a run ends by its window; a poll ends by consume.poll_timeout",
+	"markertopic":  noMarkers, "redeliveryconsumergroupid": noMarkers, "redeliverycountheader": noMarkers,
+	"usenowforredeliverdespitenomarkerseenforms": "nothing: what is due is sent again by the tracker's own clock",
+	"mqtype": "consume.queue.engine", "testid": "name",
+	"backlogdrainratio": "nothing: the drain ends when all is delivered",
+	"transactionalid":   noTransactions, "transactiondurationms": noTransactions,
+	"payloadmonotonic": "nothing: each record carries a sequence in its stamp",
+	"payloaddelimiter": "nothing: payloads are generated, see load.record.payload",
+	"printmetrics":     inResult, "showdetailedstats": inResult, "hideheader": inResult, "dateformat": inResult,
+	"numfetchthreads": "nothing: the client fetches as it does",
+	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
 }
+
+// Reasons why a word of another tool is nothing here.
+const (
+	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
+	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
+	noTransactions = "nothing: producers send without transactions"
+	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
+)
+
+// valueSynonyms are, by key, what other tools and Kafka's clients write for a value, in small
+// letters, with what is written here.
+var valueSynonyms = map[string]map[string]string{
+	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
+	"load.compression":   {"uncompressed": "none", "off": "none"},
+	"consume.queue.acks": {"-1": "all", "1": "leader"},
+	"consume.from": {
+		"earliest": "start", "oldest": "start", "smallest": "start", "latest": "end", "newest": "end", "largest": "end",
+	},
+	"consume.assignor": {
+		"rangeassignor": "range", "roundrobinassignor": "roundrobin", "stickyassignor": "sticky",
+		"cooperativestickyassignor": "cooperative-sticky",
+	},
+	"consume.queue.engine":          {"kmq": "markers", "kafka": "plain"},
+	"load.record.keys.distribution": {"no_key": "none", "key_round_robin": "sequential", "random_nano": "uniform"},
+	"backpressure.controller":       {"none": "off"},
+}
+
+// valueSynonym is what a value of another tool is called at a path; "" if nobody is known to
+// write it. Of the name of a Java class its last part counts.
+func valueSynonym(path, value string) string {
+	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
+}
+
+// Meaning says what a word is here that is no flag: a key, a flag of another name, a command,
+// or nothing and why. It is "" if there is no telling.
+func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
 
 // synonym is what somebody calls word who comes from another tool; "" if nobody
 // is known to.

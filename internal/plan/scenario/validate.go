@@ -123,6 +123,10 @@ func (c *checker) choice(path, value string, choices []string) {
 	if slices.Contains(choices, value) {
 		return
 	}
+	if ours := valueSynonym(path, value); ours != "" {
+		c.mistake(path, fmt.Sprintf("%q is not known", value), "write "+ours)
+		return
+	}
 	remedy := "choose " + spelling.OneOf(choices)
 	if near := spelling.Nearest(value, choices); near != "" {
 		remedy = fmt.Sprintf("did you mean %s? %s", near, remedy)
@@ -148,7 +152,7 @@ func (c *checker) duration(path string, value, low, high unit.Duration) bool {
 // positive wants 0 < value ≤ maxPhase, and reports whether it is so.
 func (c *checker) positive(path string, value unit.Duration) bool {
 	if value == 0 {
-		c.mistake(path, "it must be above 0", "")
+		c.mistake(path, "it must be above 0", "give a time, as in 30s")
 		return false
 	}
 	return c.duration(path, value, 1, maxPhase)

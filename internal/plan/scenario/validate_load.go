@@ -99,11 +99,7 @@ func (c *checker) readOnly(s Scenario) {
 // producer checks the settings of the producing clients.
 func (c *checker) producer(s Scenario) {
 	l := s.Load
-	if l.Acks == "-1" {
-		c.mistake("load.acks", `"-1" is not known`, "write all")
-	} else {
-		c.choice("load.acks", l.Acks, ackLevels)
-	}
+	c.choice("load.acks", l.Acks, ackLevels)
 	c.choice("load.compression", l.Compression, codecs)
 	c.level(l)
 	c.between("load.in_flight", int64(l.InFlight), 1, 1000)
@@ -164,10 +160,22 @@ func (c *checker) record(s Scenario) {
 	c.choice("load.record.payload", r.Payload, payloads)
 	c.keys(r.Keys)
 	sized := c.recordSize(r.Size)
-	batched := s.Load.Batch == OneRecord || c.size("load.batch", unit.Size(s.Load.Batch), 1, maxBytes)
+	batched := c.batch(s.Load.Batch)
 	if sized && batched {
 		c.fits(s)
 	}
+}
+
+// batch wants a batch that can hold something, and reports whether it is so.
+func (c *checker) batch(b Batch) bool {
+	switch b {
+	case OneRecord:
+		return true
+	case 0:
+		c.mistake("load.batch", "0B holds no record", "give at least 1B, or "+oneRecord+" to send each record by itself")
+		return false
+	}
+	return c.size("load.batch", unit.Size(b), 1, maxBytes)
 }
 
 // BatchBytes is the upper bound of a batch in bytes. If each record is sent by itself, it is the

@@ -29,7 +29,7 @@ func TestRangeMistakes(t *testing.T) {
 		{"name: ../up", `f.yaml:1:7: name: "../up" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		{"repeat: -3", "f.yaml:1:9: repeat: -3 is too low; give at least 1"},
 		{"repeat: 1001", "f.yaml:1:9: repeat: 1001 is too high; give at most 1000"},
-		{"phases: {measure: 0s}", "f.yaml:1:19: phases.measure: it must be above 0"},
+		{"phases: {measure: 0s}", "f.yaml:1:19: phases.measure: it must be above 0; give a time, as in 30s"},
 		{"phases: {measure: -5s}", "f.yaml:1:19: phases.measure: -5s is too low; give at least 1ns"},
 		{"phases: {measure: 721h}", "f.yaml:1:19: phases.measure: 721h is too high; give at most 720h"},
 		{"phases: {warmup: -1s}", "f.yaml:1:18: phases.warmup: -1s is too low; give at least 0s"},
@@ -53,7 +53,7 @@ func TestLoadMistakes(t *testing.T) {
 	check(t, [][2]string{
 		{"load: {rate: 0/s}", "f.yaml:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
 		{"load: {rate: 0}", "f.yaml:1:14: load.rate: it must be above 0; give a rate, as in 20k/s, or max for as fast as it goes; kafka-bench search finds the highest rate that holds"},
-		{"load: {rate: -5/s}", `f.yaml:1:14: load.rate: rate "-5/s": a rate cannot be negative`},
+		{"load: {rate: -5/s}", `f.yaml:1:14: load.rate: rate "-5/s": a rate cannot be negative; max is as fast as it goes`},
 		{"load: {rate: 200M/s}", "f.yaml:1:14: load.rate: 200M/s is too high; give at most 100M/s, or max for as fast as it goes"},
 		{"load: {rate: max, arrival: poisson}", "f.yaml:1:28: load.arrival: rate max has no schedule, so its arrivals cannot be poisson; leave load.arrival out, or give a rate, as in 20k/s"},
 		{"load: {rate: max}\nbackpressure: {controller: hysteresis, max_lag: 100}", "f.yaml:2:1: backpressure: rate max offers nothing that hysteresis could hold back; give a rate, as in 20k/s, or set backpressure: off"},
@@ -98,7 +98,7 @@ func TestLoadMistakes(t *testing.T) {
 		{"load: {delivery_timeout: 0s}", "f.yaml:1:26: load.delivery_timeout: 0s is too low; give at least 1s"},
 		{"load: {delivery_timeout: 999ms}", "f.yaml:1:26: load.delivery_timeout: 999ms is too low; give at least 1s"},
 		{"load: {linger: 1s, delivery_timeout: 1s}", "f.yaml:1:38: load.delivery_timeout: 1s ends before a linger of 1s does; give more than load.linger"},
-		{"load: {batch: 0}", "f.yaml:1:15: load.batch: 0B is too low; give at least 1B"},
+		{"load: {batch: 0}", "f.yaml:1:15: load.batch: 0B holds no record; give at least 1B, or 1 record to send each record by itself"},
 		{"load: {batch: 1}", `f.yaml:1:15: load.batch: size "1": it has no unit; write 1B, or 1 record to send each record by itself`},
 		{"load: {batch: 1 record, record: {size: 2MiB}}", "f.yaml:1:40: load.record.size: a record of 2MiB needs a batch of 2097234B, and the broker takes 1048588B; make it smaller, or raise topic.config.max.message.bytes"},
 		{"load: {client: {sasl.password: s3cret}}", "f.yaml:1:32: load.client.sasl.password: it says how brokers are reached or who logs in, and would be in the result; give it in the file of --command-config, and addresses with --brokers"},
@@ -167,7 +167,7 @@ func TestArrivalMistakes(t *testing.T) {
 		{"{process: spike, peak: 5k/s, at: -1s, length: 11s}}", "2:50: load.arrival.at: -1s is too low; give at least 0s"},
 		{"steps}", "2:17: load.arrival.steps: it has 0 steps; give 1 to 1000, as in [{rate: 5k/s, for: 10s}, {rate: 10k/s}]"},
 		{"{process: steps, steps: [{rate: 0/s}]}}", "2:49: load.arrival.steps[0].rate: it must be above 0; give a rate, as in 20k/s"},
-		{"{process: steps, steps: [{rate: 1/s}, {rate: 2/s}]}}", "2:42: load.arrival.steps[0].for: it must be above 0"},
+		{"{process: steps, steps: [{rate: 1/s}, {rate: 2/s}]}}", "2:42: load.arrival.steps[0].for: it must be above 0; give a time, as in 30s"},
 		{"{process: steps, steps: [{rate: 1/s, for: 40s}, {rate: 2/s, for: 21s}]}}", "2:41: load.arrival.steps: the steps end at 1m1s, and the measured window ends at 1m; shorten it, or raise phases.measure"},
 		{"{process: steps, steps: [{rate: 1/s}]}, rate: 2/s}", "2:63: load.rate: 2/s is not the first step's rate of 1/s; leave it out"},
 	}
@@ -373,7 +373,7 @@ func TestValidateWithoutAFile(t *testing.T) {
 	s.Load.Arrival.Process = ""
 	before := s
 	err := s.Validate()
-	want := "phases.measure: it must be above 0\n" +
+	want := "phases.measure: it must be above 0; give a time, as in 30s\n" +
 		`load.arrival.process: "" is not known; choose one of constant, poisson, burst, ramp, steps or spike`
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)

@@ -26,14 +26,24 @@ func ParseDuration(s string) (Duration, error) {
 // durationHint says what s was probably meant to be; "" where there is no
 // telling.
 func durationHint(s string) string {
+	if iso, is := strings.CutPrefix(strings.ToLower(s), "pt"); is {
+		return written(iso)
+	}
 	number, rest, ok := splitNumber(s)
 	if !ok {
 		return ""
 	}
 	digits := strings.TrimSuffix(s, rest)
-	switch strings.ToLower(strings.TrimSpace(rest)) {
+	switch unit := strings.ToLower(strings.TrimSpace(rest)); unit {
 	case "":
 		return fmt.Sprintf("it has no unit; write %ss or %sms", digits, digits)
+	case "h", "m", "s", "ms", "us", "µs", "ns":
+		if hint := written(digits + unit); hint != "" {
+			return hint
+		}
+		return fmt.Sprintf("write %s%s, at most 290 years", digits, unit)
+	case "hr", "hrs", "hour", "hours":
+		return fmt.Sprintf("write %sh", digits)
 	case "min", "mins", "minute", "minutes":
 		return fmt.Sprintf("write %sm", digits)
 	case "sec", "secs", "second", "seconds":
@@ -42,10 +52,20 @@ func durationHint(s string) string {
 		if number.IsInt() && number.Num().IsInt64() && number.Num().Int64() <= 10_000 {
 			return fmt.Sprintf("write %dh", number.Num().Int64()*24)
 		}
-	case "h", "m", "s", "ms", "us", "µs", "ns":
-		return fmt.Sprintf("write %s%s, at most 290 years", digits, strings.ToLower(strings.TrimSpace(rest)))
+	case "msec", "msecs", "milli", "millis", "millisecond", "milliseconds":
+		return fmt.Sprintf("write %sms", digits)
+	case "usec", "usecs", "micro", "micros", "microsecond", "microseconds":
+		return fmt.Sprintf("write %sus", digits)
 	}
 	return ""
+}
+
+// written is "write S" if s can be read; "" if not.
+func written(s string) string {
+	if _, err := time.ParseDuration(s); err != nil {
+		return ""
+	}
+	return "write " + s
 }
 
 // String prints d in the shortest form that ParseDuration reads back: 1m, not

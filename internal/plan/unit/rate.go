@@ -64,13 +64,16 @@ func ParseRate(s string) (Rate, error) {
 	number, rest, ok := splitNumber(count)
 	switch {
 	case strings.HasPrefix(s, "-"):
-		return Rate{}, fmt.Errorf("rate %q: a rate cannot be negative", s)
+		return Rate{}, fmt.Errorf("rate %q: a rate cannot be negative; max is as fast as it goes", s)
 	case !ok:
 		return Rate{}, fmt.Errorf("rate %q: not a rate; write it as 10000/s, 10k/s, 100/min or max", s)
 	}
 	multiplier, ok := parseMultiplier(rest)
 	if !ok {
-		return Rate{}, fmt.Errorf("rate %q: unknown multiplier %q; write %[3]sk/s (thousands) or %[3]sM/s (millions)",
+		if plain := grouping.Replace(count); isDigits(plain) {
+			return Rate{}, fmt.Errorf("rate %q: digits stand without separators; write %s/s", s, plain)
+		}
+		return Rate{}, fmt.Errorf("rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)",
 			s, rest, strings.TrimSuffix(count, rest))
 	}
 	if !slash && number.Sign() == 0 {
@@ -86,6 +89,11 @@ func ParseRate(s string) (Rate, error) {
 	number.Mul(number, big.NewRat(multiplier*int64(time.Second), int64(per)))
 	return lowest(s, number)
 }
+
+// grouping are the characters that people put between thousands.
+var grouping = strings.NewReplacer(",", "", "_", "", "'", "")
+
+func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
 
 func parseMultiplier(name string) (int64, bool) {
 	for _, m := range multipliers {
