@@ -73,8 +73,8 @@ func ParseRate(s string) (Rate, error) {
 		if plain := grouping.Replace(count); isDigits(plain) {
 			return Rate{}, fmt.Errorf("rate %q: digits stand without separators; write %s/s", s, plain)
 		}
-		return Rate{}, fmt.Errorf("rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)",
-			s, rest, strings.TrimSuffix(count, rest))
+		const problem = "rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)"
+		return Rate{}, fmt.Errorf(problem, s, rest, strings.TrimSuffix(count, rest))
 	}
 	if !slash && number.Sign() == 0 {
 		return Rate{Per: time.Second}, nil

@@ -1,0 +1,232 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"testing"
+
+	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+)
+
+// TestComingFrom walks the tables of docs/COMING_FROM.md. What stands there in code as ours
+// exists. What stands there as another tool's option is refused in a scenario and as a flag, with
+// a message that has the key of its row, or says why there is none.
+func TestComingFrom(t *testing.T) {
+	text, err := os.ReadFile("../../docs/COMING_FROM.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	known := newVocabulary(t)
+	options := 0
+	for line := range strings.Lines(string(text)) {
+		cells := strings.Split(strings.Trim(line, "| \n"), " | ")
+		switch {
+		case !strings.HasPrefix(line, "| ") || cells[0] == "there" || cells[0] == "refused":
+		case len(codes(cells[0])) > 0 && strings.Contains(codes(cells[0])[0], ": "):
+			checkRefusedValues(t, codes(cells[0]), codes(cells[1]))
+		default:
+			ours := known.check(t, line, strings.Join(cells[1:], " "))
+			switch none := cells[1] == "–"; {
+			case none && len(cells) < 3:
+				t.Errorf("it does not say why there is none: %s", line)
+			case none:
+				ours = append(ours, "nothing: ")
+			default:
+				ours = ours[:len(codes(cells[1]))]
+			}
+			for _, option := range codes(cells[0]) {
+				checkOption(t, option, ours)
+				options++
+			}
+		}
+	}
+	if options < 150 {
+		t.Errorf("only %d options of other tools were found", options)
+	}
+}
+
+var inCode = regexp.MustCompile("`([^`]+)`")
+
+// codes are the parts of a text that are set as code.
+func codes(text string) (all []string) {
+	for _, match := range inCode.FindAllStringSubmatch(text, -1) {
+		all = append(all, match[1])
+	}
+	return all
+}
+
+// checkRefusedValues wants each "key: value" refused with all that is to be written.
+func checkRefusedValues(t *testing.T, refused, write []string) {
+	t.Helper()
+	for _, setting := range refused {
+		err := trySetting("", setting)
+		for _, right := range write {
+			if err == nil || !strings.Contains(err.Error(), right) {
+				t.Errorf("%s: the error is %v, and does not say %s", setting, err, right)
+			}
+		}
+	}
+}
+
+// checkOption wants an option of another tool refused in a file and as a flag, with one of ours
+// in the message. What has the same name here may also be accepted.
+func checkOption(t *testing.T, option string, ours []string) {
+	t.Helper()
+	word := strings.FieldsFunc(strings.TrimPrefix(option, "--"), func(r rune) bool { return r == '=' || r == ' ' })[0]
+	check := func(where, message string) {
+		if !slices.ContainsFunc(ours, func(key string) bool { return strings.Contains(message, key) }) {
+			t.Errorf("%s %s: %q has none of %q", word, where, message, ours)
+		}
+	}
+	if _, err := scenario.Parse("file", []byte(word+": 1")); err != nil {
+		check("in a file", err.Error())
+	} else if !slices.ContainsFunc(ours, func(key string) bool { return strings.HasSuffix("."+key, "."+word) }) {
+		t.Errorf("%s means something else here", word)
+	}
+	if c, _, err := rootCommand(surroundings{}).Find([]string{"run"}); err != nil || c.Flags().Lookup(word) != nil {
+		return
+	}
+	check("as a flag", invoke(t, "run", "quick", "--"+word+"=1").stderr)
+}
+
+// bases are scenarios over which a setting is tried: one of them has what it needs.
+var bases = []string{
+	"",
+	"topic: {existing: orders}",
+	"load: {rate: max}",
+	"load: {arrival: {process: burst, peak: 9k/s, length: 1s, period: 5s}, record: {keys: uniform}}",
+	"backpressure: {controller: credit, max_lag: 50000}",
+	"consume: {queue: markers}",
+	"consume: {queue: {engine: markers, drop: {share: 1%}}}",
+}
+
+// trySetting returns why a scenario can't have a setting, "key: value", after others; nil if it can.
+func trySetting(base, setting string) error {
+	key, value, _ := strings.Cut(setting, ": ")
+	_, err := scenario.ReadSuite("-", scenario.Options{
+		Stdin: strings.NewReader("name: page\n" + base), Set: []string{key + "=" + value}})
+	return err
+}
+
+// A vocabulary is what the program knows by name.
+type vocabulary struct {
+	commands []*cobra.Command
+	words    []string // presets, their variants, times, files of a run
+	fields   string   // the schemas of what is written
+}
+
+func newVocabulary(t *testing.T) vocabulary {
+	t.Helper()
+	v := vocabulary{commands: commands(rootCommand(surroundings{}))}
+	v.words = slices.Concat(scenario.Names(), result.TimeMetrics,
+		[]string{result.SummaryFile, result.IntervalsFile, result.HistogramsFile})
+	for _, name := range scenario.Names() {
+		suite, err := scenario.ReadSuite(name, scenario.Options{})
+		if err != nil {
+			continue // it needs a topic of yours
+		}
+		for _, axis := range suite.Axes {
+			v.words = append(v.words, axis.Values...)
+		}
+	}
+	schemas, err := filepath.Glob("../../schema/*.json")
+	if err != nil || len(schemas) == 0 {
+		t.Fatal("no schemas", err)
+	}
+	for _, path := range schemas {
+		text, err := os.ReadFile(path)
+		if err != nil {
+			t.Fatal(err)
+		}
+		v.fields += string(text)
+	}
+	return v
+}
+
+// check wants all code of a text to be known. It returns what each piece names, with relative keys
+// made whole: .linger after load.acks is load.linger. A word after a key may be its value or its
+// neighbour, and then stands for the key.
+func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
+	t.Helper()
+	last := "" // the key before
+	for _, code := range codes(cell) {
+		parent := last[:strings.LastIndex(last, ".")+1]
+		setting := strings.TrimPrefix(code, ".")
+		if setting != code {
+			setting = parent + setting
+		}
+		key, _, valued := strings.Cut(setting, ": ")
+		switch {
+		case v.isCommand(code) || v.isFlag(code):
+			found = append(found, code)
+		case trySetting("", key+": null") == nil && (!valued || settable(setting)):
+			last = key
+			found = append(found, key)
+		case settable(last + ": " + code), trySetting("", parent+code+": null") == nil:
+			found = append(found, last)
+		case v.isWord(code):
+			found = append(found, code)
+		default:
+			t.Errorf("%s is not known here: %s", code, line)
+			found = append(found, code)
+		}
+	}
+	return found
+}
+
+// settable tells whether some scenario can have a setting.
+func settable(setting string) bool {
+	return slices.ContainsFunc(bases, func(base string) bool { return trySetting(base, setting) == nil })
+}
+
+// isCommand tells whether all of a command line exists: command, flags and presets.
+func (v vocabulary) isCommand(code string) bool {
+	args := shellWords(strings.Fields(strings.TrimPrefix(code, "kafka-bench ")))
+	c, rest, err := v.commands[0].Find(args)
+	if err != nil || c == v.commands[0] {
+		return false
+	}
+	for i, arg := range rest {
+		name, isFlag := strings.CutPrefix(arg, "--")
+		switch {
+		case isFlag && c.Flags().Lookup(name) == nil:
+			return false
+		case !isFlag && i > 0 && strings.HasPrefix(rest[i-1], "--"): // its value
+		case !isFlag && c.Name() == "run" && arg != "-" && !slices.Contains(scenario.Names(), arg):
+			return false
+		}
+	}
+	return true
+}
+
+// isFlag tells whether some command has the flag, with a setting that can be read if it is --set.
+func (v vocabulary) isFlag(code string) bool {
+	code, isFlag := strings.CutPrefix(code, "--")
+	name, value, _ := strings.Cut(code, " ")
+	if !isFlag || name == "set" && value != "" && !settable(strings.Replace(value, "=", ": ", 1)) {
+		return false
+	}
+	return slices.ContainsFunc(v.commands, func(c *cobra.Command) bool { return c.Flags().Lookup(name) != nil })
+}
+
+// isWord tells whether a word is a preset, a variant, a figure, a file or a field of a result, or
+// the beginning of the names of figures: send_service_time_….
+func (v vocabulary) isWord(code string) bool {
+	word := strings.TrimSuffix(code, "_…")
+	if _, err := figure.Named(word); err == nil || slices.Contains(v.words, word) {
+		return true
+	}
+	for field := range strings.SplitSeq(word, ".") {
+		if !strings.Contains(v.fields, `"`+field+`"`) {
+			return false
+		}
+	}
+	return true
+}
