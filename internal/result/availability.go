@@ -48,9 +48,9 @@ type AckGap struct {
 	Group string `json:"group,omitempty"` // in Gaps: the consumer group, where there are several
 }
 
-// Gaps are all times in which a partition had no acknowledgement though a record waited for
-// one, or handed over nothing though a record was due: of AtLeastNs or longer, in the order
-// in which they began. They are from the start of the measured window on: acknowledgements
+// Gaps are the times in which a partition had no acknowledgement though a record waited for
+// one, or handed over nothing though a record was due: all of AtLeastNs or longer, but for LeftOut
+// of them, in the order in which they began. They are from the start of the measured window on: acknowledgements
 // until its end, deliveries until the drain's.
 type Gaps struct {
 	AtLeastNs int64 `json:"at_least_ns"`

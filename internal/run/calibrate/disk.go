@@ -2,6 +2,7 @@ package calibrate
 
 import (
 	"context"
+	"encoding/binary"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -80,11 +81,9 @@ func writes(ctx context.Context, folder string, plan DiskPlan, block int, each b
 		return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
-	bytes := make([]byte, block)
-	for i, source := 0, rand.NewPCG(1, 2); i+8 <= block; i += 8 { // a disk may compress what repeats
-		for j, v := 0, source.Uint64(); j < 8; j++ {
-			bytes[i+j] = byte(v >> (8 * j))
-		}
+	bytes, source := make([]byte, block), rand.NewPCG(1, 2)
+	for i := 0; i+8 <= block; i += 8 { // a disk may compress what repeats within a block
+		binary.LittleEndian.PutUint64(bytes[i:], source.Uint64())
 	}
 	sync := func() error {
 		fsyncs++
@@ -94,6 +93,9 @@ func writes(ctx context.Context, folder string, plan DiskPlan, block int, each b
 	for written == 0 || written+int64(block) <= plan.Bytes && time.Since(began) < plan.Length {
 		if err := ctx.Err(); err != nil {
 			return 0, 0, 0, err
+		}
+		for i := 0; i+8 <= block; i += 4096 { // and store blocks that are alike once
+			binary.LittleEndian.PutUint64(bytes[i:], source.Uint64())
 		}
 		if _, err := file.Write(bytes); err != nil {
 			return 0, 0, 0, fmt.Errorf("measure a disk: %w", err)

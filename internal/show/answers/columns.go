@@ -135,13 +135,16 @@ func quotient(r, base analysis.Repeated) string {
 
 // againstFirst is a column of a figure ÷ that of the first cell; where variants are not
 // alike, that of the first cell of the same variant; where the suite names bases, that of the
-// base, with its name.
+// base or of the first cell, with its name.
 func againstFirst(d *analysis.Study, head, name string) column {
 	if slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil }) {
 		return column{"÷ base", func(c *analysis.Cell) string {
-			base := d.NamedBase(c)
-			if base == nil || base.Valid == 0 {
+			base := d.Base(c)
+			switch {
+			case base == nil || base.Valid == 0 || c.PartlyRead() || base.PartlyRead():
 				return unit.Absent
+			case c.Name == base.Name && c.Of(name).N > 0:
+				return "1"
 			}
 			return CellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name))+" of "+base.Label)
 		}}

@@ -13,16 +13,19 @@ import (
 // knee says at which size of a record its bytes cost as much as the record itself:
 // seconds for each record = a + b·size, over all valid runs. Of a load that is sent as fast as it
 // goes these are seconds of time. Of one with a schedule, which takes as long whatever its records
-// cost, they are seconds of CPU, of the tool and of those brokers whose CPU is known.
+// cost, they are seconds of CPU: of the tool, and of the brokers if every run knows it.
 func knee(d *analysis.Study) Answer {
-	cost := cost(d)
+	cost := fitted(d)
 	head, takes := "time for each record", "costs"
-	if scheduled(d) {
-		head, takes = "CPU for each record", "takes in CPU time"
+	switch of := spentBy(d); {
+	case of == toolAndBrokers:
+		head, takes = "CPU of tool and brokers for each record", "takes of the CPU of tool and brokers"
+	case of == tool:
+		head, takes = "CPU of the tool for each record", "takes of the tool's CPU, that of the brokers not being known,"
 	}
 	columns := append(throughputColumns(d, "÷ first", analysis.ThroughputFigure),
 		valued("e2e response time p99", analysis.PrimaryName),
-		column{head, eachRecord},
+		column{head, func(c *analysis.Cell) string { return eachRecord(d, c) }},
 		column{"a + b·size", func(c *analysis.Cell) string { return modelled(c, cost) }},
 	)
 	table := tabulate(d, append(columns, costColumns()...)...)
@@ -37,18 +40,19 @@ func knee(d *analysis.Study) Answer {
 			cost.PerUnitLow, cost.PerUnitHigh))
 	knee := fmt.Sprintf("from %s on (%s, with a confidence of 95 %%) the bytes cost more than the record", bytesOf(cost.Knee),
 		rangeOf(bytesOf, cost.KneeLow, cost.KneeHigh))
-	if !scheduled(d) {
+	if spentBy(d) == time {
 		knee += ": below that a run is bound by records, above it by bytes"
 	}
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
 }
 
-// cost fits the costs of all valid runs whose size and throughput are known.
-func cost(d *analysis.Study) stats.Cost {
+// fitted fits the costs of all valid runs whose size and throughput are known.
+func fitted(d *analysis.Study) stats.Cost {
 	var sizes, costs []float64
+	spent := spentBy(d)
 	for _, cell := range d.ValidCells() {
 		for _, r := range cell.Sample.Taken {
-			if size, took, known := recordCost(&r.Run, cell.Sample.Among); known {
+			if size, took, known := recordCost(&r.Run, cell.Sample.Among, spent); known {
 				sizes, costs = append(sizes, size), append(costs, took)
 			}
 		}
@@ -56,45 +60,65 @@ func cost(d *analysis.Study) stats.Cost {
 	return stats.CostOf(sizes, costs, analysis.Confidence)
 }
 
-// recordCost is the mean size of a run's records, in bytes, and the seconds that each
-// took.
-func recordCost(r *result.Run, among []*result.Run) (size, took float64, known bool) {
-	of := func(name string) (float64, bool) { return analysis.FigureCalled(name).Among(among).Value(r) }
-	perS, ok := of(analysis.ThroughputFigure)
-	bytes, sized := of("throughput_bytes_per_s")
-	if !ok || !sized || perS <= 0 || bytes <= 0 {
-		return 0, 0, false
-	}
-	took = 1 / perS
-	if hasSchedule(r) {
-		tool, known := of("cpu_per_record")
-		if !known {
-			return 0, 0, false
-		}
-		brokers, _ := of("broker_cpu_per_record")
-		took = (tool + brokers) / 1e9
-	}
-	return bytes / perS, took, true
-}
+// What a record is said to cost.
+type currency int
 
-// hasSchedule tells whether a run's load was to be sent at certain times.
-func hasSchedule(r *result.Run) bool { return r.Load.Scheduled > 0 && !r.Load.ClosedLoop }
+const (
+	time currency = iota
+	tool
+	toolAndBrokers
+)
 
-// scheduled tells whether the campaign's loads have a schedule.
-func scheduled(d *analysis.Study) bool {
+// spentBy is what the campaign's records cost: of a load with a schedule CPU, and else time. The
+// CPU of brokers counts only if every valid run knows it: runs with and without it are not alike.
+func spentBy(d *analysis.Study) currency {
+	spent := time
 	for _, cell := range d.ValidCells() {
 		for _, r := range cell.Sample.Taken {
-			return hasSchedule(&r.Run)
+			if r.Run.Load.ClosedLoop || r.Run.Load.Scheduled == 0 {
+				return time
+			}
+			if _, known := analysis.FigureCalled("broker_cpu_per_record").Value(&r.Run); !known || spent == tool {
+				spent = tool
+			} else {
+				spent = toolAndBrokers
+			}
 		}
 	}
-	return false
+	return spent
+}
+
+// recordCost is the mean size of a run's records, in bytes, and the seconds that each
+// took.
+func recordCost(r *result.Run, among []*result.Run, spent currency) (size, took float64, known bool) {
+	of := func(name string) (v float64) {
+		if known {
+			v, known = analysis.FigureCalled(name).Among(among).Value(r)
+		}
+		return v
+	}
+	known = true
+	perS, bytes := of(analysis.ThroughputFigure), of("throughput_bytes_per_s")
+	if !known || perS <= 0 || bytes <= 0 {
+		return 0, 0, false
+	}
+	switch spent {
+	case toolAndBrokers:
+		took = (of("cpu_per_record") + of("broker_cpu_per_record")) / 1e9
+	case tool:
+		took = of("cpu_per_record") / 1e9
+	default:
+		took = 1 / perS
+	}
+	return bytes / perS, took, known
 }
 
 // tookEach is the median of what each of a cell's records took, in seconds; 0 where it is not known.
-func tookEach(c *analysis.Cell) float64 {
+func tookEach(d *analysis.Study, c *analysis.Cell) float64 {
 	var all []float64
+	spent := spentBy(d)
 	for _, r := range c.Sample.Taken {
-		if _, took, known := recordCost(&r.Run, c.Sample.Among); known {
+		if _, took, known := recordCost(&r.Run, c.Sample.Among, spent); known {
 			all = append(all, took)
 		}
 	}
@@ -105,8 +129,8 @@ func tookEach(c *analysis.Cell) float64 {
 }
 
 // eachRecord prints the median of what each of a cell's records took.
-func eachRecord(c *analysis.Cell) string {
-	took := tookEach(c)
+func eachRecord(d *analysis.Study, c *analysis.Cell) string {
+	took := tookEach(d, c)
 	if took == 0 {
 		return unit.Absent
 	}
@@ -126,7 +150,7 @@ func modelled(c *analysis.Cell, cost stats.Cost) string {
 // is not known.
 func sizeOf(c *analysis.Cell) float64 {
 	for _, r := range c.Sample.Taken {
-		if size, _, known := recordCost(&r.Run, c.Sample.Among); known {
+		if size, _, known := recordCost(&r.Run, c.Sample.Among, time); known {
 			return size
 		}
 	}
@@ -140,7 +164,7 @@ const muchOff = 0.25
 func misfit(d *analysis.Study, cost stats.Cost) string {
 	worst, where := 0.0, ""
 	for _, cell := range d.ValidCells() {
-		took, size := tookEach(cell), sizeOf(cell)
+		took, size := tookEach(d, cell), sizeOf(cell)
 		if took == 0 || size == 0 {
 			continue
 		}

@@ -39,7 +39,7 @@ func most(d *analysis.Study) Answer {
 // ratios say what each cell reached of the one that its suite holds it against.
 func ratios(d *analysis.Study) (clauses []string) {
 	for _, cell := range d.ValidCells() {
-		if base := d.NamedBase(cell); base != nil && base.Valid > 0 {
+		if base := d.NamedBase(cell); base != nil && base.Valid > 0 && !cell.PartlyRead() && !base.PartlyRead() {
 			clauses = append(clauses, fmt.Sprintf("%s ÷ %s: %s", d.Said(cell.Label), d.Said(base.Label),
 				quotient(cell.Of(d.By.Name), base.Of(d.By.Name))))
 		}
@@ -96,6 +96,9 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 	}
 	best := ranked[0].Figures[d.By.Name]
 	head = fmt.Sprintf("%s %s, %s", d.Said(ranked[0].Label), reached, best.Bounded(d.By))
+	if best.N == 1 && slices.ContainsFunc(ranked, func(c analysis.Cell) bool { return c.Figures[d.By.Name].N > 1 }) {
+		head += " in its one valid run, which carries no claim"
+	}
 	if len(ranked) == 1 {
 		return head + ", and there is nothing to hold it against", nil
 	}

@@ -2,6 +2,7 @@ package answers
 
 import (
 	"fmt"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -58,10 +59,13 @@ func spread(d *analysis.Study, s said) string {
 		return ""
 	}
 	low, high := cells[0].Figures[s.figure], cells[len(cells)-1].Figures[s.figure]
-	text := fmt.Sprintf("%s: lowest with %s, %s, and highest with %s, %s", s.words, d.Said(cells[0].Label),
+	text := fmt.Sprintf("%s: lowest median with %s, %s, and highest with %s, %s", s.words, d.Said(cells[0].Label),
 		low.Bounded(ranked.By), d.Said(cells[len(cells)-1].Label), high.Bounded(ranked.By))
 	if times := quotient(high, low); times != unit.Absent {
 		text += ", " + times + " times as much"
+	}
+	if low.N == 1 && slices.ContainsFunc(cells, func(c analysis.Cell) bool { return c.Figures[s.figure].N > 1 }) {
+		return text + ", with one valid run of " + d.Said(cells[0].Label) + ", which carries no claim"
 	}
 	var alike []string
 	for _, other := range ranked.Against(cells) {

@@ -645,3 +645,34 @@ func TestFailoverAnswer(t *testing.T) {
 		}
 	}
 }
+
+// TestKneeOfAllBrokersOrNone: the CPU of brokers counts only if every run knows it. Else the knee
+// would be of runs that are not alike.
+func TestKneeOfAllBrokersOrNone(t *testing.T) {
+	c := sized(t, 5)
+	for _, r := range c.Runs {
+		if strings.HasSuffix(r.Run.Run.Name, "16KiB") {
+			r.Run.Broker = nil
+		}
+	}
+	got := sentenceOf(t, c)
+	for _, want := range []string{"that of the brokers not being known", "1.5"} { // 3000 + 2·size: at 1,500 B
+		if !strings.Contains(got, want) {
+			t.Errorf("the answer has no %q: %s", want, got)
+		}
+	}
+}
+
+// TestNoClaimOfWhatWasNotMeasured: a cell that did not read all has no ratio to its base, and one
+// valid run among cells of several carries no claim.
+func TestNoClaimOfWhatWasNotMeasured(t *testing.T) {
+	c := savings(t, 5)
+	for i, r := range c.Runs {
+		if strings.HasSuffix(r.Run.Run.Name, "zstd") && i > 3 {
+			r.Run.Verdict.Status, c.Campaign.Runs[i].Status = result.Invalid, result.Invalid
+		}
+	}
+	if got := sentenceOf(t, c); !strings.Contains(got, "one valid run of zstd, which carries no claim") {
+		t.Errorf("one valid run leads without a word: %s", got)
+	}
+}
