@@ -212,9 +212,21 @@ func (h *Histogram) moments() (mean, stddev float64) {
 	return mean, math.Sqrt(stddev / float64(h.count))
 }
 
-// mean returns the mean. h must not be empty.
+// mean returns the mean. h must not be empty. In a block of slots of one width, values rise with
+// the slot: so counts and places are added up as integers, and values are made of them once a block.
 func (h *Histogram) mean() (mean float64) {
-	h.eachMiddle(func(middle, n float64) { mean += middle * n })
+	from, to := h.span()
+	for from < to {
+		end := min(to, (from>>halfBits+1)<<halfBits)
+		lowest, width := slotValues(from)
+		var count, places int64
+		for i, n := range h.counts[from:end] {
+			count += n
+			places += n * int64(i)
+		}
+		mean += float64(lowest+width/2)*float64(count) + float64(width)*float64(places)
+		from = end
+	}
 	return mean / float64(h.count)
 }
 
