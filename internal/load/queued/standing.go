@@ -19,12 +19,16 @@ func (g *Group) Standing(books bool) snapshot.Group {
 }
 
 // OldestUnacked returns when the oldest record was due that was handed over and is not
-// acknowledged, those of a fill left out; snapshot.NothingDue if there is none. It looks at
-// each such record.
-func (g *Group) OldestUnacked() int64 {
+// acknowledged, those of a fill left out; snapshot.NothingDue if there is none, nil if all records
+// are of a fill, which has no schedule. It looks at each such record.
+func (g *Group) OldestUnacked() *int64 {
+	scheduled := g.cfg.Producers - g.cfg.Filled
+	if scheduled <= 0 {
+		return nil
+	}
 	due := snapshot.NothingDue
 	for _, b := range g.books {
-		due = min(due, b.oldest(g.cfg.Producers-g.cfg.Filled))
+		due = min(due, b.oldest(scheduled))
 	}
-	return due
+	return &due
 }

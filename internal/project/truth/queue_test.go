@@ -206,6 +206,21 @@ func TestOldestUnacked(t *testing.T) {
 	})
 }
 
+// TestOldestUnackedOfAFill: records of a fill were due at no time, so nobody knows how old they are.
+func TestOldestUnackedOfAFill(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		s := ofQueue(t, "filled", "plain", "load.producers=0", "topic.fill_records=20", "consume.work=10ms")
+		r := run(t, config(t, c, s))
+		wantCount(t, "acknowledged", r.Run.Queue.UniqueAcked, 20)
+		for _, iv := range r.Intervals {
+			if iv.QueueOldestUnackedNs != nil {
+				t.Fatalf("at %d ns the oldest is %d ns old", iv.EndNs, *iv.QueueOldestUnackedNs)
+			}
+		}
+	})
+}
+
 // wantTimesOfQueue fails the test unless first deliveries and later ones have times of
 // their own.
 func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {

@@ -55,8 +55,8 @@ type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
 	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; snapshot.NothingDue if there is none.
-	OldestUnackedNs int64
+	// acknowledged; snapshot.NothingDue if there is none, nil if none has an intended time.
+	OldestUnackedNs *int64
 }
 
 // Begin reads what was counted before anything is offered, at a time of the axis. Call it
@@ -310,11 +310,13 @@ func addQueue(iv *result.Interval, before, after counters) {
 	acked := after.queue.Totals.Acked - before.queue.Totals.Acked
 	again := after.queue.Totals.Redelivered - before.queue.Totals.Redelivered
 	iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
-	var age int64
-	if oldest := after.queue.OldestUnackedNs; oldest != snapshot.NothingDue {
-		age = max(1, after.usedAt-oldest)
+	if oldest := after.queue.OldestUnackedNs; oldest != nil {
+		var age int64
+		if *oldest != snapshot.NothingDue {
+			age = max(1, after.usedAt-*oldest)
+		}
+		iv.QueueOldestUnackedNs = &age
 	}
-	iv.QueueOldestUnackedNs = &age
 }
 
 // addGroups fills in what is of each of several groups.

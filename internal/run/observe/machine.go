@@ -113,7 +113,9 @@ func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
 	if !before.hostOK || !r.hostOK || total <= 0 {
 		return nil, nil
 	}
-	b, s := (r.host.Busy-before.host.Busy).Seconds()/total, (r.host.Stolen-before.host.Stolen).Seconds()/total
+	// Of clocks that count in ticks of 10 ms, a part may be read as more than the whole.
+	b := min(1, (r.host.Busy-before.host.Busy).Seconds()/total)
+	s := min(1, (r.host.Stolen-before.host.Stolen).Seconds()/total)
 	return &b, &s
 }
 
