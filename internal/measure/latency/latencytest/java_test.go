@@ -21,7 +21,7 @@ func TestLastTotals(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := (latency.Summary{Count: 2123, P50Ns: 525, P99Ns: 990, MaxNs: 3601330077695}); got != want {
+	if want := (latency.Summary{Count: 2123, P50Ns: 525, P90Ns: 898, P99Ns: 990, MaxNs: 3601330077695}); got != want {
 		t.Errorf("lastTotals = %+v, want %+v", got, want)
 	}
 }
