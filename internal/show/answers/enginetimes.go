@@ -3,6 +3,7 @@ package answers
 import (
 	"fmt"
 	"math"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -32,6 +33,28 @@ func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats
 		text += fmt.Sprintf(" (%s..%s)", signed(c.ShiftLow, f), signed(c.ShiftHigh, f))
 	}
 	return text, c.Verdict
+}
+
+// unshown is what a sentence says of a difference that n runs do not show; "" of one that they show,
+// and of a single run, of which the sentence says it at its beginning.
+func unshown(n int, shown stats.Verdict) string {
+	switch {
+	case n > 1 && shown == stats.TooFew:
+		return fmt.Sprintf(", which %d runs are too few to show", n)
+	case n > 1 && shown == stats.NoDifference:
+		return ", which is not shown to be a difference"
+	}
+	return ""
+}
+
+// addsTo says by how much a time of a cell is more than that of base. It is "" if that is not known.
+func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
+	f := analysis.FigureCalled(name)
+	text, shown := added(c.Of(name), base.Of(name), f)
+	if strings.HasPrefix(text, unit.Absent) {
+		return ""
+	}
+	return fmt.Sprintf("adds %s to the %s of %s%s", text, f.Title, d.Said(base.Label), unshown(c.Of(name).N, shown))
 }
 
 func signed(v float64, f figure.Figure) string {
@@ -77,13 +100,8 @@ func engineTimes(d *analysis.Study) Answer {
 			medianOf(g.plain, name), g.plain.Of("offered_per_s").MedianText(analysis.FigureCalled("offered_per_s")))
 		for i, c := range g.others {
 			text, shown := added(c.Of(name), g.plain.Of(name), f)
-			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text
-			switch n := c.Of(name).N; {
-			case n > 1 && shown == stats.TooFew:
-				clause += fmt.Sprintf(", which %d runs are too few to show", n)
-			case n > 1 && shown == stats.NoDifference:
-				clause += ", which is not shown to be a difference"
-			}
+			clause += map[bool]string{true: " ", false: ", "}[i == 0] + d.Said(c.Label) + " has " + text +
+				unshown(c.Of(name).N, shown)
 		}
 		clauses = append(clauses, clause)
 	}
@@ -95,7 +113,7 @@ func engineTimes(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, "no plain was measured at the load of "+layout.Enumerate(names))
 	}
-	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name, f)) + notSettled(d))
+	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)) + notSettled(d))
 }
 
 // inOrder says what order costs each engine, where the cells differ in it.

@@ -2,21 +2,26 @@ package answers
 
 import (
 	"fmt"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
-	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // pricesOfStarts is a sentence on what it costs to write the start of each record before it is
 // handed out, as markers was first published: each of the cells that does so is held against the
-// one that is alike but for that. Of takes the price. It is "" where there are none.
+// one that is alike but for that. Of takes the price, or is "" if it is not
+// known. It is "" where there are none.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
-		if late := d.StartsLate(c); late != nil {
-			clauses = append(clauses, fmt.Sprintf("%s %s", d.Said(c.Label), of(c, late)))
+		late := d.StartsLate(c)
+		if late == nil {
+			continue
+		}
+		if price := of(c, late); price != "" {
+			clauses = append(clauses, d.Said(c.Label)+" "+price)
 		}
 	}
 	if len(clauses) == 0 {
@@ -68,11 +73,16 @@ func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// startsAdd is the price at the same load, as the time that they add.
-func startsAdd(d *analysis.Study, name string, f figure.Figure) func(first, late *analysis.Cell) string {
+// startsAdd is the price at the same load, as the time that they add. It is "" if nothing of it is known.
+func startsAdd(d *analysis.Study, name string) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
-		text, _ := added(first.Of(name), late.Of(name), f)
-		return fmt.Sprintf("changes the %s of %s by %s, and each record took %s times the CPU of brokers and clients",
-			f.Title, d.Said(late.Label), text, quotient(cpuOfEach(first), cpuOfEach(late)))
+		var parts []string
+		if adds := addsTo(d, first, late, name); adds != "" {
+			parts = append(parts, adds)
+		}
+		if times := quotient(cpuOfEach(first), cpuOfEach(late)); times != unit.Absent {
+			parts = append(parts, "each record took "+times+" times the CPU of brokers and clients")
+		}
+		return strings.Join(parts, ", and ")
 	}
 }

@@ -88,8 +88,21 @@ func TestPriceOfStartsFirst(t *testing.T) {
 			resulttest.Set(&c.Runs[i].Run.Scenario, "load.rate", "6k/s")
 		}
 	}
-	if got := sentenceOf(t, c); !strings.Contains(got, "With starts first, offsetmap-50 changes the e2e response time p50 of markers-50 by −") {
+	if got := sentenceOf(t, c); !strings.Contains(got, "With starts first, offsetmap-50 adds −") ||
+		!strings.Contains(got, " to the e2e response time p50 of markers-50, and each record took ") {
 		t.Errorf("at the same load: %q", got)
+	}
+	// What no test shows is not claimed, and a price that is not known is left out.
+	for i, planned := range c.Campaign.Runs {
+		if planned.Cell == 2 {
+			c.Runs[i].Run.Time = c.Runs[i-1].Run.Time // of markers-50
+			c.Runs[i].Run.Broker = nil
+		}
+	}
+	got = sentenceOf(t, c)
+	_, price, _ := strings.Cut(got, "With starts first, ")
+	if !strings.Contains(price, "which is not shown to be a difference") || strings.Contains(price, "CPU") || strings.Contains(price, "–") {
+		t.Errorf("of times that do not differ, without the brokers' CPU: %q", price)
 	}
 }
 
