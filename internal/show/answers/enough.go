@@ -7,13 +7,15 @@ import (
 	"strconv"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/measure/stats"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// enough says the least value of the one setting that is varied with which a cell stays near
-// the best, and what the cells that have less reached.
+// enough says the least value of the one setting that is varied from which on all cells are near
+// the best, whether the runs show it, and what the cells that have less reached.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
 	ranked := d.Ranked()
@@ -43,30 +45,60 @@ func enough(d *analysis.Study) Answer {
 		other, _ := valueOf(&b)
 		return cmp.Compare(one, other)
 	})
-	near := func(c analysis.Cell) bool {
-		v, limit := c.Figures[d.By.Name].Summary.Median, best.Summary.Median
-		if d.By.Better == figure.Lower {
-			return v <= (1+nearBest)*limit
+	lower := d.By.Better == figure.Lower
+	near := func(quotient float64) bool {
+		if lower {
+			return quotient <= 1+nearBest
 		}
-		return v >= (1-nearBest)*limit
+		return quotient >= 1-nearBest
 	}
-	at := slices.IndexFunc(byValue, near)
-	least := byValue[at]
-	head := fmt.Sprintf("%s is the least that is within %s of the best, with %s",
-		d.Said(least.Label), unit.WholePercent(nearBest), least.Figures[d.By.Name].Bounded(d.By))
-	if at == 0 {
-		head += ", and the least that has a valid run"
+	nearAt := func(c analysis.Cell) bool {
+		return near(c.Figures[d.By.Name].Summary.Median / best.Summary.Median)
 	}
-	clauses := []string{head}
-	if least.Label != ranked[0].Label {
+	at := len(byValue) // all from here on are near
+	for at > 0 && nearAt(byValue[at-1]) {
+		at--
+	}
+	var clauses []string
+	if at == len(byValue) {
+		clauses = append(clauses, fmt.Sprintf("no value is known to be enough, as %s, the highest "+
+			"that was measured, is not within %s of the best", d.Said(byValue[at-1].Label), unit.WholePercent(nearBest)))
+	} else {
+		least := byValue[at]
+		head := fmt.Sprintf("%s is the least from which on all are within %s of the best, with %s",
+			d.Said(least.Label), unit.WholePercent(nearBest), least.Figures[d.By.Name].Bounded(d.By))
+		if at == 0 {
+			head += ", and the least that has a valid run"
+		}
+		var not []string
+		for _, c := range byValue[at:] {
+			of := stats.Compare(best.Values, c.Figures[d.By.Name].Values, analysis.DefaultAlpha)
+			bound := map[bool]float64{false: of.Low, true: of.High}[lower]
+			if c.Name != ranked[0].Name && best.N > 1 && !near(1+bound) { // nor is a bound that is not known
+				not = append(not, d.Said(c.Label))
+			}
+		}
+		if len(not) > 0 {
+			head += ", which is not shown of " + layout.Enumerate(not)
+		}
+		clauses = append(clauses, head)
+	}
+	if at == len(byValue) || byValue[at].Name != ranked[0].Name {
 		clauses = append(clauses, fmt.Sprintf("the best is %s, with %s", d.Said(ranked[0].Label), best.Bounded(d.By)))
 	}
 	for _, c := range byValue[:at] {
+		if c.Name == ranked[0].Name {
+			continue
+		}
 		part := "%s reached %s of the best"
-		if d.By.Better == figure.Lower {
+		if lower {
 			part = "%s has %s times the best"
 		}
-		clauses = append(clauses, fmt.Sprintf(part, d.Said(c.Label), quotient(c.Figures[d.By.Name], best)))
+		clause := fmt.Sprintf(part, d.Said(c.Label), quotient(c.Figures[d.By.Name], best))
+		if nearAt(c) {
+			clause += ", but one with more did not come as near"
+		}
+		clauses = append(clauses, clause)
 	}
 	return table.says(phrases(clauses) + tooShort(d))
 }

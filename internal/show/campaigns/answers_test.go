@@ -163,6 +163,41 @@ func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: []string{"32MiB", "64MiB", "128MiB", "1GiB"}}}, values)
 }
 
+// limited is a campaign of memory limits that reached so much.
+func limited(t *testing.T, repeat int, spread float64, reached ...float64) *result.RecordedCampaign {
+	names := []string{"32MiB", "64MiB", "128MiB", "1GiB"}[:len(reached)]
+	var values [][]string
+	for _, name := range names {
+		values = append(values, []string{name})
+	}
+	c := answered(t, "enough", repeat, names, func(i int, noise float64, r *result.Recorded) {
+		consumes(r, (1+spread*(noise-1))*reached[i], 1)
+	})
+	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: names}}, values)
+}
+
+// TestEnoughIsNotMoreThanTheRunsShow: enough is a value from which on all are near the best. What
+// the interval of a quotient does not show is not claimed.
+func TestEnoughIsNotMoreThanTheRunsShow(t *testing.T) {
+	for name, c := range map[string]struct {
+		campaign    *result.RecordedCampaign
+		want, never string
+	}{
+		"one in between is slow": {limited(t, 5, 1, 950e3, 400e3, 960e3, 1e6),
+			"memory 128MiB is the least from which on all are within 10 % of the best", "not shown"},
+		"and is named": {limited(t, 5, 1, 950e3, 400e3, 960e3, 1e6),
+			"of the best, but one with more did not come as near; memory 64MiB reached 0.40", "not shown"},
+		"the highest is slow": {limited(t, 5, 1, 950e3, 1e6, 980e3, 400e3),
+			"No value is known to be enough, as memory 1GiB, the highest", "is the least"},
+		"within the noise": {limited(t, 5, 6, 400e3, 920e3, 1e6), ", which is not shown of memory 64MiB", "128MiB and"},
+		"of too few runs":  {limited(t, 2, 1, 400e3, 960e3, 1e6), ", which is not shown of memory 64MiB", "128MiB and"},
+	} {
+		if got := sentenceOf(t, c.campaign); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
+			t.Errorf("%s: %q", name, got)
+		}
+	}
+}
+
 func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	names := []string{"10B", "100B", "1kB", "10kB", "100kB"}
 	return answered(t, "knee", repeat, names, func(i int, noise float64, r *result.Recorded) {
@@ -556,7 +591,7 @@ func TestPerConsumerAnswer(t *testing.T) {
 // Enough is the least that is near the best, whatever is told of what is less.
 func TestEnoughAnswer(t *testing.T) {
 	got := sentenceOf(t, limits(t, 5))
-	for _, want := range []string{"memory 128MiB is the least that is within 10 % of the best", "the best is memory 1GiB", "memory 64MiB reached 0.40 ", "There is no valid run of memory 32MiB"} {
+	for _, want := range []string{"memory 128MiB is the least from which on all are within 10 % of the best", "the best is memory 1GiB", "memory 64MiB reached 0.40 ", "There is no valid run of memory 32MiB"} {
 		if !strings.Contains(got, want) {
 			t.Errorf("%q is not in %q", want, got)
 		}
