@@ -110,5 +110,16 @@ func notReadOut(d *analysis.Study) []string {
 	return []string{note}
 }
 
+// notRanked names the cells of which nothing is claimed, as they did not read all that was there:
+// a client may have paused, so its figure need not be its speed.
+func notRanked(d *analysis.Study) (clauses []string) {
+	for _, c := range d.ValidCells() {
+		if c.PartlyRead() {
+			clauses = append(clauses, d.Said(c.Label)+" is not ranked: it did not read all")
+		}
+	}
+	return clauses
+}
+
 // phrases joins the clauses of a sentence.
 func phrases(clauses []string) string { return strings.Join(clauses, "; ") + "." }

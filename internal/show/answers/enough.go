@@ -18,10 +18,10 @@ import (
 // the best, whether the runs show it, and what the cells that have less reached.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
-	ranked := d.Ranked()
+	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool { return c.PartlyRead() })
 	ofBest := column{"÷ best", func(c *analysis.Cell) string {
 		switch {
-		case len(ranked) == 0 || c.Valid == 0:
+		case len(ranked) == 0 || c.Valid == 0 || c.PartlyRead():
 			return unit.Absent
 		case c.Name == ranked[0].Name:
 			return "1"
@@ -31,7 +31,7 @@ func enough(d *analysis.Study) Answer {
 	columns := []column{valued(titleOf(name), name), ofBest, valued("bytes/s", "throughput_bytes_per_s")}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	if len(ranked) == 0 {
-		return table.says("no valid run tells what it reached.")
+		return table.says(phrases(append([]string{"no valid run tells what it reached"}, notRanked(d)...)))
 	}
 	best := ranked[0].Figures[d.By.Name]
 	byValue := slices.Clone(ranked)
@@ -100,7 +100,7 @@ func enough(d *analysis.Study) Answer {
 		}
 		clauses = append(clauses, clause)
 	}
-	return table.says(phrases(clauses) + tooShort(d))
+	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
 }
 
 // valueOf is the number that a cell is called by: a count, a share of cores, or bytes.

@@ -16,12 +16,13 @@ type crew struct {
 	brokers, consumers int
 }
 
-// crewsOf are the cells that read something, by brokers and then by consumers.
+// crewsOf are the cells that read something, and all that was there, by brokers and then by consumers.
 func crewsOf(cells []*analysis.Cell) (all []crew) {
 	for _, c := range cells {
 		brokers, wrong := strconv.Atoi(c.Setting("cluster.brokers"))
 		consumers, err := strconv.Atoi(c.Setting("consume.consumers"))
-		if wrong == nil && err == nil && consumers > 0 && c.Of(analysis.ThroughputFigure).N > 0 {
+		if wrong == nil && err == nil && consumers > 0 && !c.PartlyRead() &&
+			c.Of(analysis.ThroughputFigure).N > 0 {
 			all = append(all, crew{c, brokers, consumers})
 		}
 	}
@@ -72,9 +73,9 @@ func perConsumer(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{"÷ fewest consumers: what each consumer read ÷ that of the fewest consumers on as many brokers. ÷ fewest brokers: ÷ that of as many consumers on the fewest brokers."}
 	if len(crews) == 0 {
-		return table.says("no valid run tells what its consumers read.")
+		return table.says(phrases(append([]string{"no valid run tells what its consumers read"}, notRanked(d)...)))
 	}
-	return table.says(phrases(append(moreConsumers(crews), moreBrokers(crews)...)) + tooShort(d))
+	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
 }
 
 // moreConsumers says for each number of brokers what became of each consumer's share.

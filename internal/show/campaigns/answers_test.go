@@ -588,6 +588,33 @@ func TestPerConsumerAnswer(t *testing.T) {
 	}
 }
 
+// TestPartlyReadIsNotRanked: nothing is claimed of a cell that did not read all that was there, and
+// nothing is held against it.
+func TestPartlyReadIsNotRanked(t *testing.T) {
+	partly := func(c *result.RecordedCampaign, cells ...int) *result.RecordedCampaign {
+		for i, planned := range c.Campaign.Runs {
+			if r := &c.Runs[i].Run; slices.Contains(cells, planned.Cell) {
+				r.Fill, r.Delivery.Pending = &result.Fill{Records: 5e6}, 3e6
+			}
+		}
+		return c
+	}
+	for _, c := range []struct {
+		campaign    *result.RecordedCampaign
+		want, never string
+	}{
+		{partly(limits(t, 5), 3), "memory 128MiB is the least from which on all are within 10 % of the best", "the best is"},
+		{partly(limits(t, 5), 3), "; memory 1GiB is not ranked: it did not read all.", "memory 1GiB reached"},
+		{partly(limits(t, 5), 1, 2, 3), "o valid run tells what it reached; memory 64MiB is not ranked", "is the least"},
+		{partly(crews(t, 5), 3), "brokers 3, consumers 4 is not ranked: it did not read all.", "4 consumers read"},
+		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run tells what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
+	} {
+		if got := sentenceOf(t, c.campaign); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
+			t.Errorf("%q", got)
+		}
+	}
+}
+
 // Enough is the least that is near the best, whatever is told of what is less.
 func TestEnoughAnswer(t *testing.T) {
 	got := sentenceOf(t, limits(t, 5))
