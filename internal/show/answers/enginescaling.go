@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"slices"
+	"strconv"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
 // engineScaling says for each engine of a queue what more nodes, threads and partitions
@@ -32,24 +35,35 @@ func engineScaling(d *analysis.Study) Answer {
 		return fmt.Sprintf("%s (%s)", text, shapeOf(c))
 	}
 	var clauses []string
-	var fastest []*analysis.Cell // of each engine
+	var ends []*analysis.Cell // the largest of each engine
 	for _, cells := range byEngine(d) {
-		lowest, most := cells[0], cells[len(cells)-1]
-		fastest = append(fastest, most)
-		clause := fmt.Sprintf("%s acknowledged %s", most.EngineSaid(), at(most))
-		if most != lowest {
-			clause = fmt.Sprintf("%s went from %s to %s, %s times as much", most.EngineSaid(), at(lowest), at(most),
-				quotient(most.Of(name), lowest.Of(name)))
+		smallest, largest := cells[0], cells[len(cells)-1]
+		ends = append(ends, largest)
+		clause := fmt.Sprintf("%s acknowledged %s", largest.EngineSaid(), at(largest))
+		if largest != smallest {
+			clause = fmt.Sprintf("%s went from %s to %s, %s times as much", largest.EngineSaid(), at(smallest), at(largest),
+				quotient(largest.Of(name), smallest.Of(name)))
 		}
-		if base := d.PlainOf(most); base != nil {
-			clause += fmt.Sprintf(", which is %s times the rate of plain there", quotient(most.Of(name), base.Of(name)))
-			if most.Of(p50.Name).N > 0 && base.Of(p50.Name).N > 0 {
-				clause += fmt.Sprintf(", with %s times its p50", quotient(most.Of(p50.Name), base.Of(p50.Name)))
+		if base := d.PlainOf(largest); base != nil {
+			clause += fmt.Sprintf(", which is %s times the rate of plain there", quotient(largest.Of(name), base.Of(name)))
+			if largest.Of(p50.Name).N > 0 && base.Of(p50.Name).N > 0 {
+				clause += fmt.Sprintf(", with %s times its p50", quotient(largest.Of(p50.Name), base.Of(p50.Name)))
 			}
 		}
 		clauses = append(clauses, clause)
+		peak := slices.MaxFunc(cells, func(a, b *analysis.Cell) int {
+			return cmp.Compare(a.Of(name).Summary.Median, b.Of(name).Summary.Median)
+		})
+		if peak != smallest && threadsOf(peak) != threadsOf(largest) {
+			clauses = append(clauses, fmt.Sprintf("the highest median of %s is %s, %s times that of the largest shape",
+				peak.EngineSaid(), at(peak), quotient(peak.Of(name), largest.Of(name))))
+		}
+		if more := morePartitions(d, cells, name); len(more) > 0 {
+			clauses = append(clauses, fmt.Sprintf("more partitions brought %s %s", largest.EngineSaid(),
+				layout.Enumerate(more)))
+		}
 	}
-	return table.says(phrases(clauses) + pricesOfStarts(d, fastest, startsCost(d)) + notSettled(d))
+	return table.says(phrases(clauses) + pricesOfStarts(d, ends, startsCost(d)) + notSettled(d))
 }
 
 // queueTime is the end-to-end time that the runs have: from when a record was due, or in a
@@ -61,8 +75,37 @@ func queueTime(d *analysis.Study) string {
 	return "e2e_service_time"
 }
 
-// byEngine are the valid cells of each engine, as sentences call it, those that acknowledged
-// the least first.
+// morePartitions says what the most partitions brought an engine of what the fewest did, for each
+// shape of cells that are alike but for them. The cells are in the order of their shapes.
+func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (parts []string) {
+	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == partitionsKey })
+	if axis < 0 {
+		return nil
+	}
+	others := func(c *analysis.Cell) string {
+		return fmt.Sprintf("%q", slices.Delete(slices.Clone(c.Values), axis, axis+1))
+	}
+	var order []string
+	alike := map[string][]*analysis.Cell{}
+	for _, c := range cells {
+		if alike[others(c)] == nil {
+			order = append(order, others(c))
+		}
+		alike[others(c)] = append(alike[others(c)], c)
+	}
+	for _, key := range order {
+		fewest, most := alike[key][0], alike[key][len(alike[key])-1]
+		if fewest != most {
+			parts = append(parts, fmt.Sprintf("%s times the rate at %s (%s ÷ %s partitions)",
+				quotient(most.Of(name), fewest.Of(name)), threadsOf(most), most.Setting(partitionsKey),
+				fewest.Setting(partitionsKey)))
+		}
+	}
+	return parts
+}
+
+// byEngine are the valid cells of each engine, as sentences call it, in the order of their shapes:
+// by nodes × threads, and then by partitions.
 func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -78,16 +121,35 @@ func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	}
 	for _, cells := range groups {
 		slices.SortStableFunc(cells, func(a, b *analysis.Cell) int {
-			return cmp.Compare(a.Of("queue_acked_per_s").Summary.Median, b.Of("queue_acked_per_s").Summary.Median)
+			return cmp.Or(cmp.Compare(counted(a, nodesKey)*counted(a, threadsKey), counted(b, nodesKey)*counted(b, threadsKey)),
+				cmp.Compare(counted(a, partitionsKey), counted(b, partitionsKey)))
 		})
 	}
 	return groups
 }
 
-// shapeOf is how many work on a queue.
+// The settings that make a shape.
+const (
+	nodesKey      = "consume.consumers"
+	threadsKey    = "consume.queue.threads"
+	partitionsKey = "topic.partitions"
+)
+
+// counted is a setting that is a count; 0 if it is not known.
+func counted(c *analysis.Cell, path string) int {
+	n, _ := strconv.Atoi(c.Setting(path))
+	return n
+}
+
+// threadsOf is how many work on a queue.
+func threadsOf(c *analysis.Cell) string {
+	return fmt.Sprintf("%s × %s threads", c.Setting(nodesKey), c.Setting(threadsKey))
+}
+
+// shapeOf is how many work on a queue, and on how many partitions.
 func shapeOf(c *analysis.Cell) string {
-	shape := fmt.Sprintf("%s × %s threads", c.Setting("consume.consumers"), c.Setting("consume.queue.threads"))
-	if partitions := c.Setting("topic.partitions"); partitions != "" && partitions != unit.Absent {
+	shape := threadsOf(c)
+	if partitions := c.Setting(partitionsKey); partitions != "" && partitions != unit.Absent {
 		shape += ", " + partitions + " partitions"
 	}
 	return shape

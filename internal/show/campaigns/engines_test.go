@@ -61,6 +61,32 @@ func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
+// TestEngineScalingIsInTheOrderOfShapes: a collapse does not read as growth, the peak is named if
+// it is not at the largest shape, and more partitions are held against fewer at the same shape.
+func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
+	of := func(rates ...float64) string {
+		names := []string{"4x25-few", "4x25-many", "1x1-few", "1x1-many", "6x25-few", "6x25-many"}
+		c := answered(t, "engine-scaling", 5, names, func(i int, noise float64, r *result.Recorded) {
+			showtest.TakesFrom(r, "markers", noise*rates[i], map[string]any{"threads": []int{25, 1, 25}[i/2]})
+			resulttest.Set(&r.Run.Scenario, "consume.consumers", []int{4, 1, 6}[i/2])
+			resulttest.Set(&r.Run.Scenario, "topic.partitions", []int{64, 160}[i%2])
+		})
+		return sentenceOf(t, alongAxes(c, []result.Axis{{Path: "variant", Values: []string{"4x25", "1x1", "6x25"}},
+			{Path: "topic.partitions", Values: []string{"64", "160"}}},
+			[][]string{{"4x25", "64"}, {"4x25", "160"}, {"1x1", "64"}, {"1x1", "160"}, {"6x25", "64"}, {"6x25", "160"}}))
+	}
+	collapse := of(9000, 4500, 5000, 5000, 2000, 1000)
+	for _, want := range []string{"(1 × 1 threads, 64 partitions) to ", "(6 × 25 threads, 160 partitions), 0.2", "the highest median of markers is ",
+		"(4 × 25 threads, 64 partitions), 9.05 (", "more partitions brought markers 1.0", "times the rate at 1 × 1 threads (160 ÷ 64 partitions), 0.5", " times the rate at 4 × 25 threads"} {
+		if !strings.Contains(collapse, want) {
+			t.Errorf("%q is not in %q", want, collapse)
+		}
+	}
+	if got := of(5000, 5000, 2000, 2000, 9000, 9000); strings.Contains(got, "highest median") {
+		t.Errorf("of growth: %q", got)
+	}
+}
+
 // What is written before the hand-out is priced against the same engine without it, and told
 // apart from it.
 func TestPriceOfStartsFirst(t *testing.T) {
