@@ -44,6 +44,7 @@ func timesBeside(d *analysis.Study) Answer {
 	if len(told) == 0 {
 		return table.says("no run has these times.")
 	}
+	adds := addedAlong(d, told, rankedTime(d, metric))
 	p50 := func(c *analysis.Cell) float64 { return c.Of(metric + "_p50").Summary.Median }
 	clauses := []string{title + " at p50, p99 and p99.9"}
 	if len(told) >= manyCells {
@@ -55,17 +56,46 @@ func timesBeside(d *analysis.Study) Answer {
 		clauses = append(clauses, fmt.Sprintf("%s %s, %s and %s", d.Said(cell.Label),
 			medianOf(cell, metric+"_p50"), medianOf(cell, metric+"_p99"), medianOf(cell, metric+"_p99_9")))
 	}
-	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(clauses[1:]))
+	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(append(clauses[1:], adds...)))
+}
+
+// addedAlong says by how much a time of each cell is more than that of the cell with the least
+// value, if the cells differ in one number.
+func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
+	if len(d.Axes) != 1 {
+		return nil
+	}
+	for _, c := range cells {
+		if _, known := valueOf(c); !known {
+			return nil
+		}
+	}
+	along := slices.SortedStableFunc(slices.Values(cells), func(a, b *analysis.Cell) int {
+		one, _ := valueOf(a)
+		other, _ := valueOf(b)
+		return cmp.Compare(one, other)
+	})
+	for _, c := range along[1:] {
+		if adds := addsTo(d, c, along[0], name); adds != "" {
+			clauses = append(clauses, d.Said(c.Label)+" "+adds)
+		}
+	}
+	return clauses
+}
+
+// rankedTime is the percentile of a time that the cells are ranked by.
+func rankedTime(d *analysis.Study, metric string) string {
+	if strings.HasPrefix(d.By.Name, metric+"_") {
+		return d.By.Name
+	}
+	return metric + "_p99"
 }
 
 // quickest says which cell has the lowest time, by the percentile that the cells are
 // ranked by, and whether the runs show it; "" where there is nothing to choose from, or
 // where the cells of several variants are not alike.
 func quickest(d *analysis.Study, metric string) string {
-	by := metric + "_p99"
-	if strings.HasPrefix(d.By.Name, metric+"_") {
-		by = d.By.Name
-	}
+	by := rankedTime(d, metric)
 	ranked := d.RankedOtherwise(by)
 	cells := ranked.Ranked()
 	if len(cells) < 2 || d.VariantsAt() >= 0 {

@@ -642,6 +642,35 @@ func TestSlopeWithAReader(t *testing.T) {
 	}
 }
 
+// TestTimesAddedAlongAnAxis: along a numeric axis it is told what more of it adds to the least,
+// and whether the runs show it.
+func TestTimesAddedAlongAnAxis(t *testing.T) {
+	of := func(repeat int, numbers ...string) string {
+		c := answered(t, "times", repeat, numbers, func(i int, noise float64, r *result.Recorded) {
+			r.Run.Load.ClosedLoop = false
+			r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*[]float64{2, 1, 1}[i])
+		})
+		for i := range numbers {
+			c.Campaign.Cells[i].Values = numbers[i : i+1]
+		}
+		c.Campaign.Axes = []result.Axis{{Path: "topic.partitions", Values: numbers}}
+		return sentenceOf(t, c)
+	}
+	several := of(5, "1000", "1", "10")
+	for _, want := range []string{"; partitions 1000 adds +8.", " ms) to the e2e response time p99 of partitions 1.", "; partitions 10 adds ",
+		" to the e2e response time p99 of partitions 1, which is not shown to be a difference; partitions 1000"} {
+		if !strings.Contains(several, want) {
+			t.Errorf("%q is not in %q", want, several)
+		}
+	}
+	if got := of(2, "1000", "1", "10"); !strings.Contains(got, "of partitions 1, which 2 runs are too few to show.") {
+		t.Errorf("of two runs: %q", got)
+	}
+	if got := of(5, "many", "one", "ten"); strings.Contains(got, " adds ") {
+		t.Errorf("of names: %q", got)
+	}
+}
+
 // The lowest time is named, and whether the runs show it.
 func TestTimesNameTheLowest(t *testing.T) {
 	if got := sentenceOf(t, beside(t, 6)); !strings.Contains(got, "acks 1, RF 1 has the lowest") || !strings.Contains(got, "the runs show it") {
