@@ -54,8 +54,8 @@ type Interval struct {
 	QueueInFlight *int64 `json:"queue_in_flight,omitempty"`
 	// QueueOldestUnackedNs is the age of the oldest record that the consumers of a queue
 	// were handed and have not acknowledged, from its intended time on: at least 1 if there
-	// is one, else 0. Records of a fill have no intended time and do not count: null if all
-	// records are of a fill, and without a queue.
+	// is one, else 0. Records of a fill have no intended time and do not count: null if all of
+	// these records, or all records of the run, are of a fill, and without a queue.
 	QueueOldestUnackedNs *int64 `json:"queue_oldest_unacked_ns,omitempty"`
 
 	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first

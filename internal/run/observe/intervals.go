@@ -55,7 +55,7 @@ type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
 	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; snapshot.NothingDue if there is none, nil if none has an intended time.
+	// acknowledged; snapshot.NothingDue if there is none, nil if it is not known.
 	OldestUnackedNs *int64
 }
 
