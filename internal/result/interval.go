@@ -84,6 +84,8 @@ type Interval struct {
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
 
+	// ProcessCPUCores is, as all CPU of an interval, null if the interval is shorter than 100 ms
+	// or its readings are less than 50 ms apart: CPU is counted in ticks of 10 ms.
 	ProcessCPUCores *float64  `json:"process_cpu_cores"`
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
 	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // as in Brokers, of those that know it
