@@ -77,7 +77,8 @@ type Interval struct {
 	BoundRecords *int64 `json:"bound_records,omitempty"`
 	// UnderReplicated and Leaderless are the partitions of the topic that had fewer replicas
 	// in sync than replicas, and no leader, at the last look before the end of the interval;
-	// null where no fault befalls a broker, because nobody looks then.
+	// null if no look was answered in the interval, nor in the two periods of the looks
+	// (sampling.replicas) before its end, and in a run without a fault of a broker, which has no looks.
 	UnderReplicated *int64 `json:"under_replicated_partitions,omitempty"`
 	Leaderless      *int64 `json:"leaderless_partitions,omitempty"`
 

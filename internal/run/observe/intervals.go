@@ -180,8 +180,7 @@ func (s *Intervals) close(before, after counters) {
 	behind, oldestDue := s.addLag(&iv, after)
 	s.addGroups(&iv, before, after, behind)
 	if s.Replicas != nil {
-		under, leaderless := s.Replicas.lacking()
-		iv.UnderReplicated, iv.Leaderless = &under, &leaderless
+		iv.UnderReplicated, iv.Leaderless = s.Replicas.lacking(iv.StartNs, iv.EndNs)
 	}
 	if after.gate != nil {
 		iv.GateOpen, iv.BoundRecords = &after.gate.Open, after.gate.Bound
