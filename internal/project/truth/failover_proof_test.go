@@ -235,7 +235,7 @@ func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 	for _, e := range r.Events {
 		switch {
 		case e.Kind != "broker":
-		case strings.HasSuffix(e.What, "is stopped, to be restarted"):
+		case strings.HasSuffix(e.What, "is stopped"):
 			if !inSync {
 				t.Errorf("at %v %s, while replicas were missing", time.Duration(e.AtNs), e.What)
 			}
@@ -286,6 +286,7 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	if len(r.Run.Faults) == 0 || r.Run.Availability == nil {
 		t.Fatalf("the faults are %+v, the availability %+v", r.Run.Faults, r.Run.Availability)
 	}
+	wantPairs(t, r)
 	for _, f := range r.Run.Faults {
 		t.Logf("%s %s (%s) at %v: %s", f.Name, f.Target, f.Hit, time.Duration(f.StartNs), f.Detail)
 	}
@@ -293,6 +294,34 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	t.Logf("longest gap %v; lost %d, duplicates %d, failed %d, unknown %d; verdict %s %q", time.Duration(a.AckGapMaxNs),
 		r.Run.Delivery.Lost, r.Run.Delivery.Duplicates, r.Run.Load.Failed, r.Run.Load.Unknown, r.Run.Verdict.Status, r.Run.Verdict.Warnings)
 	return r, w
+}
+
+// wantPairs fails the test unless each broker that was gone has an event for that before the one
+// from which it serves again, and each restart that ended has an event for its end.
+func wantPairs(t *testing.T, r *result.Recorded) {
+	t.Helper()
+	gone, ends := make(map[any]bool), 0
+	for _, e := range r.Events {
+		state := e.Data["state"]
+		switch {
+		case e.Kind == "broker" && state != nil:
+			if id := e.Data["broker"]; gone[id] == (state == "stopped") {
+				t.Errorf("at %v %q, and it was gone before: %v", time.Duration(e.AtNs), e.What, gone[id])
+			} else {
+				gone[id] = !gone[id]
+			}
+		case e.Kind == "fault" && e.Data["name"] == scenario.Restart && state == "end":
+			ends++
+		}
+	}
+	for _, f := range r.Run.Faults {
+		if f.Name == scenario.Restart && f.EndNs != nil {
+			ends--
+		}
+	}
+	if ends != 0 {
+		t.Errorf("%+d events of the end of a restart", ends)
+	}
 }
 
 // wantGaps compares the longest times without an acknowledgement with the distances

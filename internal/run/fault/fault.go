@@ -95,8 +95,8 @@ type Stand struct {
 	Cluster    cluster.Cluster
 	Topic      Topic
 	Partitions int // of the topic
-	// Tell is told of the steps of a fault that has several; nil is nobody. It may be
-	// called from any goroutine.
+	// Tell is told of the steps of a fault before its last one, when they are done; nil is nobody.
+	// It may be called from any goroutine.
 	Tell func(Step)
 }
 
