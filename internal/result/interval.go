@@ -195,6 +195,7 @@ type Event struct {
 	// (assigned, revoked, lost), partitions. Of a fault: name, target, hit, state (begin,
 	// end). Of a broker: broker, state (stopped, serving); or partition, leader_before,
 	// leader; or under_replicated. Of a consumer: consumer, state (killed, paused), records
-	// that it took along; of all consumers: state (work, fetching, drained), backlog_records.
+	// that it took along, partitions, and groups (group, records, partitions) if there are several; of
+	// all consumers: state (work, fetching, drained), backlog_records.
 	Data map[string]any `json:"data,omitempty"`
 }

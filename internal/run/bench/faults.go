@@ -56,6 +56,9 @@ func (fs *faults) stand() fault.Stand {
 	for _, g := range fs.groups {
 		on.Groups = append(on.Groups, g)
 	}
+	if len(fs.groups) > 1 {
+		on.GroupNames = fs.groupIDs
+	}
 	if fs.replicas != nil {
 		on.Topic = fs.replicas
 	}
