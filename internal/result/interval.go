@@ -54,8 +54,8 @@ type Interval struct {
 	QueueInFlight *int64 `json:"queue_in_flight,omitempty"`
 	// QueueOldestUnackedNs is the age of the oldest record that the consumers of a queue
 	// were handed and have not acknowledged, from its intended time on: at least 1 if there
-	// is one, else 0. Records of a fill have no intended time and do not count: null if all
-	// records are of a fill, and without a queue.
+	// is one, else 0. Records of a fill have no intended time and do not count: null if all of
+	// these records, or all records of the run, are of a fill, and without a queue.
 	QueueOldestUnackedNs *int64 `json:"queue_oldest_unacked_ns,omitempty"`
 
 	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first
@@ -77,13 +77,16 @@ type Interval struct {
 	BoundRecords *int64 `json:"bound_records,omitempty"`
 	// UnderReplicated and Leaderless are the partitions of the topic that had fewer replicas
 	// in sync than replicas, and no leader, at the last look before the end of the interval;
-	// null where no fault befalls a broker, because nobody looks then.
+	// null if no look was answered in the interval, nor in the two periods of the looks
+	// (sampling.replicas) before its end, and in a run without a fault of a broker, which has no looks.
 	UnderReplicated *int64 `json:"under_replicated_partitions,omitempty"`
 	Leaderless      *int64 `json:"leaderless_partitions,omitempty"`
 
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
 
+	// ProcessCPUCores is, as all CPU of an interval, null if the interval is shorter than 100 ms
+	// or its readings are less than 50 ms apart: CPU is counted in ticks of 10 ms.
 	ProcessCPUCores *float64  `json:"process_cpu_cores"`
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
 	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // as in Brokers, of those that know it
@@ -192,6 +195,7 @@ type Event struct {
 	// (assigned, revoked, lost), partitions. Of a fault: name, target, hit, state (begin,
 	// end). Of a broker: broker, state (stopped, serving); or partition, leader_before,
 	// leader; or under_replicated. Of a consumer: consumer, state (killed, paused), records
-	// that it took along; of all consumers: state (work, fetching, drained), backlog_records.
+	// that it took along, partitions, and groups (group, records, partitions) if there are several; of
+	// all consumers: state (work, fetching, drained), backlog_records.
 	Data map[string]any `json:"data,omitempty"`
 }

@@ -205,17 +205,19 @@ func (b *book) release(of *node) {
 }
 
 // oldest returns when the oldest record was due that is open, of the producers with lower
-// numbers than a bound: of others it is not known.
-func (b *book) oldest(bound int) int64 {
+// numbers than a bound: of others it is not known, and it reports whether any of them is open.
+func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	due := snapshot.NothingDue
+	due = snapshot.NothingDue
 	for key, l := range b.open {
 		if int(key>>48) < bound {
 			due = min(due, l.intended)
+		} else {
+			others = true
 		}
 	}
-	return due
+	return due, others
 }
 
 // reached is how far the consumers are: what is settled takes the place of a position.

@@ -19,16 +19,20 @@ func (g *Group) Standing(books bool) snapshot.Group {
 }
 
 // OldestUnacked returns when the oldest record was due that was handed over and is not
-// acknowledged, those of a fill left out; snapshot.NothingDue if there is none, nil if all records
-// are of a fill, which has no schedule. It looks at each such record.
+// acknowledged; snapshot.NothingDue if there is no such record. Records of a fill were due at no
+// time: nil if all such records are of a fill, or all records of the run. It looks at each of them.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 {
 		return nil
 	}
-	due := snapshot.NothingDue
+	due, filled := snapshot.NothingDue, false
 	for _, b := range g.books {
-		due = min(due, b.oldest(scheduled))
+		of, others := b.oldest(scheduled)
+		due, filled = min(due, of), filled || others
+	}
+	if filled && due == snapshot.NothingDue {
+		return nil
 	}
 	return &due
 }

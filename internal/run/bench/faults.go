@@ -56,6 +56,9 @@ func (fs *faults) stand() fault.Stand {
 	for _, g := range fs.groups {
 		on.Groups = append(on.Groups, g)
 	}
+	if len(fs.groups) > 1 {
+		on.GroupNames = fs.groupIDs
+	}
 	if fs.replicas != nil {
 		on.Topic = fs.replicas
 	}
@@ -168,7 +171,7 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 }
 
 // dataOf returns what the event of a fault has for programs. A start and a resume end what
-// befell their target.
+// befell their target; a restart has a second event, for its own end.
 func dataOf(f result.Fault) map[string]any {
 	data := map[string]any{"name": f.Name, "target": f.Target, "state": "begin"}
 	if scenario.Mends(f.Name) {
@@ -241,11 +244,16 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	if ofConsumer || done.Name == scenario.Resume {
 		at = done.StartNs // the one joins in the background, the other goes on at once
 	}
-	fs.mu.Lock()
-	defer fs.mu.Unlock()
 	if done.Name == scenario.Restart {
 		done.EndNs = &at
+		data := dataOf(done)
+		data["state"] = "end"
+		fs.journal.Event(result.Event{
+			AtNs: at, Kind: "fault", What: done.Name + " " + done.Target + " is done", Reason: done.Hit, Data: data,
+		})
 	}
+	fs.mu.Lock()
+	defer fs.mu.Unlock()
 	if scenario.Opposite(done.Name) == "" {
 		fs.endFault(targetOf(f), at)
 	}

@@ -163,7 +163,7 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 			scheduled{leader, scenario.ScheduledFault{At: 4 * second, Kill: scenario.Target{Kind: scenario.LeaderTarget}, For: 8 * second}})
 		want := []string{
 			"1s fault: restart broker 1", "2s fault: pause broker 2", "4s fault: kill leader of partition 0",
-			"5s fault: resume broker 2", "12s fault: start broker 3",
+			"5s fault: resume broker 2", "7s fault: restart broker 1 is done", "12s fault: start broker 3",
 		}
 		if !slices.Equal(l.said, want) {
 			t.Errorf("it said %q, want %q", l.said, want)
@@ -172,7 +172,9 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 			{"name": "restart", "target": "broker 1", "state": "begin"},
 			{"name": "pause", "target": "broker 2", "state": "begin"},
 			{"name": "kill", "target": "leader of partition 0", "hit": "broker 3", "state": "begin"},
-			{"name": "resume", "target": "broker 2", "state": "end"}, {"name": "start", "target": "broker 3", "state": "end"},
+			{"name": "resume", "target": "broker 2", "state": "end"},
+			{"name": "restart", "target": "broker 1", "state": "end"},
+			{"name": "start", "target": "broker 3", "state": "end"},
 		}
 		if !reflect.DeepEqual(l.data, wantData) {
 			t.Errorf("the data are %v, want %v", l.data, wantData)

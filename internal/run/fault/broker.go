@@ -71,7 +71,7 @@ func (f brokerFault) Inject(ctx context.Context) (done Step, err error) {
 		return done, err
 	}
 	began := time.Now()
-	if err := act(ctx, b, f.action); err != nil {
+	if err := f.on.act(ctx, b, f.action); err != nil {
 		return done, err
 	}
 	if f.action == scenario.Start || f.action == scenario.Restart {
@@ -81,17 +81,18 @@ func (f brokerFault) Inject(ctx context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// act does something to a broker.
-func act(ctx context.Context, b *cluster.Broker, action string) error {
+// act does something to a broker, and tells when the broker is gone.
+func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error {
 	switch action {
 	case scenario.Kill:
 		if !b.Alive() {
 			return fmt.Errorf("broker %d is not running", b.ID())
 		}
 		b.Kill()
+		s.tell(Step{fmt.Sprintf("broker %d is killed", b.ID()), ofBroker(b.ID(), stopped)})
 		return nil
 	case scenario.Stop:
-		return b.Stop(ctx)
+		return s.stop(ctx, b)
 	case scenario.Start:
 		return b.Start(ctx)
 	case scenario.Pause:
@@ -99,12 +100,28 @@ func act(ctx context.Context, b *cluster.Broker, action string) error {
 	case scenario.Resume:
 		return b.Resume()
 	case scenario.Restart:
-		if err := b.Stop(ctx); err != nil {
+		if err := s.stop(ctx, b); err != nil {
 			return err
 		}
 		return b.Start(ctx)
 	}
 	return fmt.Errorf("nobody knows how to %s a broker", action)
+}
+
+// stop stops a broker in order. One that does not go in time is gone all the same, with an error.
+func (s Stand) stop(ctx context.Context, b *cluster.Broker) error {
+	ran := b.Alive()
+	err := b.Stop(ctx)
+	if ran && !b.Alive() {
+		s.tell(Step{fmt.Sprintf("broker %d is stopped", b.ID()), ofBroker(b.ID(), stopped)})
+	}
+	return err
+}
+
+func (s Stand) tell(step Step) {
+	if s.Tell != nil {
+		s.Tell(step)
+	}
 }
 
 // Undo starts the broker again, or resumes it.
@@ -197,11 +214,10 @@ func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 		if err := f.awaitInSync(ctx); err != nil {
 			return done, fmt.Errorf("before broker %d: %w", b.ID(), err)
 		}
-		f.tell(Step{fmt.Sprintf("broker %d is stopped, to be restarted", b.ID()), ofBroker(b.ID(), stopped)})
-		if err := act(ctx, b, scenario.Restart); err != nil {
+		if err := f.on.act(ctx, b, scenario.Restart); err != nil {
 			return done, err
 		}
-		f.tell(Step{fmt.Sprintf("broker %d serves again", b.ID()), ofBroker(b.ID(), serving)})
+		f.on.tell(Step{fmt.Sprintf("broker %d serves again", b.ID()), ofBroker(b.ID(), serving)})
 	}
 	if err := f.awaitInSync(ctx); err != nil {
 		return done, fmt.Errorf("after the last broker: %w", err)
@@ -209,12 +225,6 @@ func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 	done.What = fmt.Sprintf("%d brokers were restarted and in sync again after %s", len(all),
 		unit.Nanos(int64(time.Since(began))))
 	return done, nil
-}
-
-func (f rollingRestart) tell(step Step) {
-	if f.on.Tell != nil {
-		f.on.Tell(step)
-	}
 }
 
 // awaitInSync waits until the run's topic lacks no replica.

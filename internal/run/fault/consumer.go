@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -12,6 +13,7 @@ import (
 // consumerFault is what a scenario does to the consumer of a number, in every group.
 type consumerFault struct {
 	groups []Consumers
+	names  []string // of the groups, if they are several
 	action string
 	number int
 }
@@ -33,7 +35,7 @@ func (f consumerFault) Available() error {
 
 func (f consumerFault) Inject(context.Context) (done Step, err error) {
 	var details []string
-	var records int64
+	var losses []snapshot.Loss
 	for _, g := range f.groups {
 		detail, lost, err := f.injectInto(g)
 		if err != nil {
@@ -42,47 +44,73 @@ func (f consumerFault) Inject(context.Context) (done Step, err error) {
 		if detail != "" {
 			details = append(details, detail)
 		}
-		records += lost
+		losses = append(losses, lost)
 	}
 	done.What = strings.Join(details, "; ")
 	switch f.action {
 	case scenario.Kill:
-		done.Data = map[string]any{"consumer": f.number, "state": "killed", "records": records}
+		done.Data = f.dataOf(losses)
 	case scenario.Pause:
 		done.Data = map[string]any{"consumer": f.number, "state": "paused"}
 	}
 	return done, nil
 }
 
-// injectInto does it to the consumer of a group. Lost are the records that it had been
-// handed and that are nobody's now.
-func (f consumerFault) injectInto(g Consumers) (detail string, lost int64, err error) {
+// dataOf returns what the event of a kill has for programs: in one group the consumer's partitions
+// and records, in several the records of all and both of each group. A queue has no partitions.
+func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
+	each := make([]map[string]any, len(losses))
+	var records int64
+	for i, loss := range losses {
+		lost := loss.Uncommitted + loss.Unsettled
+		records += lost
+		each[i] = map[string]any{"records": lost}
+		if !loss.OfQueue {
+			each[i]["partitions"] = append([]int32{}, loss.Partitions...)
+		}
+		if i < len(f.names) {
+			each[i]["group"] = f.names[i]
+		}
+	}
+	data := map[string]any{"records": records}
+	if len(each) == 1 {
+		data = each[0]
+	} else {
+		data["groups"] = each
+	}
+	data["consumer"], data["state"] = f.number, "killed"
+	return data
+}
+
+// injectInto does it to the consumer of a group. Lost is what it had been handed and what is
+// nobody's now.
+func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Loss, err error) {
 	switch f.action {
 	case scenario.Start:
-		return "", 0, g.Start(f.number)
+		return "", lost, g.Start(f.number)
 	case scenario.Stop:
-		return "", 0, g.Leave(f.number)
+		return "", lost, g.Leave(f.number)
 	case scenario.Pause:
 		detail, err = g.Pause(f.number)
-		return detail, 0, err
+		return detail, lost, err
 	case scenario.Resume:
-		return "", 0, g.Resume(f.number)
+		return "", lost, g.Resume(f.number)
 	case scenario.Restart:
 		if err := g.Leave(f.number); err != nil {
-			return "", 0, err
+			return "", lost, err
 		}
-		return "", 0, g.Start(f.number)
+		return "", lost, g.Start(f.number)
 	}
-	loss, err := g.Kill(f.number)
+	lost, err = g.Kill(f.number)
 	if err != nil {
-		return "", 0, err
+		return "", lost, err
 	}
-	if loss.OfQueue {
+	if lost.OfQueue {
 		return fmt.Sprintf("consumer %d had been handed %s that it had not settled", f.number,
-			unit.Things(loss.Unsettled, "record")), loss.Unsettled, nil
+			unit.Things(lost.Unsettled, "record")), lost, nil
 	}
 	return fmt.Sprintf("consumer %d had partitions %v, and had not committed %s records that it was handed",
-		f.number, loss.Partitions, unit.Count(loss.Uncommitted)), loss.Uncommitted, nil
+		f.number, lost.Partitions, unit.Count(lost.Uncommitted)), lost, nil
 }
 
 // Undo starts the consumer again, or resumes it.

@@ -92,11 +92,12 @@ type Topic interface {
 // Stand is what a run has that can be broken.
 type Stand struct {
 	Groups     []Consumers
+	GroupNames []string // of Groups; nil if there is one
 	Cluster    cluster.Cluster
 	Topic      Topic
 	Partitions int // of the topic
-	// Tell is told of the steps of a fault that has several; nil is nobody. It may be
-	// called from any goroutine.
+	// Tell is told of the steps of a fault before its last one, when they are done; nil is nobody.
+	// It may be called from any goroutine.
 	Tell func(Step)
 }
 
@@ -112,7 +113,7 @@ func New(f scenario.ScheduledFault, on Stand) Fault {
 	case scenario.EveryBroker:
 		return rollingRestart{on: on, action: action}
 	case scenario.ConsumerTarget:
-		return consumerFault{groups: on.Groups, action: action, number: target.Number}
+		return consumerFault{groups: on.Groups, names: on.GroupNames, action: action, number: target.Number}
 	}
 	return unknown(f.String())
 }

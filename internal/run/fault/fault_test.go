@@ -42,7 +42,9 @@ func target(kind string, n int) scenario.Target { return scenario.Target{Kind: k
 
 func TestFaultsOfConsumers(t *testing.T) {
 	who := target(scenario.ConsumerTarget, 1)
-	killed := map[string]any{"consumer": 1, "state": "killed", "records": int64(1200)}
+	killed := map[string]any{
+		"consumer": 1, "state": "killed", "records": int64(1200), "partitions": []int32{1, 3},
+	}
 	paused := map[string]any{"consumer": 1, "state": "paused"}
 	for _, test := range []struct {
 		f      scenario.ScheduledFault
@@ -76,6 +78,22 @@ func TestFaultsOfConsumers(t *testing.T) {
 		if test.undo != "" && f.(Undone).Undo().Name() != test.undo {
 			t.Errorf("%s is undone by %s", test.name, f.(Undone).Undo().Name())
 		}
+	}
+}
+
+// TestKillInSeveralGroups: the event of a kill has the partitions and the records of each group by its name.
+func TestKillInSeveralGroups(t *testing.T) {
+	on := Stand{Groups: []Consumers{&group{}, &group{}}, GroupNames: []string{"orders", "audit"}}
+	f := New(scenario.ScheduledFault{Kill: target(scenario.ConsumerTarget, 0)}, on)
+	step, err := f.Inject(context.Background())
+	of := func(name string) map[string]any {
+		return map[string]any{"group": name, "partitions": []int32{1, 3}, "records": int64(1200)}
+	}
+	want := map[string]any{
+		"consumer": 0, "state": "killed", "records": int64(2400), "groups": []map[string]any{of("orders"), of("audit")},
+	}
+	if err != nil || !reflect.DeepEqual(step.Data, want) {
+		t.Errorf("the data are %v, %v, want %v", step.Data, err, want)
 	}
 }
 

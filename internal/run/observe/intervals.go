@@ -55,7 +55,7 @@ type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
 	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; snapshot.NothingDue if there is none, nil if none has an intended time.
+	// acknowledged; snapshot.NothingDue if there is none, nil if it is not known.
 	OldestUnackedNs *int64
 }
 
@@ -180,8 +180,7 @@ func (s *Intervals) close(before, after counters) {
 	behind, oldestDue := s.addLag(&iv, after)
 	s.addGroups(&iv, before, after, behind)
 	if s.Replicas != nil {
-		under, leaderless := s.Replicas.lacking()
-		iv.UnderReplicated, iv.Leaderless = &under, &leaderless
+		iv.UnderReplicated, iv.Leaderless = s.Replicas.lacking(iv.StartNs, iv.EndNs)
 	}
 	if after.gate != nil {
 		iv.GateOpen, iv.BoundRecords = &after.gate.Open, after.gate.Bound
@@ -269,15 +268,35 @@ func (s *Intervals) phaseAt(ns int64) string {
 	}
 }
 
+// leastForCPU is the shortest interval of which CPU is told, and the shortest that a scenario
+// may ask for: /proc counts in ticks of 10 ms.
+const leastForCPU = 100 * time.Millisecond
+
+// cpuKnown reports whether an interval is long enough to tell its CPU. The readings at its ends
+// may be late, and lie closer together than the ends do: half the time is enough for them.
+func cpuKnown(before, after counters) bool {
+	return after.at-before.at >= int64(leastForCPU) && after.usedAt-before.usedAt >= int64(leastForCPU/2)
+}
+
 // addUsage fills in what the processes, the brokers and the machine used in the interval.
 func addUsage(iv *result.Interval, before, after counters) {
+	timed := cpuKnown(before, after)
 	length := float64(after.usedAt - before.usedAt)
 	if after.self.RSS > 0 {
-		cores := float64(after.self.CPU()-before.self.CPU()) / length
-		iv.ProcessCPUCores, iv.ProcessRSSBytes = &cores, &after.self.RSS
+		iv.ProcessRSSBytes = &after.self.RSS
+		if timed {
+			cores := float64(after.self.CPU()-before.self.CPU()) / length
+			iv.ProcessCPUCores = &cores
+		}
 	}
 	iv.Processes = processesBetween(before.each, after.each)
 	iv.Brokers = brokersIn(before.brokers, after.brokers, length)
+	if !timed {
+		for i := range iv.Brokers {
+			iv.Brokers[i].CPUCores = nil
+		}
+		after.host.hostOK = false
+	}
 	for _, b := range iv.Brokers {
 		if b.CPUCores != nil {
 			iv.BrokerCPUCores = append(iv.BrokerCPUCores, *b.CPUCores)

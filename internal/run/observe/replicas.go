@@ -143,16 +143,22 @@ func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 	w.last, w.lastNs, w.seen.InSync = all, at, synced
 }
 
-// lacking counts the partitions that lacked a replica in sync, and a leader, at the last look.
-func (w *Replicas) lacking() (underReplicated, leaderless int64) {
+// lacking counts the partitions that lacked a replica in sync, and a leader, at the last look of
+// an interval; nil if no broker has answered since the interval began, nor in the two periods
+// before its end. Looks are as far apart as their period and the time of an answer.
+func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
+	if w.last == nil || w.lastNs < min(from, to-2*int64(w.every)) {
+		return nil, nil
+	}
+	underReplicated, leaderless = new(int64), new(int64)
 	for _, p := range w.last {
 		if lacks(p) {
-			underReplicated++
+			*underReplicated++
 		}
 		if p.Leader == probe.NoLeader {
-			leaderless++
+			*leaderless++
 		}
 	}
 	return underReplicated, leaderless

@@ -93,8 +93,21 @@ func TestReplicaWatchAccounts(t *testing.T) {
 			}
 		}
 		w.take(partitions([2]int32{-1, 1}, [2]int32{2, 2}, [2]int32{3, 3}), 13*s)
-		if under, leaderless := w.lacking(); under != 2 || leaderless != 1 {
-			t.Errorf("%d partitions are under-replicated and %d have no leader, want 2 and 1", under, leaderless)
+		// What the look at 13 s showed is known in the interval of the look, and for two periods.
+		w.every = 2 * time.Second
+		for _, test := range []struct {
+			from, to int64
+			known    bool
+		}{
+			{12 * s, 19 * s, true}, {14 * s, 17 * s, true}, {14 * s, 17*s + 1, false}, {20 * s, 21 * s, false},
+		} {
+			under, leaderless := w.lacking(test.from, test.to)
+			switch {
+			case (under != nil) != test.known || (leaderless != nil) != test.known:
+				t.Errorf("from %d to %d: %v and %v, want them known: %v", test.from, test.to, under, leaderless, test.known)
+			case test.known && (*under != 2 || *leaderless != 1):
+				t.Errorf("%d partitions are under-replicated and %d have no leader, want 2 and 1", *under, *leaderless)
+			}
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
 )
 
 // wantJSON fails the test unless a value is this text as JSON.
@@ -103,4 +104,50 @@ func TestHostBetween(t *testing.T) {
 	wantJSON(t, "with devices", hostBetween(before, after), `{"cpu_busy_ratio":0.5,"cpu_stolen_ratio":0.1,`+
 		`"disk_read_bytes":1,"disk_written_bytes":2,"network_received_bytes":3,"network_sent_bytes":4}`)
 	wantJSON(t, "of nothing", hostBetween(hostReading{}, after), `null`)
+}
+
+// TestCPUOfShortIntervals: CPU is counted in ticks of 10 ms, so an interval of few ticks says nothing of it. The
+// other figures stay.
+func TestCPUOfShortIntervals(t *testing.T) {
+	const ms = int64(time.Millisecond)
+	for _, test := range []struct {
+		what         string
+		at, readings int64 // how far the ends lie apart, and the readings
+		known        bool
+	}{
+		{"the last one of 4.6 ms", 4_600_000, 4_600_000, false},
+		{"just too short", 100*ms - 1, 100 * ms, false},
+		{"the shortest of a scenario, read a little early", 100 * ms, 99 * ms, true},
+		{"a whole one after a reading that was late", 1000 * ms, 3 * ms, false},
+	} {
+		reading := func(at, usedAt int64, cpu, total time.Duration) counters {
+			used := probe.Usage{User: cpu, RSS: 5}
+			return counters{
+				at: at, usedAt: usedAt, self: snapshot.Usage{User: cpu, RSS: 7},
+				brokers: []brokerUsage{{id: 1, pid: 101, Usage: used}},
+				host: hostReading{
+					host: probe.Host{Busy: total + 1, Total: total}, hostOK: true, devicesOK: true,
+				},
+			}
+		}
+		var iv result.Interval
+		addUsage(&iv, reading(0, 0, 0, 0), reading(test.at, test.readings, 10*time.Millisecond, 20*time.Millisecond))
+		for name, figure := range map[string]*float64{
+			"process": iv.ProcessCPUCores, "broker": iv.Brokers[0].CPUCores, "host": iv.Host.CPUBusyRatio,
+			"stolen": iv.Host.CPUStolenRatio,
+		} {
+			if (figure != nil) != test.known {
+				t.Errorf("%s: the CPU of the %s is %v, want it known: %v", test.what, name, figure, test.known)
+			}
+		}
+		if (len(iv.BrokerCPUCores) > 0) != test.known {
+			t.Errorf("%s: the brokers' CPU is %v", test.what, iv.BrokerCPUCores)
+		}
+		if iv.Host.DiskRead == nil || *iv.ProcessRSSBytes != 7 || *iv.Brokers[0].RSSBytes != 5 {
+			t.Errorf("%s: what is no CPU is %+v", test.what, iv)
+		}
+		if busy := iv.Host.CPUBusyRatio; busy != nil && *busy > 1 {
+			t.Errorf("%s: %v of the host is busy", test.what, *busy)
+		}
+	}
 }
