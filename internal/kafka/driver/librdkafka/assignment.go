@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
+	"time"
 
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
@@ -27,6 +28,9 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	}
 	if err != nil {
 		c.onError(err)
+	}
+	if errors.Is(err, errUnanswered) {
+		c.giveUp()
 	}
 	return nil
 }
@@ -58,7 +62,7 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 		}
 	}
 	clear(c.offered)
-	if err := c.client.Assign(partitions); err != nil {
+	if err := c.answered(func() error { return c.client.Assign(partitions) }); err != nil {
 		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
 	}
 	if len(paused) == 0 {
@@ -121,7 +125,7 @@ func (c *consumer) wanted() []kafka.TopicPartition {
 
 // takeLocked gives the client partitions, which stay on offer if it refuses them.
 func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
-	if err := take(partitions); err != nil {
+	if err := c.answered(func() error { return take(partitions) }); err != nil {
 		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
 	}
 	for _, p := range partitions {
@@ -157,16 +161,26 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 
 // revoke tells of partitions that the member loses, and lets them go. It also ends
 // their pauses, which the client would keep for the day when they come back, and
-// waits for commits, for which afterwards it is too late. A commit that is not answered
+// waits for commits, for which afterwards it is too late. What the client does not answer
 // keeps Close from going on, which would end the client under it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
 		if !c.commitsEnd() && c.closing.Load() {
-			c.gaveUp = true
-			c.handOut(nil)
+			c.giveUp()
 		}
 	}
+	return c.release(partitions)
+}
+
+// giveUp has Close return without the end of the client.
+func (c *consumer) giveUp() {
+	c.gaveUp = true
+	c.handOut(nil)
+}
+
+// release ends pauses of partitions, and lets those go that the client has.
+func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
 	partitions = slices.DeleteFunc(slices.Clone(partitions), func(p kafka.TopicPartition) bool {
@@ -178,14 +192,26 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if err := c.client.Resume(partitions); err != nil {
 		failed = fmt.Errorf("ending pauses: %w", err)
 	}
-	letGo := func() error { return c.client.IncrementalUnassign(partitions) }
-	if c.eager {
-		letGo = c.client.Unassign
-	}
-	if err := letGo(); err != nil {
+	if err := c.answered(func() error { return c.letGo(partitions) }); err != nil {
 		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
 	}
 	return failed
+}
+
+// answered makes a call of the client. While it closes, the client may never answer
+// (librdkafka 4884): then the call is waited for no longer than a commit is.
+func (c *consumer) answered(call func() error) error {
+	if !c.closing.Load() {
+		return call()
+	}
+	answer := make(chan error, 1)
+	go func() { answer <- call() }()
+	select {
+	case err := <-answer:
+		return err
+	case <-time.After(c.patient):
+		return fmt.Errorf("%w within %v", errUnanswered, c.patient)
+	}
 }
 
 // assignByHand gives the client its partitions.

@@ -12,10 +12,10 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// TestCloseAndAnUnansweredCommit: Close returns although the client does not answer a commit, and leaves the client
-// open, which the commit still uses.
-func TestCloseAndAnUnansweredCommit(t *testing.T) {
-	for _, name := range []string{"before it", "as it revokes"} {
+// TestCloseWithoutAnAnswer: Close returns although the client does not answer a commit, or does not let its
+// partitions go, and leaves the client open, which the call still uses.
+func TestCloseWithoutAnAnswer(t *testing.T) {
+	for _, name := range []string{"a commit before it", "a commit as it revokes", "letting go"} {
 		t.Run(name, func(t *testing.T) {
 			m := newMember(t, false)
 			m.join(t)
@@ -32,10 +32,16 @@ func TestCloseAndAnUnansweredCommit(t *testing.T) {
 					t.Error("the commit did not fail")
 				}
 			}
-			if name == "before it" {
+			switch name {
+			case "a commit before it":
 				commit()
-			} else {
+			case "a commit as it revokes":
 				m.onRevoked = func([]int32, bool) { commit() }
+			default:
+				m.letGo = func([]kafka.TopicPartition) error {
+					<-answers
+					return nil
+				}
 			}
 			m.Close()
 			if m.client.IsClosed() {

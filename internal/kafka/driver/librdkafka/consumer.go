@@ -57,6 +57,7 @@ type consumer struct {
 	// Calls of the client, which tests replace.
 	next     func(timeoutMs int) kafka.Event                              // Poll
 	takeOn   func([]kafka.TopicPartition) error                           // IncrementalAssign
+	letGo    func([]kafka.TopicPartition) error                           // IncrementalUnassign, or Unassign
 	commitAt func([]kafka.TopicPartition) ([]kafka.TopicPartition, error) // CommitOffsets
 
 	turn    sync.Mutex                    // whoever resumes the coroutine: Poll, or Close
@@ -103,6 +104,10 @@ func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 		return nil, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	c.next, c.takeOn, c.commitAt = c.client.Poll, c.client.IncrementalAssign, c.client.CommitOffsets
+	c.letGo = c.client.IncrementalUnassign
+	if c.eager {
+		c.letGo = func([]kafka.TopicPartition) error { return c.client.Unassign() }
+	}
 	c.resume, _ = iter.Pull(c.gathered)
 	if cfg.Group == "" {
 		return c, nil
@@ -336,16 +341,16 @@ func (c *consumer) commitsEnd() bool {
 	case <-ended:
 		return true
 	case <-time.After(c.patient):
-		c.onError(fmt.Errorf("%w within %v", errUnanswered, c.patient))
+		c.onError(fmt.Errorf("a commit: %w within %v", errUnanswered, c.patient))
 		return false
 	}
 }
 
 // Close leaves the group, which calls OnRevoked for the partitions that the member
 // still has, and ends the client. It must not be called in a callback. It waits for a
-// commit that is under way. If that is not answered in time, Close reports it and leaves the
-// client open, because the commit still uses it. The member then stays in its group until
-// max.poll.interval.ms is over. The client's other calls within a close have no such bound.
+// commit that is under way, and until the client has let its partitions go. If either is not
+// answered in time, Close reports it and leaves the client open, because the call still uses it.
+// The member then stays in its group until max.poll.interval.ms is over.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // which also ends a poll
@@ -362,5 +367,5 @@ func (c *consumer) Close() {
 // errClosed is what a consumer returns that was closed.
 var errClosed = errors.New("the consumer was closed")
 
-// errUnanswered is reported of a commit that the client does not answer.
-var errUnanswered = errors.New("a commit was not answered")
+// errUnanswered is reported of what the client does not answer.
+var errUnanswered = errors.New("the client did not answer")
