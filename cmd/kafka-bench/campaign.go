@@ -10,6 +10,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -170,7 +171,12 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err := begun.CheckMethod(); err != nil {
 		return fmt.Errorf("%s: %w", dir, err)
 	}
-	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
+	var each []scenario.Scenario
+	for _, run := range plan.At(campaign.Pending(&recorded.Campaign)) {
+		each = append(each, plan.Cells[run.Cell].Scenario)
+	}
+	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...),
+		flags.keepable(each...)); err != nil {
 		return err
 	}
 	for _, warning := range begun.Warnings(tool(), driverVersion) {

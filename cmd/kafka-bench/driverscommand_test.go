@@ -48,6 +48,7 @@ func TestClientSettingsRefused(t *testing.T) {
 	for set, says := range map[string]string{
 		"consume.client={sasl.password: " + secret + "}":                  "consume.client.sasl.password: it says how brokers are reached",
 		"matrix.consume.client.sasl.password=[" + secret + ", x]":         "consume.client.sasl.password: it says how brokers are reached",
+		"load={client: 'sasl.password=" + secret + "'}":                   "load.client: it is a single value, not a mapping",
 		"load.client.linger.ms=" + secret:                                 "load.client.linger.ms: a key of the scenario sets it; write load.linger",
 		"load.client.RecordPartitioner=" + secret:                         "load.client.RecordPartitioner: the tool sets it",
 		"load={client: {RecordRetrys: " + secret + "}}":                   "load.client.RecordRetrys: franz-go has no setting of this name that is passed on; did you mean RecordRetries?",

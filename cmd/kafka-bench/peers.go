@@ -54,7 +54,7 @@ Exit codes are those of run. A peers campaign that was interrupted is begun anew
 
 // scenario reads the one scenario, and finds out whether the peers can run it.
 func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
-	suite, err := scenario.ReadSuite(arg, f.options(f.driver))
+	suite, err := f.suite(arg, f.engineFlags)
 	var repeatErr error
 	if f.repeat < 1 || f.repeat > maxRepeat {
 		repeatErr = fmt.Errorf("--repeat %d: give 1 to %d", f.repeat, maxRepeat)
@@ -75,7 +75,7 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	if err != nil {
 		return err
 	}
-	if err := r.able(s); err != nil {
+	if err := errors.Join(r.able(s), flags.keepable(slices.Repeat([]scenario.Scenario{s}, flags.repeat)...)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {
@@ -156,7 +156,7 @@ func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Too
 	if err != nil {
 		return peers.Tools{}, err
 	}
-	dist, err := home.KafkaDist(ctx, p.rounds.Scenario.Cluster.Version, p.progress)
+	dist, err := home.KafkaDist(ctx, "", p.progress) // tools before 4.2 lack flags that peers need
 	if err != nil {
 		return peers.Tools{}, err
 	}

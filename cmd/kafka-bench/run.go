@@ -159,7 +159,7 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	var faults []error
 	var notes []string
 	for _, arg := range args {
-		suite, err := scenario.ReadSuite(arg, f.options(f.driver))
+		suite, err := f.suite(arg, f.engineFlags)
 		if err == nil {
 			var left []string
 			suite, left, err = campaign.LeaveOut(suite, notBuilt)

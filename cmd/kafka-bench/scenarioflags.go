@@ -49,8 +49,17 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
-		DiskFault: cluster.DiskFault,
 	}
+}
+
+// suite reads a scenario for runs. The folders of cluster.disks are looked at if the runs may start a
+// Kafka here.
+func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) {
+	o := f.options(e.driver)
+	if len(e.brokers) == 0 && e.cluster != cluster.KindEmbedded {
+		o.DiskFault = cluster.DiskFault
+	}
+	return scenario.ReadSuite(arg, o)
 }
 
 // optionalInt is a flag with a whole number, which knows whether it was given.

@@ -101,7 +101,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
 	}
 	var faults []error
-	suite, err := scenario.ReadSuite(arg, f.options(f.driver))
+	suite, err := f.suite(arg, f.engineFlags)
 	switch {
 	case err != nil:
 		faults = append(faults, err)

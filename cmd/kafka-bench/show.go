@@ -26,9 +26,7 @@ of variants each of them.`,
   kafka-bench show my-scenario.yaml --merge small-machine.yaml`,
 		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
 		RunE: func(c *cobra.Command, args []string) error {
-			options := flags.options("")
-			options.DiskFault = nil // it may be for another machine
-			suite, err := scenario.ReadSuite(args[0], options)
+			suite, err := scenario.ReadSuite(args[0], flags.options(""))
 			if err != nil {
 				return err
 			}

@@ -59,6 +59,10 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
+	opts, err := opts.withAbsoluteDisks() // it may be started again from another folder
+	if err != nil {
+		return nil, err
+	}
 	lock, err := h.lockName(ctx, name)
 	if err != nil {
 		return nil, err

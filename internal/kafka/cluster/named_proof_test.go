@@ -12,9 +12,11 @@ import (
 // address and its records, and nothing is left of it at the end.
 func TestKeepAndUpAgain(t *testing.T) {
 	home, ctx, disks := testHome(t), testContext(t), []string{t.TempDir(), t.TempDir()}
+	t.Chdir(disks[0]) // one disk is named from here, and the cluster is started again from the other
+	relative := []string{".", disks[1]}
 	startHelper(t, "watchdog", home)
 	t.Cleanup(func() { _ = home.Down(context.Background(), DefaultName) })
-	first, err := home.Up(ctx, DefaultName, KafkaOptions{Disks: disks, HeapBytes: 256 << 20})
+	first, err := home.Up(ctx, DefaultName, KafkaOptions{Disks: relative, HeapBytes: 256 << 20})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -31,6 +33,7 @@ func TestKeepAndUpAgain(t *testing.T) {
 	_, err = home.Up(ctx, DefaultName, KafkaOptions{Brokers: 3})
 	wantError(t, err, ErrInput, "was kept", "brokers: 1")
 
+	t.Chdir(disks[1])
 	again, err := home.Up(ctx, DefaultName, KafkaOptions{})
 	if err != nil {
 		t.Fatal(err)

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
@@ -88,6 +89,22 @@ var ownProperties = []string{
 
 var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
+// withAbsoluteDisks returns o with its disks as paths that mean the same in any folder.
+func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
+	disks := make([]string, len(o.Disks))
+	for i, dir := range o.Disks {
+		absolute, err := filepath.Abs(dir)
+		if err != nil {
+			return o, fmt.Errorf("the folder %s: %w", dir, err)
+		}
+		disks[i] = absolute
+	}
+	if len(disks) > 0 {
+		o.Disks = disks
+	}
+	return o, nil
+}
+
 // Validate returns every fault of the options at once, as an Error of kind
 // ErrInput, or nil.
 func (o KafkaOptions) Validate() error {
@@ -102,7 +119,7 @@ func (o KafkaOptions) Validate() error {
 	for i, dir := range o.Disks {
 		if problem, remedy := DiskFault(dir); problem != "" {
 			faults = append(faults, &Error{Kind: ErrInput, What: problem, Remedy: remedy})
-		} else if slices.Contains(o.Disks[:i], dir) {
+		} else if slices.ContainsFunc(o.Disks[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }) {
 			fault("the folder %q is named twice", dir)
 		}
 	}

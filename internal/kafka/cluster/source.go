@@ -139,6 +139,12 @@ func (s *Source) kafka(ctx context.Context, settings scenario.Cluster) (Cluster,
 }
 
 func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
+	if len(settings.Disks) > 0 {
+		return nil, &Error{
+			Kind: ErrInput, What: "cluster.disks names folders, and the embedded broker keeps its logs in memory",
+			Remedy: "leave cluster.disks out, or have Kafka started for the run with --cluster kafka",
+		}
+	}
 	o := s.Embedded
 	o.Brokers = settings.Brokers
 	return StartEmbedded(o)

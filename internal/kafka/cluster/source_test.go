@@ -57,6 +57,13 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 	}
 }
 
+// TestEmbeddedHasNoDisks: what would be ignored is refused.
+func TestEmbeddedHasNoDisks(t *testing.T) {
+	s := newSource(t, Source{Kind: KindEmbedded})
+	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1, Disks: []string{t.TempDir()}})
+	wantError(t, err, ErrInput, "cluster.disks", "--cluster kafka")
+}
+
 func TestSourceExisting(t *testing.T) {
 	e := startEmbedded(t, EmbeddedOptions{})
 	s := newSource(t, Source{Brokers: e.Bootstrap(), ClusterID: e.Info().ID})

@@ -81,6 +81,7 @@ func phaseOf(measured bool) int {
 // stays until nothing waits and nothing is in flight, or until it is abandoned.
 func (p *producer) runOpen(s sleeper) {
 	defer s.close()
+	p.endEmptyShare()
 	for !p.abandoned() {
 		now := p.axis.Now()
 		p.complete()
@@ -92,6 +93,20 @@ func (p *producer) runOpen(s sleeper) {
 		s.sleep(p.pause(p.axis.Now()))
 	}
 	p.notice(p.axis.Now()) // what came due and can't be sent any more is deferred
+}
+
+// endEmptyShare tells, before anything is due, when the first measured record of a worker would be
+// due that has none to offer. Said only by then, the window could have ended before.
+func (p *producer) endEmptyShare() {
+	if p.share == nil || !p.share.empty() {
+		return
+	}
+	first := p.due.Clone()
+	for first.Due() < 0 {
+		first.Advance()
+	}
+	p.until = first.Due()
+	p.share.end(math.MinInt64, p.until)
 }
 
 // finished tells whether the schedule has ended and everything is completed.
@@ -129,11 +144,6 @@ func (p *producer) notice(now int64) {
 	defer p.recorder.Unlock()
 	for due := p.due.Due(); due <= now && due < end; due = p.due.Due() {
 		measured := due >= 0
-		if p.share != nil && measured && p.share.empty() {
-			p.until = due
-			p.share.end(math.MinInt64, due)
-			return
-		}
 		p.recorder.Record(measured, latency.PacerLateness, now-due)
 		p.counts[phaseOf(measured)].Scheduled++
 		spent := p.share != nil && measured && p.share.take(p.corpus.ValueBytes(uint64(p.due.Index())))

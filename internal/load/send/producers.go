@@ -118,6 +118,9 @@ func Open(cfg Config) (*Producers, error) {
 	numbers := cfg.numbers()
 	if (cfg.Volume > 0 || cfg.Records > 0) && len(numbers) > 0 {
 		ps.volume = newVolume(cfg.Axis, len(numbers), cfg.Only != nil)
+		if cfg.Records > 0 {
+			ps.volume.first = cfg.firstMeasured()
+		}
 	}
 	for _, id := range numbers {
 		ps.workers = append(ps.workers, ps.newWorker(cfg, id, clients))

@@ -14,6 +14,7 @@ import (
 type volume struct {
 	axis  *load.Axis
 	part  bool // others offer the rest: when the window ends is not known here
+	first int  // the worker of the first measured record; see newShare
 	spent chan struct{}
 
 	mu sync.Mutex
@@ -49,15 +50,31 @@ type share struct {
 	left    int64
 }
 
-// newShare is the share of a worker; nil without a bound.
+// newShare is the share of a worker; nil without a bound. Records are dealt in the order in which
+// they are due, beginning with the worker of the first measured one: so those that are offered are
+// the first of the schedule, wherever the warm-up ended.
 func newShare(cfg Config, of *volume, id int) *share {
 	switch {
 	case of == nil:
 		return nil
 	case cfg.Records > 0:
-		return &share{of: of, records: true, left: Dealt(cfg.Records, cfg.Workers, id)}
+		turn := (id - of.first + cfg.Workers) % cfg.Workers
+		return &share{of: of, records: true, left: Dealt(cfg.Records, cfg.Workers, turn)}
 	}
 	return &share{of: of, left: Dealt(cfg.Volume, cfg.Workers, id)}
+}
+
+// firstMeasured is the worker of the first record that is due in the measured window; 0 without a
+// schedule.
+func (cfg Config) firstMeasured() int {
+	if cfg.Arrivals == nil {
+		return 0
+	}
+	all := cfg.Arrivals.Stripe(0, 1)
+	for all.Due() < 0 {
+		all.Advance()
+	}
+	return int(all.Index() % int64(cfg.Workers))
 }
 
 // empty reports whether there are fewer records than workers, and none for this one. A

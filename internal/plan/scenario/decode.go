@@ -13,6 +13,7 @@ import (
 
 	"go.yaml.in/yaml/v4"
 
+	"kafkabench.example/kafka-bench/internal/plan/native"
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
@@ -544,9 +545,11 @@ func kind(n *yaml.Node) string {
 		return "a mapping"
 	case yaml.SequenceNode:
 		return "a list"
-	default:
-		return fmt.Sprintf("the single value %q", n.Value)
 	}
+	if native.Access(n.Value) { // it may hold a password
+		return "a single value"
+	}
+	return fmt.Sprintf("the single value %q", n.Value)
 }
 
 // mappingRemedy says how the mapping v is written.

@@ -59,6 +59,7 @@ func TestQueueRefuses(t *testing.T) {
 		"consume: {queue: markers, commit: batch}":                                                       "at an interval",
 		"consume: {queue: markers}\ntopic: {existing: orders}":                                           "somebody else's",
 		"consume: {queue: markers}\ntopic: {fill: 1MB}":                                                  "begins with the first record",
+		"consume: {queue: markers}\ntopic: {fill_records: 1000}":                                         "leave topic.fill_records out",
 		"consume: {queue: markers}\nbackpressure: {controller: credit, max_lag: 5}":                      "lag of a queue's group",
 		"consume: {queue: markers, consumers: 0}":                                                        "nobody receives",
 		"consume: {work: {median: 5ms}}":                                                                 "give both",

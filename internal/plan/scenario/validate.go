@@ -2,6 +2,7 @@ package scenario
 
 import (
 	"fmt"
+	"path/filepath"
 	"slices"
 	"time"
 
@@ -237,7 +238,7 @@ func (c *checker) cluster(s Scenario) {
 		switch {
 		case dir == "":
 			c.mistake(path, "it is empty", "name a folder")
-		case slices.Contains(s.Cluster.Disks[:i], dir):
+		case slices.ContainsFunc(s.Cluster.Disks[:i], func(other string) bool { return filepath.Clean(other) == filepath.Clean(dir) }):
 			c.mistake(path, fmt.Sprintf("%q is named twice", dir), "name each folder once")
 		}
 	}

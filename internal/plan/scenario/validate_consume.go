@@ -87,7 +87,7 @@ func (c *checker) group(g Consume) {
 	case g.Assignment == "manual":
 		c.mistake(path, "manually assigned consumers are in no group", "leave it out", "consume.assignment")
 	default:
-		c.kafkaName(path, g.Group, "group")
+		c.kafkaName(path, g.Group, "group", maxChosenLength)
 	}
 }
 

@@ -8,8 +8,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxTopicLength is Kafka's.
-const maxTopicLength = 249
+// maxTopicLength is Kafka's. A name that a scenario chooses leaves room for what is put behind it:
+// "-markers", "-tracker", "-100".
+const (
+	maxTopicLength  = 249
+	maxChosenLength = maxTopicLength - len("-markers-100")
+)
 
 // brokerLimit is Kafka's own message.max.bytes: 1 MiB and twelve bytes of log
 // overhead. It bounds a compressed batch.
@@ -31,7 +35,7 @@ func (c *checker) topic(s Scenario) {
 		return
 	}
 	if t.Name != "" {
-		c.kafkaName("topic.name", t.Name, "topic")
+		c.kafkaName("topic.name", t.Name, "topic", maxChosenLength)
 	}
 	c.fill(s)
 	c.between("topic.partitions", int64(t.Partitions), 1, maxPartitions)
@@ -87,7 +91,7 @@ func (c *checker) existing(t Topic) {
 			"leave one of them out", "topic.existing")
 	}
 	switch {
-	case !c.kafkaName("topic.existing", t.Existing, "topic"):
+	case !c.kafkaName("topic.existing", t.Existing, "topic", maxTopicLength):
 	case len(t.Config) > 0:
 		c.mistake("topic.config", "an existing topic keeps its own configuration",
 			"leave topic.config out, or "+made, "topic.existing")
@@ -96,13 +100,13 @@ func (c *checker) existing(t Topic) {
 
 // kafkaName wants what Kafka takes as the name of a topic, of a group too: a queue makes
 // the names of topics of it. It reports whether it is one.
-func (c *checker) kafkaName(path, name, of string) bool {
-	if strings.Trim(name, ".") != "" && len(name) <= maxTopicLength &&
+func (c *checker) kafkaName(path, name, of string, most int) bool {
+	if strings.Trim(name, ".") != "" && len(name) <= most &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {
 		return true
 	}
 	c.mistake(path, fmt.Sprintf("%q cannot be the name of a %s", name, of),
-		fmt.Sprintf("a %s's name has letters, digits, dots, hyphens and underscores, %d at most", of, maxTopicLength))
+		fmt.Sprintf("a %s's name has letters, digits, dots, hyphens and underscores, %d at most", of, most))
 	return false
 }
 

@@ -15,13 +15,28 @@ func TestRecords(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
 		here, apart := sameApart(t, c, "load.processes=3",
-			"load.rate=1k/s", "load.producers=5", "load.records=501", "phases.measure=30s", "load.in_flight=1000", "topic.partitions=3")
+			"load.rate=1k/s", "load.producers=7", "load.records=501", "phases.measure=30s", "load.in_flight=1000", "topic.partitions=3")
 		for _, r := range []*result.Recorded{here, apart} {
 			wantCount(t, "scheduled", r.Run.Load.Scheduled, 501)
 			wantCount(t, "delivered", r.Run.Delivery.Unique, 501)
 			wantCount(t, "of the warm-up", r.Run.Warmup.Load.Scheduled, 500)
 		}
 		wantCount(t, "the end of the window", here.Run.Run.Phases[1].EndNs, int64(501*time.Millisecond))
+	})
+}
+
+// TestFewerRecordsThanProducers: those without a record do not lengthen the window, which ends when
+// the next record of all would have been due.
+func TestFewerRecordsThanProducers(t *testing.T) {
+	t.Parallel()
+	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
+		here, apart := sameApart(t, c, "load.processes=3",
+			"load.rate=100/s", "load.producers=8", "load.records=3", "phases.measure=30s", "topic.partitions=3")
+		for _, r := range []*result.Recorded{here, apart} {
+			wantValid(t, r)
+			wantCount(t, "scheduled", r.Run.Load.Scheduled, 3)
+		}
+		wantCount(t, "the end of the window", here.Run.Run.Phases[1].EndNs, int64(30*time.Millisecond))
 	})
 }
 

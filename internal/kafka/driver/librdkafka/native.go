@@ -15,6 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
+const noLog = "the client's log is off: writing it would be measured too"
+
 // clientOurs are the properties of both sides that the driver sets, or leaves, for a reason.
 var clientOurs = map[string]string{
 	"allow.auto.create.topics":  "a run makes its topic itself",
@@ -28,6 +30,15 @@ var clientOurs = map[string]string{
 	"go.logs.channel":         "the driver does not read the channel", "go.logs.channel.enable": "the driver does not read the channel",
 	"go.application.rebalance.enable": "the driver takes partitions on and lets them go",
 	"plugin.library.paths":            "it would load code that nobody measures",
+	"test.mock.num.brokers":           "it would put brokers of the client's own in the place of yours",
+	"test.mock.broker.rtt":            "it is of brokers of the client's own",
+	"internal.termination.signal":     "it would end the run",
+	"topic.blacklist":                 "it would hide the run's topic from the client",
+	"api.version.request":             "the client is to ask what the brokers can",
+	"api.version.fallback.ms":         "the client is to ask what the brokers can",
+	"broker.version.fallback":         "the client is to ask what the brokers can",
+	"debug":                           noLog, "log_level": noLog, "log.queue": noLog, "log.thread.name": noLog,
+	"log.connection.close": noLog,
 }
 
 // producerTable and consumerTable say what becomes of each property. The client judges those that

@@ -24,7 +24,7 @@ type producer struct {
 	network  network
 	metadata *patientClient
 	topic    string
-	lingers  bool
+	lingers  bool          // the client holds records back to fill a batch
 	packs    bool          // compresses
 	timeout  time.Duration // of deliveries; 0 is none
 	onDone   func(driver.Done)
@@ -72,13 +72,15 @@ func (c *content) Length() int             { return len(c.bytes) }
 // are produced while none can be reached end at the delivery timeout.
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
-		topic: cfg.Topic, lingers: cfg.Linger > 0, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
+		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
 		wake: make(chan struct{}, 1), pushes: make(chan struct{}, 1), stop: make(chan struct{}),
 	}
 	config, err := producerConfig(cfg, &p.network)
 	if err != nil {
 		return nil, err
 	}
+	flush := config.Producer.Flush
+	p.lingers = flush.Frequency > 0 || flush.Messages > 0 || flush.Bytes > 0
 	p.packs = config.Producer.Compression != ibm.CompressionNone
 	p.network.meter.NoAcks, p.network.meter.Batches = cfg.Acks == driver.AcksNone, true
 	p.network.timeout = config.Net.DialTimeout
