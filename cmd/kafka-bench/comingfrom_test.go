@@ -181,12 +181,12 @@ func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	return found
 }
 
-// settable tells whether some scenario can have a setting.
+// settable reports whether some scenario can have a setting.
 func settable(setting string) bool {
 	return slices.ContainsFunc(bases, func(base string) bool { return trySetting(base, setting) == nil })
 }
 
-// isCommand tells whether all of a command line exists: command, flags and presets.
+// isCommand reports whether all of a command line exists: command, flags and presets.
 func (v vocabulary) isCommand(code string) bool {
 	args := shellWords(strings.Fields(strings.TrimPrefix(code, "kafka-bench ")))
 	c, rest, err := v.commands[0].Find(args)
@@ -206,7 +206,7 @@ func (v vocabulary) isCommand(code string) bool {
 	return true
 }
 
-// isFlag tells whether some command has the flag, with a setting that can be read if it is --set.
+// isFlag reports whether some command has the flag, with a setting that can be read if it is --set.
 func (v vocabulary) isFlag(code string) bool {
 	code, isFlag := strings.CutPrefix(code, "--")
 	name, value, _ := strings.Cut(code, " ")

@@ -59,15 +59,12 @@ func variantNotes(d *analysis.Study) []string {
 // read all that was there is named and not ranked: its client may have paused, so its
 // figure need not be its speed.
 func mostOf(d *analysis.Study, separated string) string {
-	var notRanked []string
+	skipped := notRanked(d)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool {
-		if c.PartlyRead() {
-			notRanked = append(notRanked, d.Said(c.Label)+" is not ranked: it did not read all")
-		}
 		return c.PartlyRead()
 	})
 	if len(ranked) == 0 {
-		return cmp.Or(strings.Join(notRanked, separated), "no valid run tells what it reached")
+		return cmp.Or(strings.Join(skipped, separated), "no valid run tells what it reached")
 	}
 	head, rest := bestOf(d, ranked)
 	clauses := []string{head}
@@ -81,7 +78,7 @@ func mostOf(d *analysis.Study, separated string) string {
 	if last := lastNearBest(d, ranked); last != "" {
 		clauses = append(clauses, last)
 	}
-	return strings.Join(append(clauses, notRanked...), separated)
+	return strings.Join(append(clauses, skipped...), separated)
 }
 
 // bestOf says which of ranked cells is the best, and from which of the others it is not

@@ -12,11 +12,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 	"kafkabench.example/kafka-bench/kmq"
 )
 
@@ -35,14 +35,15 @@ const (
 type world struct {
 	*testing.T
 	Subject
-	can    able
-	access access.Access
-	seeds  []string
-	ctx    context.Context
-	client *kgo.Client
-	topic  string
-	dead   string
-	group  string
+	can     able
+	cluster cluster.Cluster
+	access  access.Access
+	seeds   []string
+	ctx     context.Context
+	client  *kgo.Client
+	topic   string
+	dead    string
+	group   string
 }
 
 func newWorld(t *testing.T, s Subject, can able, c cluster.Cluster) *world {
@@ -50,7 +51,7 @@ func newWorld(t *testing.T, s Subject, can able, c cluster.Cluster) *world {
 	t.Cleanup(cancel)
 	name := fmt.Sprintf("law-%s-%08x", s.Engine, rand.Uint32())
 	w := &world{
-		T: t, Subject: s, can: can, access: cluster.AccessTo(c), seeds: c.Bootstrap(), ctx: ctx,
+		T: t, Subject: s, can: can, cluster: c, access: cluster.AccessTo(c), seeds: c.Bootstrap(), ctx: ctx,
 		topic: name, dead: name + "-dead", group: name + "-group",
 	}
 	w.client = w.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerLinger(0))
@@ -70,11 +71,10 @@ func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-func (w *world) create(topic string, partitions int32) {
+// create makes a topic that every broker knows: a client that is told of an unknown one may give up.
+func (w *world) create(topic string, partitions int) {
 	w.Helper()
-	if _, err := kadm.NewClient(w.client).CreateTopic(w.ctx, partitions, 1, nil, topic); err != nil {
-		w.Fatalf("create topic %s: %v", topic, err)
-	}
+	clustertest.Topic(w, w.cluster, topic, partitions, 1, nil)
 }
 
 // config is that of a queue, changed by with.
