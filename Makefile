@@ -123,7 +123,7 @@ flakes: bin/tools/flakes ## quick and test again and again while every processor
 results: ## write docs/RESULTS.md from the runs in results/
 	$(GO) run ./internal/project/resultspage
 
-results-runs: build ## make the runs in results/ anew on a real Kafka, in about half an hour (ONLY=quick,overload)
+results-runs: build ## make the runs in results/ anew on a real Kafka, five of each, in about two hours (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 
 design: ## write the file map of docs/DESIGN.md from the package comments

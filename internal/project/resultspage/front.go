@@ -16,12 +16,14 @@ import (
 const (
 	headline = "backpressure-short"
 	search   = searched + "baseline"
+	// bySarama is sweep-compression through the client that an earlier report was of.
+	bySarama = "sweep-compression-sarama"
 )
 
 // searched begins the names of searches; the rest is the scenario that is searched.
 const searched = "search-"
 
-var front = []string{headline, search}
+var front = []string{headline, search, bySarama}
 
 // The marks in README between which the headline is.
 const (

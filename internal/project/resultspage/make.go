@@ -15,8 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// repeats are the campaigns that are run several times for their intervals.
-var repeats = map[string]string{"sweep-compression": "5", headline: "5"}
+// repeat is how often each configuration is run, fixed before the first.
+const repeat = "5"
+
+// long are the presets that take more than an hour: of them the quick form is made.
+var long = []string{
+	"throughput-stored-data", "kmq-study", "kmq-online", "kmq-scale", "kmq-drops-silent", "kmq-drops-nack",
+}
 
 // kept are the files of a run that go to results/. The first run of each
 // configuration keeps its series; a repeat keeps its summary and its curves, for the
@@ -29,8 +34,8 @@ var (
 )
 
 // makeRuns makes the runs of all scenarios that were asked for, one after the
-// other, and puts each on the shelf as soon as it is made. A scenario whose runs
-// are not all valid leaves what was there before; it is named in the error.
+// other, and puts each on the shelf as soon as it is made. A scenario that cannot be run
+// leaves what was there before; it is named in the error.
 func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	var failed []error
 	for i, name := range j.only {
@@ -45,43 +50,34 @@ func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// attempts bounds how often a scenario is run until all its runs are valid: a
-// machine is disturbed now and then, and never twice in a row for long.
-const attempts = 2
-
-func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) (err error) {
-	args := []string{"run", name}
+// command is what a person would type for the runs of a scenario.
+func command(name string) []string {
 	if scenario, is := strings.CutPrefix(name, searched); is {
-		args = []string{"search", scenario, "--curve"}
+		return []string{"search", scenario, "--curve"}
 	}
-	if n := repeats[name]; n != "" {
-		args = append(args, "--repeat", n)
+	args := []string{"run", name}
+	switch {
+	case name == bySarama:
+		args = []string{"run", "sweep-compression", "--driver", "sarama", "--set", "name=" + name}
+	case slices.Contains(long, name):
+		args = append(args, "--quick")
 	}
-	args = append(args, j.flags...) // the last word is a person's
-	for range attempts {
-		if err = j.attempt(ctx, name, args, stderr); !invalid(err) || ctx.Err() != nil {
-			break
-		}
-	}
-	return err
+	return append(args, "--repeat", repeat)
 }
 
-func (j job) attempt(ctx context.Context, name string, args []string, stderr io.Writer) error {
+func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
 	out, err := os.MkdirTemp("", "kafka-bench-results-")
 	if err != nil {
 		return err
 	}
 	defer os.RemoveAll(out)
+	args := slices.Concat(command(name), j.flags) // the last word is a person's
 	c := exec.CommandContext(ctx, j.binary, append(args, "--out", out)...)
 	c.Cancel = func() error { return c.Process.Signal(os.Interrupt) } // it stops its broker
 	c.Stdout, c.Stderr = stderr, stderr
-	err = c.Run()
-	if invalid(err) && onlyNamed(name) {
-		// Of so many runs one may well be disturbed. Those count that are valid, and the
-		// page says how many are not.
-		err = nil
-	}
-	if err != nil {
+	// Of many runs one may well be disturbed. Those count that are valid, and the page says
+	// how many are not.
+	if err := c.Run(); err != nil && !invalid(err) {
 		return fmt.Errorf("kafka-bench %s: %w", strings.Join(args, " "), err)
 	}
 	return shelve(out, j.from, name)
