@@ -242,11 +242,14 @@ func whereOf(all []*result.Recorded) (string, error) {
 	}
 	first, last := all[0].Run.Run.StartedAt, all[0].Run.Run.StartedAt
 	r := all[0].Run.Run
+	var clients []string
 	for _, other := range all {
 		o := other.Run.Run
-		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version ||
-			o.Driver.Version != r.Driver.Version {
-			return "", errors.New("the runs are of different machines, Kafkas or clients: make all of them anew")
+		if o.Host != r.Host || o.Cluster.Kind != r.Cluster.Kind || o.Cluster.Version != r.Cluster.Version {
+			return "", errors.New("the runs are of different machines or Kafkas: make all of them anew")
+		}
+		if client := o.Driver.Name + " " + o.Driver.Version + ", " + o.Tool.GoVersion; !slices.Contains(clients, client) {
+			clients = append(clients, client)
 		}
 		if o.StartedAt.Before(first) {
 			first = o.StartedAt
@@ -264,9 +267,9 @@ func whereOf(all []*result.Recorded) (string, error) {
 		kafka = fmt.Sprintf("the %s broker (%s), whose figures describe the harness and not Kafka", r.Cluster.Kind,
 			r.Cluster.Version)
 	}
-	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s %s, %s; %s.", r.Host.CPUModel, r.Host.CPUs,
-		unit.Bytes(r.Host.MemoryBytes),
-		r.Host.OS, kafka, r.Driver.Name, r.Driver.Version, r.Tool.GoVersion, days), nil
+	slices.Sort(clients)
+	return fmt.Sprintf("%s, %d CPUs, %s of memory, %s; %s; %s; %s.", r.Host.CPUModel, r.Host.CPUs,
+		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
 }
 
 // overCap is how far our lag went over its bound.
