@@ -61,7 +61,7 @@ const apart = 20
 func scaleOf(all []draw.Series) draw.Scale {
 	low, high := math.Inf(1), 0.0
 	for _, s := range all {
-		if most := highest(s.Y); most > 0 {
+		if _, most := extent(s.Y); most > 0 {
 			low, high = min(low, most), max(high, most)
 		}
 	}
@@ -71,13 +71,16 @@ func scaleOf(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// highest is the highest of the values that are known; NaN without one.
-func highest(values []float64) float64 {
-	most := math.NaN()
+// extent is the lowest and the highest of the values that are known; NaN without one.
+func extent(values []float64) (low, high float64) {
+	low, high = math.NaN(), math.NaN()
 	for _, v := range values {
-		if !math.IsNaN(v) && !(v <= most) {
-			most = v
+		if !math.IsNaN(v) && !(v >= low) {
+			low = v
+		}
+		if !math.IsNaN(v) && !(v <= high) {
+			high = v
 		}
 	}
-	return most
+	return low, high
 }

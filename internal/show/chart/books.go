@@ -50,28 +50,19 @@ func books(in Input) (draw.Spec, error) {
 	if err != nil {
 		return draw.Spec{}, err
 	}
-	var all []draw.Panel
-	var lacking []error
-	for _, r := range s.runs {
+	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
 		p, err := booksOf(r)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
 		if !s.alone() {
 			p.Y.Label = r.name
 		}
-		all = append(all, p)
-	}
-	notes, err := onlyMissing(len(all), lacking)
-	if err != nil {
-		return draw.Spec{}, err
-	}
+		return p, err
+	})
 	return draw.Spec{
-		Title: s.title("What became of the scheduled records"), X: draw.Free("records", draw.Linear, count), Panels: all,
+		Title: s.title("What became of the scheduled records"), Panels: all,
+		X:     draw.Free("records", draw.Linear, count),
 		Alt:   fmt.Sprintf("How many records of %s were scheduled, and how many of them ended in which way.", s.said()),
-		Notes: slices.Concat(s.notes, notes),
-	}, nil
+		Notes: append(s.notes, notes...),
+	}, err
 }
 
 func booksOf(r named) (draw.Panel, error) {
@@ -79,7 +70,7 @@ func booksOf(r named) (draw.Panel, error) {
 		return draw.Panel{}, r.lacks(runFile, "load", "the run did not finish")
 	}
 	if r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") {
-		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or the imported result does not tell it")
+		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or it is not told")
 	}
 	var names []string
 	p := draw.Panel{}

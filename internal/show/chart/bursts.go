@@ -27,7 +27,8 @@ func bursts(in Input) (draw.Spec, error) {
 	ps.add(sideBySide(draw.Free("consumer lag", draw.Linear, count), s.runs,
 		func(r named) (draw.Series, error) { return lagSeries(r, r.name) }))
 	ps.add(sideBySide(draw.Free(inWords(metric)+" p99", draw.Linear, nanos), s.runs, p99(metric).each))
-	return ps.spec(s, "Bursts", fmt.Sprintf("Offered rate, consumer lag and %s p99 of %s over time.", inWords(metric), s.said()))
+	return ps.spec(s, "Bursts",
+		fmt.Sprintf("Offered rate, consumer lag and %s p99 of %s over time.", inWords(metric), s.said()))
 }
 
 // burstsOf are the period and the length of a run's bursts, ns. A burst is at the end of each

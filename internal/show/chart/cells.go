@@ -127,17 +127,6 @@ func lacksFigure(study *analysis.Study, f figure.Figure) *Missing {
 	return m
 }
 
-// lowest is the lowest of the values that are known; NaN without one.
-func lowest(values []float64) float64 {
-	least := math.NaN()
-	for _, v := range values {
-		if !math.IsNaN(v) && !(v >= least) {
-			least = v
-		}
-	}
-	return least
-}
-
 // placesOf are where on the x axis the cells are: at the number that they differ in, if it is
 // one, else beside each other in their order.
 func placesOf(study *analysis.Study) ([]float64, draw.Axis) {

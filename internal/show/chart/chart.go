@@ -14,6 +14,7 @@
 package chart
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"strings"
@@ -84,19 +85,11 @@ func Named(name string) (Chart, error) {
 		}
 		names = append(names, c.Name)
 	}
-	meant := ""
+	meant := "."
 	if near := spelling.Nearest(name, names); near != "" {
 		meant = "; did you mean " + near + "?"
 	}
-	return Chart{}, fmt.Errorf("there is no chart %q%s The charts are %s", name, endOf(meant), strings.Join(names, ", "))
-}
-
-// endOf ends a sentence that may have ended.
-func endOf(sentence string) string {
-	if strings.HasSuffix(sentence, "?") {
-		return sentence
-	}
-	return sentence + "."
+	return Chart{}, fmt.Errorf("there is no chart %q%s The charts are %s", name, meant, strings.Join(names, ", "))
 }
 
 // Missing says that a run or a campaign does not have what a chart draws.
@@ -119,17 +112,19 @@ func (m *Missing) Error() string {
 	return text
 }
 
-// onlyMissing keeps the first error, if all of several things are missing; else there are
-// notes on those that are.
-func onlyMissing(have int, errs []error) (notes []string, err error) {
-	if have == 0 {
-		if len(errs) == 0 {
-			return nil, errors.New("there is nothing to draw")
+// gather makes what can be made of several things, with notes on those that lack something; the
+// error is that of the first if all do.
+func gather[From, To any](all []From, of func(From) (To, error)) (made []To, notes []string, err error) {
+	for _, from := range all {
+		one, missing := of(from)
+		if missing == nil {
+			made = append(made, one)
+			continue
 		}
-		return nil, errs[0]
+		notes, err = append(notes, "Not drawn: "+missing.Error()+"."), cmp.Or(err, missing)
 	}
-	for _, err := range errs {
-		notes = append(notes, "Not drawn: "+err.Error()+".")
+	if len(made) > 0 {
+		return made, notes, nil
 	}
-	return notes, nil
+	return nil, nil, cmp.Or(err, errors.New("there is nothing to draw"))
 }

@@ -30,7 +30,8 @@ func gate(in Input) (draw.Spec, error) {
 	}
 	bars.Kind = draw.Bars
 	var ps panels
-	ps.add(draw.Panel{Y: rows("gate", []string{"open", "closed"}), Height: 2 * rowHeight, Series: []draw.Series{bars}}, nil, nil)
+	names := []string{"open", "closed"}
+	ps.add(draw.Panel{Y: rows("gate", names), Height: 2 * rowHeight, Series: []draw.Series{bars}}, nil, nil)
 	for _, p := range []struct {
 		axis draw.Axis
 		call call
@@ -39,8 +40,10 @@ func gate(in Input) (draw.Spec, error) {
 		{draw.Free("shed/s", draw.Linear, perS), call{"shed", shed}},
 	} {
 		panel, notes, err := panelOf(p.axis, r, p.call)
-		if err == nil && highest(panel.Series[0].Y) == 0 {
-			panel, err = draw.Panel{}, r.lacks(intervalsFile, p.call.field.name+" above 0", "")
+		if err == nil {
+			if _, most := extent(panel.Series[0].Y); most == 0 {
+				err = r.lacks(intervalsFile, p.call.field.name+" above 0", "")
+			}
 		}
 		ps.add(panel, notes, err)
 	}

@@ -113,19 +113,13 @@ func (in Input) over() (selection, error) {
 	if err != nil {
 		return s, err
 	}
-	var lacking []error
-	with := s.runs[:0]
-	for _, r := range s.runs {
+	with, notes, err := gather(s.runs, func(r named) (named, error) {
 		if len(r.Intervals) == 0 {
-			lacking = append(lacking, r.lacks(intervalsFile, "", ""))
-			continue
+			return r, r.lacks(intervalsFile, "", "")
 		}
-		with = append(with, r)
-	}
-	s.runs = with
-	notes, err := onlyMissing(len(with), lacking)
-	s.notes = append(s.notes, notes...)
-	return s, err
+		return r, nil
+	})
+	return selection{with, append(s.notes, notes...)}, err
 }
 
 // oneOver is the run of a chart that draws a single run over time.

@@ -36,24 +36,15 @@ func lag(in Input) (draw.Spec, error) {
 
 // lagPanel has what is known of what one run had still to do.
 func lagPanel(r named) (draw.Panel, []string, error) {
-	p := draw.Panel{Y: draw.Free("records", draw.Linear, count)}
-	var lacking []error
-	for _, of := range []func(named) (draw.Series, error){
+	type of = func(named) (draw.Series, error)
+	series, notes, err := gather([]of{
 		func(r named) (draw.Series, error) { return lagSeries(r, "consumer lag") },
 		func(r named) (draw.Series, error) { return backlog.of(r, "backlog") },
-	} {
-		s, err := of(r)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
-		p.Series = append(p.Series, s)
-	}
-	notes, err := onlyMissing(len(p.Series), lacking)
+	}, func(of of) (draw.Series, error) { return of(r) })
 	if bound, has := boundSeries(r); has {
-		p.Series = append(p.Series, bound)
+		series = append(series, bound)
 	}
-	return p, notes, err
+	return draw.Panel{Y: draw.Free("records", draw.Linear, count), Series: series}, notes, err
 }
 
 // lagSeries is the consumer lag, each value until the next one was seen.
@@ -114,7 +105,8 @@ func drain(in Input) (draw.Spec, error) {
 		return draw.Spec{}, err
 	}
 	s.notes = append(s.notes, notes...)
-	return ps.spec(s, "Drain of a filled topic", fmt.Sprintf("Records of the fill that %s had still to read, over time.", s.said()))
+	return ps.spec(s, "Drain of a filled topic",
+		fmt.Sprintf("Records of the fill that %s had still to read, over time.", s.said()))
 }
 
 // receiveRate is what the consumers of a queue were handed again, all that they were handed,

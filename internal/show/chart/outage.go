@@ -35,14 +35,13 @@ func outage(in Input) (draw.Spec, error) {
 	if len(ps.all) == 0 {
 		return draw.Spec{}, r.lacks(runFile, "gaps and no faults", "nothing was out of service for as long as gaps are kept")
 	}
-	replicas, _, err := panelOf(draw.Free("partitions", draw.Linear, count), r,
-		call{"under-replicated", field{"under_replicated_partitions", func(i *result.Interval) float64 { return some(i.UnderReplicated) }}},
-		call{"without a leader", field{"leaderless_partitions", func(i *result.Interval) float64 { return some(i.Leaderless) }}})
-	if err == nil {
-		ps.add(replicas, nil, nil)
-	}
-	s := selection{runs: []named{r}, notes: note}
-	spec, err := ps.spec(s, "Outage", fmt.Sprintf("When partitions of %s had no acknowledgement, or delivered nothing.", r.name))
+	under := func(i *result.Interval) float64 { return some(i.UnderReplicated) }
+	leaderless := func(i *result.Interval) float64 { return some(i.Leaderless) }
+	ps.add(panelOf(draw.Free("partitions", draw.Linear, count), r,
+		call{"under-replicated", field{"under_replicated_partitions", under}},
+		call{"without a leader", field{"leaderless_partitions", leaderless}}))
+	spec, err := ps.spec(selection{runs: []named{r}, notes: note}, "Outage",
+		fmt.Sprintf("When partitions of %s had no acknowledgement, or delivered nothing.", r.name))
 	spec.Marks = append(phaseMarks(&r.Run), eventMarks(r, "fault", "broker", "rebalance")...)
 	return spec, err
 }

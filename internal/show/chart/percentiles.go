@@ -3,7 +3,6 @@ package chart
 import (
 	"fmt"
 	"math"
-	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -33,26 +32,20 @@ func percentiles(in Input) (draw.Spec, error) {
 	if in.OfScheduled {
 		return censored(s, metric)
 	}
-	p := draw.Panel{Y: draw.Free(inWords(metric), draw.Log, nanos), Height: 300}
-	var lacking []error
-	for _, r := range s.runs {
+	series, notes, err := gather(s.runs, func(r named) (draw.Series, error) {
 		c, err := curveOf(r, metric)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
-		p.Series = append(p.Series, c.series(r.name, metric))
 		s.notes = append(s.notes, c.notes(r, metric)...)
-	}
-	notes, err := onlyMissing(len(p.Series), lacking)
+		return c.series(r.name, metric), err
+	})
 	if err != nil {
 		return draw.Spec{}, err
 	}
 	return draw.Spec{
-		Title: s.title("Percentiles of the " + inWords(metric)), Panels: []draw.Panel{p},
-		X:     draw.Free("percentile of the records", draw.Percentile, percentile),
-		Alt:   fmt.Sprintf("The %s of %s by percentile.", inWords(metric), s.said()),
-		Notes: slices.Concat(s.notes, notes),
+		Title:  s.title("Percentiles of the " + inWords(metric)),
+		X:      draw.Free("percentile of the records", draw.Percentile, percentile),
+		Panels: []draw.Panel{{Y: draw.Free(inWords(metric), draw.Log, nanos), Height: 300, Series: series}},
+		Alt:    fmt.Sprintf("The %s of %s by percentile.", inWords(metric), s.said()),
+		Notes:  append(s.notes, notes...),
 	}, nil
 }
 
@@ -64,32 +57,22 @@ func (c curve) series(name, metric string) draw.Series {
 func (c curve) notes(r named, metric string) []string {
 	open := r.Run.Time[metric].NotEnded
 	switch {
-	case open == 0:
+	case open == 0 || len(c.ns) == 0:
 		return nil
 	case c.whole:
-		return []string{fmt.Sprintf("%s: of all %s records, %s of which had not ended.", r.name, unit.Count(c.of), unit.Count(open))}
+		return []string{fmt.Sprintf("%s: of all %s records, %s of which had not ended.", r.name, unit.Count(c.of),
+			unit.Count(open))}
 	}
-	return []string{fmt.Sprintf("%s: of the %s records that ended; %s had not.", r.name, unit.Count(c.of), unit.Count(open))}
+	return []string{fmt.Sprintf("%s: of the %s records that ended; %s had not.", r.name, unit.Count(c.of),
+		unit.Count(open))}
 }
 
-// metricOf is the first of shownTimes that all runs have, or else that one has.
+// metricOf is the time whose percentiles are drawn.
 func metricOf(runs []named) string {
-	has := func(metric string) func(named) bool {
-		return func(r named) bool {
-			return r.Run.Says("time."+metric) && (r.Run.Time[metric].Count > 0 || r.Curves != nil && len(r.Curves.Ns[metric]) > 0)
-		}
-	}
-	for _, metric := range shownTimes {
-		if !slices.ContainsFunc(runs, func(r named) bool { return !has(metric)(r) }) {
-			return metric
-		}
-	}
-	for _, metric := range shownTimes {
-		if slices.ContainsFunc(runs, has(metric)) {
-			return metric
-		}
-	}
-	return shownTimes[0]
+	return firstTime(runs, func(r named, metric string) bool {
+		curves := r.Curves != nil && len(r.Curves.Ns[metric]) > 0
+		return r.Run.Says("time."+metric) && (curves || r.Run.Time[metric].Count > 0)
+	})
 }
 
 // curveOf is the curve of curves.json, or of an older run the percentiles of run.json that are
@@ -139,30 +122,22 @@ func censored(s selection, metric string) (draw.Spec, error) {
 		Alt: fmt.Sprintf("The %s of %s by percentile of all records that were scheduled. "+
 			"Beyond the end of a curve is what became of the records that did not arrive.", inWords(metric), s.said()),
 	}
-	var lacking []error
 	end := 0.0
-	for _, r := range s.runs {
+	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
 		p, last, err := censoredPanel(r, metric)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
 		if !s.alone() {
 			p.Y.Label = r.name
 		}
-		spec.Panels, end = append(spec.Panels, p), max(end, last)
-	}
-	notes, err := onlyMissing(len(spec.Panels), lacking)
-	if err != nil {
-		return draw.Spec{}, err
-	}
-	spec.X.Max, spec.Notes = end, slices.Concat(s.notes, notes)
-	for _, p := range spec.Panels {
+		end = max(end, last)
+		return p, err
+	})
+	spec.X.Max, spec.Panels, spec.Notes = end, all, append(s.notes, notes...)
+	for _, p := range all {
 		for i := range p.Stripes {
 			p.Stripes[i].To = min(p.Stripes[i].To, end)
 		}
 	}
-	return spec, nil
+	return spec, err
 }
 
 // censoredPanel is the curve of a run with its stripes, and how far along the axis it goes: so
@@ -217,8 +192,8 @@ func stripes(r *result.Run) (all []draw.Stripe) {
 		if part.count <= 0 {
 			continue
 		}
-		all = append(all, draw.Stripe{From: float64(reached) / float64(total), To: float64(reached+part.count) / float64(total),
-			Words: part.name + ": " + unit.Count(part.count)})
+		all = append(all, draw.Stripe{From: float64(reached) / float64(total),
+			To: float64(reached+part.count) / float64(total), Words: part.name + ": " + unit.Count(part.count)})
 		reached += part.count
 	}
 	return all

@@ -106,12 +106,13 @@ func brokerCPU(r named, ids []int32) (all []call) {
 		brokers = max(brokers, len(i.BrokerCPUCores))
 	}
 	for n := range brokers {
-		all = append(all, call{fmt.Sprintf("one of %d brokers", brokers), field{"broker_cpu_cores", func(i *result.Interval) float64 {
+		one := field{"broker_cpu_cores", func(i *result.Interval) float64 {
 			if len(i.BrokerCPUCores) != brokers {
 				return math.NaN()
 			}
 			return i.BrokerCPUCores[n]
-		}}})
+		}}
+		all = append(all, call{fmt.Sprintf("one of %d brokers", brokers), one})
 	}
 	return all
 }

@@ -154,7 +154,8 @@ func speedUp(in Input) (draw.Spec, error) {
 	}
 	return draw.Spec{
 		Title: "Speed-up", X: s.axis(), Panels: []draw.Panel{p},
-		Alt: fmt.Sprintf("How many times the throughput of the smallest configuration of %s the larger ones reached.", nameOf(study)),
+		Alt: fmt.Sprintf("How many times the throughput of the smallest configuration of %s the others reached.",
+			nameOf(study)),
 		Notes: []string{"Medians, with an interval of 95 % from six runs on, else from the lowest to the highest; " +
 			"what the smallest reached varies, too, and is not in it."},
 	}, nil

@@ -135,7 +135,7 @@ func (f field) of(r named, name string) (draw.Series, error) {
 		s.X0, s.X1 = append(s.X0, float64(iv.StartNs)), append(s.X1, float64(iv.EndNs))
 		s.Y = append(s.Y, f.value(iv))
 	}
-	if math.IsNaN(highest(s.Y)) {
+	if _, known := extent(s.Y); math.IsNaN(known) {
 		return s, r.lacks(intervalsFile, f.name, "")
 	}
 	return s, nil
@@ -149,41 +149,21 @@ type call struct {
 
 // panelOf is a panel with several fields of one run, those that it has.
 func panelOf(axis draw.Axis, r named, calls ...call) (draw.Panel, []string, error) {
-	p := draw.Panel{Y: axis}
-	var lacking []error
-	for _, c := range calls {
-		s, err := c.of(r, c.name)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
-		p.Series = append(p.Series, s)
-	}
-	notes, err := onlyMissing(len(p.Series), lacking)
-	return p, notes, err
+	series, notes, err := gather(calls, func(c call) (draw.Series, error) { return c.of(r, c.name) })
+	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
 // sideBySide is a panel with one field of several runs, of those that have it.
 func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error)) (draw.Panel, []string, error) {
-	p := draw.Panel{Y: axis}
-	var lacking []error
-	for _, r := range runs {
-		s, err := of(r)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
-		p.Series = append(p.Series, s)
-	}
-	p.Y.Scale = scaleOf(p.Series)
-	notes, err := onlyMissing(len(p.Series), lacking)
-	return p, notes, err
+	series, notes, err := gather(runs, of)
+	axis.Scale = scaleOf(series)
+	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
 // each draws a field of a run under the run's name.
 func (f field) each(r named) (draw.Series, error) { return f.of(r, r.name) }
 
-// panels are those that could be made; the error is that of the first if none could.
+// panels are those of a chart over time that could be made.
 type panels struct {
 	all   []draw.Panel
 	notes []string
@@ -204,14 +184,15 @@ func (ps *panels) need(p draw.Panel, notes []string, err error) error {
 	return err
 }
 
-// spec is the chart of the panels over time.
+// spec is the chart of the panels; the error is that of the first if there is none.
 func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
-	notes, err := onlyMissing(len(ps.all), ps.errs)
-	if err != nil {
-		return draw.Spec{}, err
+	if len(ps.all) == 0 {
+		return draw.Spec{}, ps.errs[0]
 	}
-	spec := draw.Spec{Title: s.title(title), Alt: alt, X: timeAxis(), Panels: ps.all}
-	spec.Notes = slices.Concat(s.notes, ps.notes, notes)
+	for _, err := range ps.errs {
+		ps.notes = append(ps.notes, "Not drawn: "+err.Error()+".")
+	}
+	spec := draw.Spec{Title: s.title(title), Alt: alt, X: timeAxis(), Panels: ps.all, Notes: append(s.notes, ps.notes...)}
 	if s.alone() {
 		spec.Marks = marks(s.runs[0])
 	} else {

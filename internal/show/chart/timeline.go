@@ -41,25 +41,29 @@ func timesOver(r named, metric string) (draw.Panel, []string, error) {
 // a closed loop has no response times, and a run that nobody reads no end-to-end ones.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
-// timeOf is the first of shownTimes that all runs have in an interval, or else that one has.
+// timeOf is the time that charts over time draw.
 func timeOf(runs []named) string {
-	has := func(metric string) func(named) bool {
-		return func(r named) bool {
-			return p99(metric).missing(r) == "" && slices.ContainsFunc(r.Intervals,
-				func(i result.Interval) bool { return i.Time[metric].Count > 0 })
-		}
-	}
+	return firstTime(runs, func(r named, metric string) bool {
+		return p99(metric).missing(r) == "" && slices.ContainsFunc(r.Intervals,
+			func(i result.Interval) bool { return i.Time[metric].Count > 0 })
+	})
+}
+
+// firstTime is the first of shownTimes that all runs have, or else that most have.
+func firstTime(runs []named, has func(named, string) bool) string {
+	first, most := shownTimes[0], 0
 	for _, metric := range shownTimes {
-		if !slices.ContainsFunc(runs, func(r named) bool { return !has(metric)(r) }) {
-			return metric
+		n := 0
+		for _, r := range runs {
+			if has(r, metric) {
+				n++
+			}
+		}
+		if n > most {
+			first, most = metric, n
 		}
 	}
-	for _, metric := range shownTimes {
-		if slices.ContainsFunc(runs, has(metric)) {
-			return metric
-		}
-	}
-	return shownTimes[0]
+	return first
 }
 
 // age is how old the oldest record was whose user had no answer, and in a queue the oldest
