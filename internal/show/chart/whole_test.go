@@ -229,7 +229,7 @@ func TestRecordSize(t *testing.T) {
 		inBytes = append(inBytes, r.Run.Load.AckedPerS*float64(r.Run.Load.Bytes)/float64(r.Run.Load.Acked))
 	}
 	for figure, want := range map[string][]float64{"throughput_per_s": records, "throughput_bytes_per_s": inBytes} {
-		dots := seriesOf(t, spec, "runs of median", figure)
+		dots := seriesOf(t, spec, "runs", figure)
 		same(t, "sizes", dots.X0, at)
 		same(t, figure, dots.Y, want)
 		_, median, _ := bounds(want[:3])
@@ -290,6 +290,7 @@ func TestThreads(t *testing.T) {
 	same(t, "p99", seriesOf(t, spec, "runs of markers", "e2e_response_time_p99").Y, want)
 	consumers := repeats(t, 1, []string{"1", "3"}, func(name string, r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.consumers", name)
+		resulttest.Set(&r.Scenario, "topic.partitions", name) // which makes no second line
 	})
 	lacking(t, "threads", of1(consumers...), "queue", "run.json")
 	same(t, "speed-up by consumers", drawn(t, "speed-up", of1(consumers...)).Panels[0].Series[1].Y,
