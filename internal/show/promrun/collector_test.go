@@ -34,7 +34,7 @@ func twoIntervals() []result.Interval {
 	i := result.Interval{
 		EndNs: 2e9, Phase: "measure", Scheduled: 101, Admitted: 102, Shed: 103, Acked: 104, Failed: 105, Unknown: 106,
 		Delivered: 107, Duplicates: 108, Processed: 109, Redelivered: n64(110), AckedByQueue: n64(111),
-		DeadLettered: n64(112),
+		DeadLettered:    n64(112),
 		DeferredRecords: 201, InFlightRecords: 202, BacklogRecords: 203, BoundRecords: n64(204), GateOpen: &open,
 		TimeLagNs: 1_500_000_000, QueueInFlight: n64(205), QueueOldestUnackedNs: n64(2_500_000_000), ProcessCPUCores: &cores,
 		ProcessRSSBytes: n64(206), UnderReplicated: n64(207), Leaderless: n64(208),

@@ -65,8 +65,8 @@ func gauges() []row {
 		seconds("time_lag_seconds", "Age of the oldest record whose user has no answer; 0 if there is none.",
 			"time_lag_ns", func(i *result.Interval) *int64 { return &i.TimeLagNs }),
 
-		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.", "queue_in_flight",
-			func(i *result.Interval) *int64 { return i.QueueInFlight }),
+		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.",
+			"queue_in_flight", func(i *result.Interval) *int64 { return i.QueueInFlight }),
 		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and nobody acknowledged.",
 			"queue_oldest_unacked_ns", func(i *result.Interval) *int64 { return i.QueueOldestUnackedNs }),
 
