@@ -215,6 +215,10 @@ var walls = map[string][]string{
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
+	// A run while it goes on: its files as they grow, and what Prometheus is told of them.
+	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
+	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
+
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
