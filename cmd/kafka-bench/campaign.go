@@ -63,7 +63,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 // are set side by side as they are.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
-	options := report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}
+	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
 	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
 		return campaigns.Write(stdout, c, options)
 	}

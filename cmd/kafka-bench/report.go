@@ -90,7 +90,7 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	if f.table != "" && format != report.AsCSV {
 		return report.Options{}, errors.New("--table is of a CSV; add --format csv, or leave it out")
 	}
-	return report.Options{Colour: isTerminal(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
+	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
 // columnsOf is the width of the terminal that w is, or else what the variable COLUMNS

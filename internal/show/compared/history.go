@@ -172,7 +172,7 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 // heights are the values between the lowest and the highest, with both.
 func heights(s *analysis.Series) string {
 	low, top := slices.Min(s.Values), slices.Max(s.Values)
-	return s.Of.Format(low) + " " + sparkline(s.Values) + " " + s.Of.Format(top) + ", lowest to highest"
+	return s.Of.Format(low) + " " + layout.Sparkline(s.Values, low, top) + " " + s.Of.Format(top) + ", lowest to highest"
 }
 
 // printChange is told between the lines of the runs before and after it.
@@ -200,20 +200,6 @@ func bar(v, top float64) string {
 		return ""
 	}
 	return strings.Repeat("▪", max(1, int(math.Round(v/top*barLength))))
-}
-
-// sparkline draws values as heights between the least and the greatest.
-func sparkline(values []float64) string {
-	low, top := slices.Min(values), slices.Max(values)
-	var b strings.Builder
-	for _, v := range values {
-		height := 4
-		if top > low {
-			height = 1 + int(math.Round((v-low)/(top-low)*7))
-		}
-		b.WriteRune(layout.BlocksOf[height])
-	}
-	return b.String()
 }
 
 func (h *History) markdown(w io.Writer) error {
