@@ -78,7 +78,7 @@ func printTimes(p *layout.Page, r *result.Run) {
 	printDistributions(p, shown)
 	for _, d := range shown {
 		for _, text := range skew(d) {
-			p.Line("  ", p.Paint(layout.Yellow, text))
+			p.Painted(layout.Yellow, 2, text)
 		}
 	}
 	legend := fromWhen(shown)
