@@ -36,6 +36,16 @@ type Block struct {
 	Text  string
 	Table Table // of a BlockTable
 	Heads int   // its first rows that are heads
+	// Data are the values that cells of the table show, by row and column.
+	Data map[[2]int]Datum
+}
+
+// Datum is a value as a JSON document has it.
+type Datum struct {
+	Figure string // its name
+	Stat   string // its field, as in a.median; "" of a figure of one run
+	Of     string // the run, the set or the cell
+	Value  float64
 }
 
 // BlockKind says what a block is.
@@ -128,8 +138,11 @@ func (p *Page) Styled(style, label, text string) {
 }
 
 // Table prints t, split where it is too wide; the first heads lines are bold.
-func (p *Page) Table(t Table, heads int) {
-	p.Record(Block{Kind: BlockTable, Table: t, Heads: heads})
+func (p *Page) Table(t Table, heads int) { p.TableOf(t, heads, nil) }
+
+// TableOf is Table with the values of cells.
+func (p *Page) TableOf(t Table, heads int, data map[[2]int]Datum) {
+	p.Record(Block{Kind: BlockTable, Table: t, Heads: heads, Data: data})
 	for i, part := range t.Within(p.Width) {
 		if i > 0 {
 			p.Line()

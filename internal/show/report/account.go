@@ -2,9 +2,6 @@ package report
 
 import (
 	"slices"
-	"strings"
-	"unicode"
-	"unicode/utf8"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/outcome"
@@ -41,20 +38,11 @@ func AccountOf(r *result.Recorded) Account {
 	}
 	a.Warnings = append(a.Warnings, Footnotes([]*result.Recorded{r})...)
 	if a.System != nil {
-		a.SystemStyle, a.Fared = outcomeStyle(a.System.Status), capitalised(outcome.Sentence(*a.System))
+		a.SystemStyle, a.Fared = outcomeStyle(a.System.Status), outcome.Sentence(*a.System)
 		a.Found = Findings(analysis.Variants([]*result.Recorded{r}))
 	}
 	p := layout.NewPage(0, false)
 	printBody(p, r)
 	a.Sections = p.Sections()
 	return a
-}
-
-func capitalised(sentence string) string {
-	first, size := utf8.DecodeRuneInString(sentence)
-	text := string(unicode.ToUpper(first)) + sentence[size:]
-	if !strings.HasSuffix(text, ".") {
-		text += "."
-	}
-	return text
 }
