@@ -46,6 +46,9 @@ type Axis struct {
 	Scale Scale
 	// Min and Max fix an end; NaN takes it from the values. A linear axis contains 0 unless Min says otherwise.
 	Min, Max float64
+	// Second is how long a second is in the axis' values, 1e9 for ns: ticks of more than two
+	// minutes are then multiples of 15 s, a minute or an hour. 0 if they are no times.
+	Second float64
 	// Format writes a value with its unit; nil only for an axis of categories.
 	Format func(v float64) string
 	// Categories are the names of the values 0, 1, 2 ….

@@ -1,0 +1,243 @@
+package draw
+
+import "math"
+
+// known reports whether a value is a number that can be drawn.
+func known(v float64) bool { return math.Abs(v) < 1e200 }
+
+// leastOfLog is the lowest value of a logarithmic axis, but for 0.
+const leastOfLog = 1e-200
+
+// extent gathers the values of an axis.
+type extent struct {
+	low, high float64
+	positive  float64 // the lowest above 0
+	share     float64 // the highest below 1
+	zero, any bool
+}
+
+func (e *extent) add(values ...float64) {
+	for _, v := range values {
+		if !known(v) {
+			continue
+		}
+		if !e.any {
+			e.low, e.high, e.any = v, v, true
+		}
+		e.low, e.high = min(e.low, v), max(e.high, v)
+		e.zero = e.zero || v == 0
+		if v < 1 {
+			e.share = max(e.share, v)
+		}
+		if v >= leastOfLog && (e.positive == 0 || v < e.positive) {
+			e.positive = v
+		}
+	}
+}
+
+// axis is an Axis whose ends are known, and then their places.
+type axis struct {
+	Axis
+	low, high         float64 // the ends, as values
+	from, to          float64 // the ends, in pixels
+	zero              bool    // 0 is on the floor of a logarithmic axis, at zeroAt
+	zeroAt            float64
+	empty             bool // no value is known, and the ends are not fixed
+	freeLow, freeHigh bool // the end may be moved to a tick
+	ticks             []tick
+}
+
+// tick is a labelled place of an axis.
+type tick struct {
+	value, at float64
+	label     string
+}
+
+// zeroGap is how far below the rest of a logarithmic axis its 0 is, in pixels.
+const zeroGap = 26
+
+// newAxis finds the ends. If round is true, free ends are moved outwards to ticks.
+func newAxis(a Axis, e extent, round bool) *axis {
+	if n := len(a.Categories); n > 0 {
+		a.Scale = Linear
+		return &axis{Axis: a, low: -0.5, high: float64(n) - 0.5}
+	}
+	r := &axis{Axis: a, low: a.Min, high: a.Max}
+	fixedLow, fixedHigh := r.fixed(a.Min), r.fixed(a.Max)
+	r.empty = !e.any && !(fixedLow && fixedHigh)
+	switch a.Scale {
+	case Linear:
+		r.linearEnds(e, fixedLow, fixedHigh)
+	case Log:
+		r.zero = e.zero || a.Min == 0
+		r.logEnds(e, fixedLow, fixedHigh, round)
+	case Percentile:
+		if !fixedLow {
+			r.low = 0
+		}
+		if !fixedHigh {
+			r.high = max(r.low, min(e.share, 1-1e-15))
+		}
+		if r.forward(r.high)-r.forward(r.low) < 0.05 {
+			r.high = 1 - (1-r.low)/10
+		}
+	}
+	r.freeLow, r.freeHigh = round && !fixedLow, round && !fixedHigh
+	return r
+}
+
+// fixed reports whether an end that a spec gives can be one of its scale.
+func (a *axis) fixed(end float64) bool { return known(end) && known(a.forward(end)) }
+
+func (a *axis) linearEnds(e extent, fixedLow, fixedHigh bool) {
+	if !fixedLow {
+		a.low = min(e.low, 0)
+		if fixedHigh {
+			a.low = min(a.low, a.high)
+		}
+	}
+	if !fixedHigh {
+		a.high = max(e.high, 0)
+		if fixedLow {
+			a.high = max(e.high, a.low)
+		}
+	}
+	// A range that is too small for the precision of its values has no ticks.
+	if size := max(math.Abs(a.low), math.Abs(a.high)); a.high-a.low <= 1e-9*size {
+		a.high = a.low + max(size*1e-3, 1e-12)
+		if size == 0 {
+			a.high = a.low + 1
+		}
+	}
+}
+
+func (a *axis) logEnds(e extent, fixedLow, fixedHigh, round bool) {
+	if !fixedLow {
+		a.low = e.positive
+		if a.low == 0 {
+			a.low = 1
+		}
+		if fixedHigh {
+			a.low = min(a.low, a.high)
+		}
+		if round {
+			a.low = below(a.low)
+		}
+	}
+	if !fixedHigh {
+		a.high = max(e.high, a.low)
+		if round {
+			if b := below(a.high); b < a.high {
+				a.high = next(b)
+			}
+		}
+	}
+	if a.forward(a.high)-a.forward(a.low) < 0.01 {
+		a.high = 10 * a.low
+	}
+}
+
+// below is the highest of 1, 2 and 5 times a power of ten that is not above v.
+func below(v float64) float64 {
+	power := int(math.Floor(math.Log10(v)))
+	found := times(1, power-1)
+	for p := power - 1; p <= power+1; p++ {
+		for _, m := range []float64{1, 2, 5} {
+			if w := times(m, p); w <= v {
+				found = w
+			}
+		}
+	}
+	return found
+}
+
+// next is the 1, 2 or 5 times a power of ten that comes after v, which is one itself.
+func next(v float64) float64 {
+	if b := below(v * 2); b > v {
+		return b
+	}
+	return below(v * 2.5)
+}
+
+// times is m·10^power, as exact as a literal of it.
+func times(m float64, power int) float64 {
+	if power < 0 {
+		return m / math.Pow10(-power)
+	}
+	return m * math.Pow10(power)
+}
+
+// forward is a value on the scale of the axis; not known if the scale does not have it.
+func (a *axis) forward(v float64) float64 {
+	switch a.Scale {
+	case Log:
+		if v < leastOfLog {
+			return math.NaN()
+		}
+		return math.Log10(v)
+	case Percentile:
+		if v < 0 || v >= 1 {
+			return math.NaN()
+		}
+		return -math.Log10(1 - v)
+	}
+	return v
+}
+
+// place fixes the ends in pixels. A logarithmic axis with 0 has it at from.
+func (a *axis) place(from, to float64) {
+	a.from, a.to, a.zeroAt = from, to, from
+	if a.zero {
+		a.from += math.Copysign(min(zeroGap, math.Abs(to-from)/4), to-from)
+	}
+}
+
+// at is where a value lies in pixels; NaN if it is not known. It may be beyond the ends.
+func (a *axis) at(v float64) float64 {
+	if !known(v) {
+		return math.NaN()
+	}
+	if a.zero && v == 0 {
+		return a.zeroAt
+	}
+	low, high := a.forward(a.low), a.forward(a.high)
+	share := (a.forward(v) - low) / (high - low)
+	return a.from + float64(share*(a.to-a.from))
+}
+
+// span are the ends in pixels, the lower number first.
+func (a *axis) span() (first, last float64) { return min(a.zeroAt, a.to), max(a.zeroAt, a.to) }
+
+// within reports whether a place in pixels is between the ends.
+func (a *axis) within(at float64) bool {
+	first, last := a.span()
+	return at >= first-0.005 && at <= last+0.005
+}
+
+// label writes a value of a tick.
+func (a *axis) label(v float64) string {
+	switch {
+	case v == 0 && a.Scale != Percentile:
+		return "0"
+	case a.Format != nil:
+		return clean(a.Format(v))
+	case a.Scale == Percentile:
+		return clean(exact(math.Round(v*1e8)/1e6) + " %")
+	}
+	return exact(v)
+}
+
+// data are the attributes from which the place of a value follows.
+func (a *axis) data(name string) []Datum {
+	all := []Datum{
+		{name + "-scale", [...]string{"linear", "log", "percentile"}[a.Scale]},
+		{name + "-min", exact(a.low)}, {name + "-max", exact(a.high)},
+		{name + "-px-min", exact(round2(a.from))}, {name + "-px-max", exact(round2(a.to))},
+	}
+	if a.zero {
+		all = append(all, Datum{name + "-px-zero", exact(round2(a.zeroAt))})
+	}
+	return all
+}
+
+func round2(v float64) float64 { return math.Round(v*100) / 100 }

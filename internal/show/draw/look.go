@@ -1,0 +1,148 @@
+package draw
+
+import (
+	"math"
+	"slices"
+)
+
+// style is how a series differs from the others of its panel: by colour, and without colour by
+// dash, marker and hatch.
+type style struct {
+	colour int // 1 to 5
+	number int // which dash, marker and hatch
+}
+
+// styles gives series of one name the same style in all panels.
+type styles map[string]style
+
+func newStyles() styles { return make(styles) }
+
+// of returns the styles of a panel's series, no two alike.
+func (all styles) of(series []Series) []style {
+	var taken []int
+	for _, s := range series {
+		if known, has := all[s.Name]; has {
+			taken = append(taken, known.number)
+		}
+	}
+	own := make([]style, len(series))
+	used := make(map[string]bool)
+	for i, s := range series {
+		known, has := all[s.Name]
+		if !has || used[s.Name] {
+			for slices.Contains(taken, known.number) {
+				known.number++
+			}
+			known.colour = known.number%Colours + 1
+			taken = append(taken, known.number)
+			if !has {
+				all[s.Name] = known
+			}
+		}
+		used[s.Name] = true
+		if s.Colour > 0 {
+			known.colour = (s.Colour-1)%Colours + 1
+		}
+		own[i] = known
+	}
+	return own
+}
+
+// dashes, marker and hatch have periods that share no factor with the number of colours.
+var dashes = [...][]float64{nil, {6, 3}, {2, 2.5}, {10, 3, 2, 3}, {14, 3}, {6, 3, 2, 3, 2, 3}, {1, 4}}
+
+func (s style) dash() []float64 { return dashes[s.number%len(dashes)] }
+
+// markers are outlines around (0, 0) that look equally large; the first is a circle.
+var markers = [...][]Point{
+	nil,
+	{{-3, -3}, {3, -3}, {3, 3}, {-3, 3}},
+	{{0, -4}, {3.8, 2.8}, {-3.8, 2.8}},
+	{{0, -4.4}, {4.4, 0}, {0, 4.4}, {-4.4, 0}},
+	{{0, 4}, {-3.8, -2.8}, {3.8, -2.8}},
+	{{-1.2, -4}, {1.2, -4}, {1.2, -1.2}, {4, -1.2}, {4, 1.2}, {1.2, 1.2}, {1.2, 4}, {-1.2, 4}, {-1.2, 1.2}, {-4, 1.2}, {-4, -1.2}, {-1.2, -1.2}},
+	{{-4, 0}, {-2, -3.5}, {2, -3.5}, {4, 0}, {2, 3.5}, {-2, 3.5}},
+}
+
+// marker is the series' mark at a point.
+func (s style) marker(at Point, data []Datum) Shape {
+	outline := markers[s.number%len(markers)]
+	if outline == nil {
+		return Shape{Role: Dot, Colour: s.colour, Form: Circle, At: at, Radius: 3.2, Data: data}
+	}
+	line := make([]Point, len(outline))
+	for i, p := range outline {
+		line[i] = Point{at.X + p.X, at.Y + p.Y}
+	}
+	return Shape{Role: Dot, Colour: s.colour, Form: Path, Lines: [][]Point{line}, Closed: true, Data: data}
+}
+
+// hatches are how many pixels a line goes right and down, and how far lines are apart; the
+// first is none.
+var hatches = [...]struct{ right, down, apart float64 }{
+	{}, {1, -1, 6}, {1, 0, 4}, {1, 1, 6}, {0, 1, 4}, {1, -1, 3.5}, {1, 0, 7},
+}
+
+// hatch are lines over a rectangle, in the colour of the paper.
+func (s style) hatch(x, y, width, height float64) [][]Point {
+	h := hatches[s.number%len(hatches)]
+	if h.apart == 0 {
+		return nil
+	}
+	var lines [][]Point
+	norm := math.Hypot(h.right, h.down)
+	right, down := h.right/norm, h.down/norm
+	// Lines are those with the same distance k·apart from the origin of the picture, so that
+	// neighbouring bars of a series have one pattern.
+	low, high := math.Inf(1), math.Inf(-1)
+	for _, c := range []Point{{x, y}, {x + width, y}, {x, y + height}, {x + width, y + height}} {
+		across := c.Y*right - c.X*down
+		low, high = min(low, across), max(high, across)
+	}
+	for k := math.Ceil(low / h.apart); k*h.apart <= high; k++ {
+		foot := Point{-k * h.apart * down, k * h.apart * right}
+		reach := math.Hypot(foot.X, foot.Y) + math.Hypot(x+width, y+height) + 1
+		line := []Point{{foot.X - reach*right, foot.Y - reach*down}, {foot.X + reach*right, foot.Y + reach*down}}
+		lines = append(lines, clipLines([][]Point{line}, x, y, x+width, y+height)...)
+	}
+	return lines
+}
+
+// swatch is a sample of the series, as wide as swatchWidth, centred on a line.
+func (s style) swatch(series Series, x, y float64) []Shape {
+	middle := Point{x + swatchWidth/2, y}
+	switch series.Kind {
+	case Band:
+		area := Shape{Role: BandArea, Colour: s.colour, Form: Rectangle, At: Point{x, y - 5}, Width: swatchWidth, Height: 10}
+		edge := path(BandEdge, s.colour, []Point{{x, y - 5}, {x + swatchWidth, y - 5}}, []Point{{x, y + 5}, {x + swatchWidth, y + 5}})
+		edge.Dash = s.dash()
+		return []Shape{area, edge}
+	case Bars:
+		bar := Shape{Role: Bar, Colour: s.colour, Form: Rectangle, At: Point{x, y - 5}, Width: swatchWidth, Height: 10}
+		return append([]Shape{bar}, s.hatchShape(x, y-5, swatchWidth, 10)...)
+	case Points:
+		return []Shape{s.marker(middle, nil)}
+	case Whiskers:
+		return []Shape{path(Whisker, s.colour, []Point{{x, y}, {x + swatchWidth, y}}), s.marker(middle, nil)}
+	}
+	line := path(DataLine, s.colour, []Point{{x, y}, {x + swatchWidth, y}})
+	line.Dash = s.dash()
+	if series.marked() {
+		return []Shape{line, s.marker(middle, nil)}
+	}
+	return []Shape{line}
+}
+
+func (s style) hatchShape(x, y, width, height float64) []Shape {
+	lines := s.hatch(x, y, width, height)
+	if lines == nil {
+		return nil
+	}
+	return []Shape{path(Hatch, 0, lines...)}
+}
+
+// mostMarked is how many points a line has at most that shows each of them.
+const mostMarked = 24
+
+// marked reports whether the points of a line are marked.
+func (s Series) marked() bool { return s.Kind == Line && len(s.X0) <= mostMarked }

@@ -1,0 +1,247 @@
+package draw
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+)
+
+const (
+	swatchWidth = 20.0
+	swatchGap   = 6.0                               // from the plot to the sample
+	swatchRoom  = swatchGap + swatchWidth + 5 + 2.0 // from the plot to the name
+)
+
+// nameWidth is how wide the widest name of a panel is.
+func (p *panel) nameWidth() float64 {
+	width := 0.0
+	for _, s := range p.Series {
+		width = max(width, textWidth(s.shown(), textSize))
+	}
+	return width
+}
+
+// named is how many series have a name.
+func (p *panel) named() int {
+	n := 0
+	for _, s := range p.Series {
+		if s.Name != "" {
+			n++
+		}
+	}
+	return n
+}
+
+// direct reports whether the names have room at the ends of their series.
+func (l *layout) direct(p *panel) bool {
+	if p.named() == 0 || p.rows || len(l.x.Categories) > 0 {
+		return false
+	}
+	room := l.width - edge - swatchRoom - p.nameWidth() - l.left
+	return room >= 0.45*l.width && p.nameWidth() <= 220 && float64(p.named())*lineHeight <= p.Height-6
+}
+
+// legend writes the names in lines above the plot, each with a sample.
+func (l *layout) legend(p *panel) {
+	if p.named() == 0 {
+		return
+	}
+	x := edge
+	l.y += lineHeight + 2
+	for i, s := range p.Series {
+		if s.Name == "" {
+			continue
+		}
+		name := fitted(NameText, Point{}, s.shown(), Start, l.width-2*edge-swatchWidth-5)
+		width := swatchWidth + 5 + name.Text.TextWidth()
+		if x > edge && x+width > l.width-edge {
+			x = edge
+			l.y += lineHeight + 2
+		}
+		p.shapes = append(p.shapes, p.styles[i].swatch(s, x, l.y-7)...)
+		name.At = Point{x + swatchWidth + 5, l.y - 3}
+		l.words.Shapes = append(l.words.Shapes, name)
+		x += width + 16
+	}
+	l.y += 2
+}
+
+// spread moves sorted places so that they are a distance apart and between two bounds, as
+// little as it can: a group that has to move keeps its mean.
+func spread(wanted []float64, gap, low, high float64) []float64 {
+	type group struct {
+		mean float64 // of the middle
+		n    int
+	}
+	var groups []group
+	fit := func(g group) group {
+		half := float64(g.n-1) / 2 * gap
+		g.mean = max(low+half, min(high-half, g.mean))
+		return g
+	}
+	for _, w := range wanted {
+		g := fit(group{w, 1})
+		for len(groups) > 0 {
+			last := groups[len(groups)-1]
+			if g.mean-last.mean >= float64(g.n+last.n)/2*gap {
+				break
+			}
+			n := g.n + last.n
+			g = fit(group{(g.mean*float64(g.n) + last.mean*float64(last.n)) / float64(n), n})
+			groups = groups[:len(groups)-1]
+		}
+		groups = append(groups, g)
+	}
+	var places []float64
+	for _, g := range groups {
+		for i := range g.n {
+			places = append(places, g.mean+(float64(i)-float64(g.n-1)/2)*gap)
+		}
+	}
+	return places
+}
+
+// flag is words above a plot, at a place of the x axis, with a line down to it.
+type flag struct {
+	x        float64
+	words    string
+	full     string
+	from, to float64 // of the words
+	left     bool    // the words end at x; else they begin there
+	lane     int     // 0 is next to the plot
+}
+
+// flags are the words of a panel's stripes and, above the first panel, of the marks.
+func (l *layout) flags(p *panel, first bool) []flag {
+	var flags []flag
+	unnamed := 0
+	for _, s := range p.Stripes {
+		from, to := min(l.x.at(s.From), l.x.at(s.To)), max(l.x.at(s.From), l.x.at(s.To))
+		if s.Words == "" || math.IsNaN(from) || from > l.right || to < l.left {
+			continue
+		}
+		if len(flags) == MaxMarks {
+			unnamed++
+			continue
+		}
+		flags = append(flags, flag{x: max(from, l.left), words: s.Words})
+	}
+	if unnamed > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%s not named.", counted(unnamed, "further stretch is", "further stretches are")))
+	}
+	if first {
+		marks, _ := l.marks()
+		for _, m := range marks {
+			if m.Words != "" {
+				flags = append(flags, flag{x: l.x.at(m.At), words: m.Words})
+			}
+		}
+	}
+	return flags
+}
+
+// setFlags chooses a lane for each text, so that none overlaps another and few lines cross
+// a text. It returns the number of lanes.
+func setFlags(flags []flag, width float64) int {
+	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(a.x, b.x) })
+	lanes := 0
+	for i := len(flags) - 1; i >= 0; i-- {
+		f := &flags[i]
+		f.set(width)
+		for {
+			if f.lane < 100 && slices.ContainsFunc(flags[i+1:], func(o flag) bool {
+				crossed := o.x > f.from-3 && o.x < f.to+3 && o.lane >= f.lane && o.x != f.x
+				overlapped := o.lane == f.lane && o.from < f.to+8 && f.from < o.to+8
+				return crossed || overlapped
+			}) {
+				f.lane++
+				continue
+			}
+			break
+		}
+		lanes = max(lanes, f.lane+1)
+	}
+	return lanes
+}
+
+// set finds where the words are, on the side of the line where they have room.
+func (f *flag) set(width float64) {
+	const beside = 4
+	words := cut(f.words, textSize, width-2*edge-2*beside)
+	if words != f.words {
+		f.words, f.full = words, f.words
+	}
+	w := textWidth(words, textSize)
+	f.from, f.to = f.x+beside, f.x+beside+w
+	if f.to <= width-edge/2 {
+		return
+	}
+	f.left = true
+	f.from, f.to = f.x-beside-w, f.x-beside
+	if f.from < edge/2 {
+		f.from = max(edge/2, width-edge/2-w)
+		f.to = f.from + w
+	}
+}
+
+// drawFlags writes the words and draws their lines, broken where other words are.
+func (l *layout) drawFlags(flags []flag, top float64) {
+	for i, f := range flags {
+		at := Point{f.from, top - 6 - float64(f.lane)*lineHeight}
+		s := text(NameText, at, f.words, Start)
+		s.Text.Full = f.full
+		l.words.Shapes = append(l.words.Shapes, s)
+		line := path(Rule, 0)
+		line.Dash = []float64{3, 3}
+		for lane := range f.lane + 1 {
+			if slices.ContainsFunc(flags, func(o flag) bool { return o.lane == lane && o.from-1 < f.x && f.x < o.to+1 }) {
+				continue
+			}
+			bottom := top - 2 - float64(lane)*lineHeight
+			if lane == 0 {
+				bottom = top
+			}
+			line.Lines = append(line.Lines, []Point{{f.x, top - 2 - float64(lane+1)*lineHeight}, {f.x, bottom}})
+		}
+		if line.Lines != nil && !slices.ContainsFunc(flags[:i], func(o flag) bool { return o.x == f.x && o.lane >= f.lane }) {
+			l.words.Shapes = append(l.words.Shapes, line)
+		}
+	}
+}
+
+// marks are those that are drawn, and how many are not.
+func (l *layout) marks() (drawn []Mark, further int) {
+	for _, m := range l.spec.Marks {
+		x := l.x.at(m.At)
+		if math.IsNaN(x) || x < l.left-0.005 || x > l.right+0.005 {
+			continue
+		}
+		if len(drawn) == MaxMarks {
+			further++
+			continue
+		}
+		drawn = append(drawn, m)
+	}
+	return drawn, further
+}
+
+// rules are the lines of the marks through all panels.
+func (l *layout) rules() Group {
+	group := Group{Class: "marks"}
+	drawn, further := l.marks()
+	for _, m := range drawn {
+		x := l.x.at(m.At)
+		shape := path(Rule, 0)
+		shape.Dash = []float64{3, 3}
+		shape.Data = []Datum{{"at", exact(m.At)}, {"words", m.Words}}
+		for _, p := range l.panels {
+			shape.Lines = append(shape.Lines, []Point{{x, p.top}, {x, p.bottom}})
+		}
+		group.Shapes = append(group.Shapes, shape)
+	}
+	if further > 0 {
+		l.notes = append(l.notes, fmt.Sprintf("%s not drawn.", counted(further, "further event is", "further events are")))
+	}
+	return group
+}

@@ -1,0 +1,167 @@
+package draw
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// Role is what a shape is in the chart. It says how the shape is painted, and is its class
+// in SVG.
+type Role int
+
+const (
+	Grid Role = iota
+	Zero      // the line of the value 0
+	Tick
+	StripeArea
+	BandArea
+	BandEdge
+	Bar
+	Hatch // over a bar
+	DataLine
+	Whisker
+	Dot
+	Rule // of a mark
+	TitleText
+	NameText // of a series or a category
+	NoteText
+	TickText
+	roles
+)
+
+// Ink is a colour by its use. What it is depends on the scheme.
+type Ink int
+
+const (
+	NoInk Ink = iota
+	SeriesInk
+	TextInk
+	MutedInk
+	GridInk
+	AxisInk
+	PaperInk
+)
+
+// Paint is how a role is painted.
+type Paint struct {
+	class        string
+	Fill, Stroke Ink
+	Width        float64 // of the stroke
+	Opacity      float64 // of the fill
+}
+
+var paints = [roles]Paint{
+	Grid:       {"grid", NoInk, GridInk, 1, 1},
+	Zero:       {"zero", NoInk, AxisInk, 1, 1},
+	Tick:       {"tick", NoInk, AxisInk, 1, 1},
+	StripeArea: {"stripe", MutedInk, NoInk, 0, 0.13},
+	BandArea:   {"band", SeriesInk, NoInk, 0, 0.18},
+	BandEdge:   {"edge", NoInk, SeriesInk, 0.75, 1},
+	Bar:        {"bar", SeriesInk, NoInk, 0, 1},
+	Hatch:      {"hatch", NoInk, PaperInk, 1.5, 1},
+	DataLine:   {"line", NoInk, SeriesInk, 1.75, 1},
+	Whisker:    {"whisker", NoInk, SeriesInk, 1.5, 1},
+	Dot:        {"dot", PaperInk, SeriesInk, 1.5, 1},
+	Rule:       {"rule", NoInk, MutedInk, 1, 1},
+	TitleText:  {"title", TextInk, NoInk, 0, 1},
+	NameText:   {"name", TextInk, NoInk, 0, 1},
+	NoteText:   {"note", MutedInk, NoInk, 0, 1},
+	TickText:   {"label", MutedInk, NoInk, 0, 1},
+}
+
+// Paint returns how the role is painted.
+func (r Role) Paint() Paint { return paints[r] }
+
+// Scheme is for a light or a dark background.
+type Scheme int
+
+const (
+	Light Scheme = iota
+	Dark
+)
+
+// seriesInks have at least 3:1 against the paper, which lines and areas need and text does
+// not have enough of; otherInks have 4.5:1 where they are those of text.
+var (
+	seriesInks = [2][Colours]string{
+		{"#3C3C87", "#009696", "#2D001E", "#B4870F", "#781E0F"},
+		{"#0069D2", "#00FFD2", "#965A69", "#D2E14B", "#C34B1E"},
+	}
+	otherInks = [2]map[Ink]string{
+		{TextInk: "#1F2328", MutedInk: "#57606A", GridInk: "#E6E8EB", AxisInk: "#8C959F", PaperInk: "#FFFFFF"},
+		{TextInk: "#E6E8EB", MutedInk: "#A9B1BC", GridInk: "#2A2E36", AxisInk: "#6E7681", PaperInk: "#111318"},
+	}
+)
+
+// Colours is how many colours there are for series.
+const Colours = 5
+
+// Hex is a colour as #RRGGBB, "" for none. The number of a colour only matters to SeriesInk.
+func (s Scheme) Hex(ink Ink, colour int) string {
+	if ink == SeriesInk {
+		return seriesInks[s][(max(colour, 1)-1)%Colours]
+	}
+	return otherInks[s][ink]
+}
+
+// Style is the CSS of all charts of a page. A standalone SVG has it inside.
+func Style() string {
+	var b strings.Builder
+	b.WriteString(".chart{font-family:Arial,\"Liberation Sans\",Helvetica,sans-serif}\n")
+	for _, p := range paints {
+		if p.Stroke != NoInk {
+			fmt.Fprintf(&b, ".chart .%s{stroke-width:%s;stroke-linejoin:round}\n", p.class, decimals(p.Width))
+		}
+		if p.Fill == NoInk {
+			fmt.Fprintf(&b, ".chart .%s{fill:none}\n", p.class)
+		} else if p.Opacity != 1 {
+			fmt.Fprintf(&b, ".chart .%s{fill-opacity:%s}\n", p.class, decimals(p.Opacity))
+		}
+	}
+	b.WriteString(inks(func(ink Ink, colour int) string { return Light.Hex(ink, colour) }))
+	dark := inks(func(ink Ink, colour int) string { return Dark.Hex(ink, colour) })
+	// What is printed is printed on white.
+	fmt.Fprintf(&b, "@media screen and (prefers-color-scheme:dark){\n%s}\n", dark)
+	fmt.Fprintf(&b, "@media (forced-colors:active){\n%s}\n", inks(func(ink Ink, _ int) string {
+		switch ink {
+		case PaperInk:
+			return "Canvas"
+		case GridInk:
+			return "GrayText"
+		}
+		return "CanvasText"
+	}))
+	return b.String()
+}
+
+// inks are the rules that give roles their colours.
+func inks(of func(ink Ink, colour int) string) string {
+	var b strings.Builder
+	fmt.Fprintf(&b, ".chart .paper{fill:%s}\n", of(PaperInk, 0))
+	for _, kind := range []string{"fill", "stroke"} {
+		for ink := SeriesInk; ink <= PaperInk; ink++ {
+			var classes []string
+			for _, p := range paints {
+				if kind == "fill" && p.Fill == ink || kind == "stroke" && p.Stroke == ink {
+					classes = append(classes, p.class)
+				}
+			}
+			if len(classes) == 0 {
+				continue
+			}
+			if ink != SeriesInk {
+				fmt.Fprintf(&b, ".chart .%s{%s:%s}\n", strings.Join(classes, ",.chart ."), kind, of(ink, 0))
+				continue
+			}
+			for colour := 1; colour <= Colours; colour++ {
+				own := slices.Clone(classes)
+				for i := range own {
+					own[i] += fmt.Sprintf(".c%d", colour)
+				}
+				fmt.Fprintf(&b, ".chart .%s{%s:%s}\n", strings.Join(own, ",.chart ."), kind, of(ink, colour))
+			}
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,99 @@
+package draw
+
+// Scene is a chart that is laid out: groups of shapes in CSS pixels, from the upper left
+// corner down. Later shapes lie over earlier ones.
+type Scene struct {
+	Width, Height float64
+	Title, Alt    string
+	Groups        []Group
+}
+
+// Group is what belongs to one panel, or to all.
+type Group struct {
+	// Class is "panel", "marks" or "words". A panel's data say where its values lie: for x
+	// and for y the scale, the ends as raw values and in pixels, and where a logarithmic
+	// axis has its 0.
+	Class  string
+	Data   []Datum
+	Shapes []Shape
+}
+
+// Datum is an attribute of a shape, data-Name: what the shape stands for.
+type Datum struct{ Name, Value string }
+
+// Point is a place in the picture.
+type Point struct{ X, Y float64 }
+
+// Form says which fields of a Shape are used.
+type Form int
+
+const (
+	Path      Form = iota // Lines, Closed, Dash
+	Rectangle             // At is the upper left corner; Width, Height
+	Circle                // At is the centre; Radius
+	Words                 // At is on the base line; Text
+)
+
+// Shape is one thing in the picture.
+type Shape struct {
+	Role          Role // how it is painted
+	Colour        int  // of its series, 1 to 5; 0 if the role has a colour of its own
+	Form          Form
+	Lines         [][]Point
+	Closed        bool
+	Dash          []float64
+	At            Point
+	Width, Height float64
+	Radius        float64
+	Text          Text
+	Data          []Datum
+}
+
+// Text is a line of words.
+type Text struct {
+	Words  string
+	Full   string // what Words were before they were cut, if they were
+	Size   float64
+	Anchor Anchor
+	Angle  float64 // degrees, clockwise, about At
+}
+
+// Anchor is the part of a text that is at its point.
+type Anchor int
+
+const (
+	Start Anchor = iota
+	Middle
+	End
+)
+
+// TextWidth is how wide the text is, in CSS pixels.
+func (t Text) TextWidth() float64 { return textWidth(t.Words, t.Size) }
+
+// Sizes of text, and the height of a line of small text.
+const (
+	titleSize  = 16.0
+	textSize   = 12.0
+	lineHeight = 15.0
+)
+
+func path(role Role, colour int, lines ...[]Point) Shape {
+	return Shape{Role: role, Colour: colour, Form: Path, Lines: lines}
+}
+
+func segment(role Role, x1, y1, x2, y2 float64) Shape {
+	return path(role, 0, []Point{{x1, y1}, {x2, y2}})
+}
+
+func text(role Role, at Point, words string, anchor Anchor) Shape {
+	return Shape{Role: role, Form: Words, At: at, Text: Text{Words: words, Size: textSize, Anchor: anchor}}
+}
+
+// fitted is a text that is cut if it is wider than it may be.
+func fitted(role Role, at Point, words string, anchor Anchor, width float64) Shape {
+	s := text(role, at, cut(words, textSize, width), anchor)
+	if s.Text.Words != words {
+		s.Text.Full = words
+	}
+	return s
+}

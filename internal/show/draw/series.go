@@ -1,0 +1,393 @@
+package draw
+
+import (
+	"fmt"
+	"math"
+	"slices"
+)
+
+// end is where a series ends in its panel.
+type end struct {
+	series int
+	at     Point
+}
+
+// series draws the values of a panel: areas below lines, lines below markers.
+func (p *panel) series(l *layout) {
+	for _, kind := range []Kind{Band, Bars, Steps, Line, Whiskers, Points} {
+		for i, s := range p.Series {
+			if s.Kind != kind {
+				continue
+			}
+			switch kind {
+			case Band:
+				p.band(l, i)
+			case Bars:
+				p.bars(l, i)
+			case Steps, Line:
+				p.line(l, i)
+			default:
+				p.points(l, i)
+			}
+		}
+	}
+}
+
+// data are the attributes of a series' shapes, with others.
+func (s Series) data(more ...Datum) []Datum {
+	return append([]Datum{{"figure", s.Figure}, {"series", s.Name}}, more...)
+}
+
+// endsAt notes where a series ends, if it reaches farther right than noted.
+func (p *panel) endsAt(series int, at Point) {
+	for i := range p.ends {
+		if p.ends[i].series == series {
+			if at.X >= p.ends[i].at.X {
+				p.ends[i].at = at
+			}
+			return
+		}
+	}
+	p.ends = append(p.ends, end{series, at})
+}
+
+// joins is how far, in pixels, an interval may begin after the last one without a break
+// that could be seen.
+const joins = 0.25
+
+// lines are the unbroken parts of a series as points in the picture, from x0, and to x1 at
+// the same height if the values held for a time.
+func (p *panel) lines(l *layout, s Series, values []float64, joined bool) [][]Point {
+	var lines [][]Point
+	var line []Point
+	for i := range s.X0 {
+		x0, x1, y := l.x.at(s.X0[i]), l.x.at(at(s.X1, i)), p.y.at(at(values, i))
+		if joined {
+			x1 = x0
+		}
+		if math.IsNaN(x0 + x1 + y) {
+			if line != nil {
+				lines = append(lines, line)
+			}
+			line = nil
+			continue
+		}
+		if n := len(line); n > 0 && !joined && math.Abs(x0-line[n-1].X) > joins {
+			lines, line = append(lines, line), nil
+		}
+		line = append(line, Point{x0, y})
+		if !joined {
+			line = append(line, Point{x1, y})
+		}
+		if x1 >= l.left && x0 <= l.right && !p.y.within(y) {
+			p.beyond++
+		}
+	}
+	if line != nil {
+		lines = append(lines, line)
+	}
+	return lines
+}
+
+func (p *panel) line(l *layout, i int) {
+	s, look := p.Series[i], p.styles[i]
+	lines := clipLines(p.lines(l, s, s.Y, s.Kind == Line), l.left, p.top, l.right, p.bottom)
+	shape := path(DataLine, look.colour)
+	shape.Dash, shape.Data = look.dash(), s.data()
+	for _, line := range lines {
+		p.endsAt(i, line[len(line)-1])
+		first, last := line[0], line[len(line)-1]
+		line = extremes(line)
+		low, high := heights(line)
+		if math.Abs(last.X-first.X) < 1 && high-low < 1 && !s.marked() {
+			// Too short for a line.
+			p.shapes = append(p.shapes, Shape{Role: Dot, Colour: look.colour, Form: Circle, At: first, Radius: 1.2, Data: s.data()})
+			continue
+		}
+		if len(line) > 1 {
+			shape.Lines = append(shape.Lines, line)
+		}
+	}
+	if shape.Lines != nil {
+		p.shapes = append(p.shapes, shape)
+	}
+	if s.marked() {
+		p.markers(l, i, 0)
+	}
+}
+
+func heights(line []Point) (low, high float64) {
+	low, high = line[0].Y, line[0].Y
+	for _, p := range line {
+		low, high = min(low, p.Y), max(high, p.Y)
+	}
+	return low, high
+}
+
+// band fills the space between two lines.
+func (p *panel) band(l *layout, i int) {
+	s, look := p.Series[i], p.styles[i]
+	joined := s.X1 == nil
+	// A value that one of the two does not have breaks both.
+	low, high := make([]float64, len(s.X0)), make([]float64, len(s.X0))
+	for k := range s.X0 {
+		low[k], high[k] = at(s.Low, k), at(s.High, k)
+		if math.IsNaN(p.y.at(low[k]) + p.y.at(high[k])) {
+			low[k], high[k] = math.NaN(), math.NaN()
+		}
+	}
+	lows, highs := p.lines(l, s, low, joined), p.lines(l, s, high, joined)
+	area := Shape{Role: BandArea, Colour: look.colour, Form: Path, Closed: true, Data: s.data()}
+	for k := range lows {
+		lower, upper := extremes(lows[k]), extremes(highs[k])
+		last := Point{upper[len(upper)-1].X, (upper[len(upper)-1].Y + lower[len(lower)-1].Y) / 2}
+		slices.Reverse(lower)
+		polygon := clipArea(append(upper, lower...), l.left, p.top, l.right, p.bottom)
+		if len(polygon) > 2 {
+			area.Lines = append(area.Lines, polygon)
+			p.endsAt(i, Point{min(last.X, l.right), max(p.top, min(p.bottom, last.Y))})
+		}
+	}
+	if area.Lines == nil {
+		return
+	}
+	edges := path(BandEdge, look.colour)
+	edges.Dash = look.dash()
+	for _, line := range clipLines(append(highs, lows...), l.left, p.top, l.right, p.bottom) {
+		if line = extremes(line); len(line) > 1 {
+			edges.Lines = append(edges.Lines, line)
+		}
+	}
+	p.shapes = append(p.shapes, area, edges)
+}
+
+// points draws markers, and whiskers where they have ends.
+func (p *panel) points(l *layout, i int) {
+	// Series that share the places of categories stand side by side.
+	lanes, lane := 0, 0
+	for k, s := range p.Series {
+		if s.Kind == Points || s.Kind == Whiskers {
+			if k == i {
+				lane = lanes
+			}
+			lanes++
+		}
+	}
+	each := 0.0
+	if p.rows {
+		each = p.Height / float64(len(p.Y.Categories))
+	} else if n := len(l.x.Categories); n > 0 {
+		each = (l.right - l.left) / float64(n)
+	}
+	offset := (float64(lane) - float64(lanes-1)/2) * min(13, 0.7*each/float64(lanes))
+	if p.Series[i].Kind == Whiskers {
+		p.whiskers(l, i, offset)
+	}
+	p.markers(l, i, offset)
+}
+
+// place is where a value of a series is; aside is how far beside its category.
+func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
+	place := Point{l.x.at(s.X0[k]), p.y.at(at(s.Y, k))}
+	if p.rows {
+		place.Y += aside
+	} else {
+		place.X += aside
+	}
+	return place, !math.IsNaN(place.X + place.Y)
+}
+
+// inPlot reports whether a marker is drawn there; it counts those that lie beyond an end.
+func (p *panel) inPlot(l *layout, place Point) bool {
+	inX := place.X >= l.left-0.005 && place.X <= l.right+0.005
+	inY := place.Y >= p.top-0.005 && place.Y <= p.bottom+0.005
+	if p.rows && inY && !inX || !p.rows && inX && !inY {
+		p.beyond++
+	}
+	return inX && inY
+}
+
+func (p *panel) markers(l *layout, i int, aside float64) {
+	s := p.Series[i]
+	for k := range s.X0 {
+		place, has := p.place(l, s, k, aside)
+		// What a line has beyond the ends is counted with the line.
+		if !has || s.Kind == Line && !inside(place, l.left, p.top, l.right, p.bottom) || s.Kind != Line && !p.inPlot(l, place) {
+			continue
+		}
+		p.endsAt(i, place)
+		where, value := s.X0[k], s.Y[k]
+		if p.rows {
+			where, value = value, where
+		}
+		p.shapes = append(p.shapes, p.styles[i].marker(place, s.data(Datum{"at", exact(where)}, Datum{"value", exact(value)})))
+	}
+}
+
+func (p *panel) whiskers(l *layout, i int, aside float64) {
+	s := p.Series[i]
+	const caps = 4
+	for k := range s.X0 {
+		place, has := p.place(l, s, k, aside)
+		value, first, last := p.y, p.top, p.bottom
+		if p.rows {
+			value, first, last = l.x, l.left, l.right
+		}
+		low, high := value.at(at(s.Low, k)), value.at(at(s.High, k))
+		if !has || math.IsNaN(low+high) {
+			continue
+		}
+		var lines [][]Point
+		if p.rows {
+			lines = [][]Point{
+				{{low, place.Y}, {high, place.Y}},
+				{{low, place.Y - caps}, {low, place.Y + caps}}, {{high, place.Y - caps}, {high, place.Y + caps}},
+			}
+			lines = clipLines(lines, first, p.top-caps, last, p.bottom+caps)
+		} else {
+			lines = [][]Point{
+				{{place.X, low}, {place.X, high}},
+				{{place.X - caps, low}, {place.X + caps, low}}, {{place.X - caps, high}, {place.X + caps, high}},
+			}
+			lines = clipLines(lines, l.left-caps, first, l.right+caps, last)
+		}
+		if lines == nil {
+			continue
+		}
+		where, middle := s.X0[k], s.Y[k]
+		if p.rows {
+			where, middle = middle, where
+		}
+		shape := path(Whisker, p.styles[i].colour, lines...)
+		shape.Data = s.data(Datum{"at", exact(where)}, Datum{"value", exact(middle)}, Datum{"low", exact(s.Low[k])}, Datum{"high", exact(s.High[k])})
+		p.shapes = append(p.shapes, shape)
+	}
+}
+
+// bars fills stretches of rows.
+func (p *panel) bars(l *layout, i int) {
+	s, look := p.Series[i], p.styles[i]
+	lanes, lane := p.barLanes(i)
+	each := 0.72 * p.Height / float64(max(1, len(p.Y.Categories)))
+	height := each / float64(lanes)
+	var hatched [][]Point
+	for k := range s.X0 {
+		from, to, middle := l.x.at(s.X0[k]), l.x.at(at(s.X1, k)), p.y.at(at(s.Y, k))
+		if math.IsNaN(from+to+middle) || !p.y.within(middle) {
+			continue
+		}
+		from, to = min(from, to), max(from, to)
+		if from > l.right || to < l.left {
+			continue
+		}
+		if to-from < 1 { // what is short is seen, too
+			from, to = (from+to-1)/2, (from+to+1)/2
+		}
+		from, to = max(from, l.left), min(to, l.right)
+		top := middle - each/2 + float64(lane)*height
+		inner := height
+		if lanes > 1 {
+			inner -= 1 // from one lane to the next
+		}
+		p.shapes = append(p.shapes, Shape{Role: Bar, Colour: look.colour, Form: Rectangle, At: Point{from, top}, Width: to - from, Height: inner,
+			Data: s.data(Datum{"at", exact(s.Y[k])}, Datum{"from", exact(s.X0[k])}, Datum{"to", exact(s.X1[k])}, Datum{"value", exact(s.X1[k] - s.X0[k])})})
+		hatched = append(hatched, look.hatch(from, top, to-from, inner)...)
+	}
+	if hatched != nil {
+		p.shapes = append(p.shapes, path(Hatch, 0, hatched...))
+	}
+}
+
+// barLanes is how many lanes the bars of a panel need so that those of two series do not
+// cover each other, and which one a series has.
+func (p *panel) barLanes(series int) (lanes, lane int) {
+	var taken [][]int // the series of each lane
+	for i, s := range p.Series {
+		if s.Kind != Bars {
+			continue
+		}
+		own := slices.IndexFunc(taken, func(others []int) bool {
+			return !slices.ContainsFunc(others, func(other int) bool { return s.covers(p.Series[other]) })
+		})
+		if own < 0 {
+			own = len(taken)
+			taken = append(taken, nil)
+		}
+		taken[own] = append(taken[own], i)
+		if i == series {
+			lane = own
+		}
+	}
+	return len(taken), lane
+}
+
+// covers reports whether a bar of one series lies over one of the other.
+func (s Series) covers(other Series) bool {
+	rows := make(map[float64][]int)
+	for k := range other.X0 {
+		rows[at(other.Y, k)] = append(rows[at(other.Y, k)], k)
+	}
+	for i := range s.X0 {
+		from, to := min(s.X0[i], at(s.X1, i)), max(s.X0[i], at(s.X1, i))
+		for _, k := range rows[at(s.Y, i)] {
+			from2, to2 := min(other.X0[k], at(other.X1, k)), max(other.X0[k], at(other.X1, k))
+			if slack := 1e-9 * (math.Abs(from) + math.Abs(to)); from < to2-slack && from2 < to-slack {
+				return true
+			}
+		}
+	}
+	return false
+}
+
+// names writes the names of series at their ends, moved apart where they would overlap.
+func (p *panel) names(l *layout) {
+	if !p.direct {
+		return
+	}
+	var named []end
+	for i, s := range p.Series {
+		if s.Name == "" {
+			continue
+		}
+		e := end{i, Point{math.NaN(), p.bottom}}
+		if k := slices.IndexFunc(p.ends, func(e end) bool { return e.series == i }); k >= 0 {
+			e = p.ends[k]
+		}
+		named = append(named, e)
+	}
+	slices.SortStableFunc(named, func(a, b end) int {
+		switch {
+		case a.at.Y < b.at.Y:
+			return -1
+		case a.at.Y > b.at.Y:
+			return 1
+		}
+		return 0
+	})
+	wanted := make([]float64, len(named))
+	for i, e := range named {
+		wanted[i] = e.at.Y
+	}
+	for i, y := range spread(wanted, lineHeight, p.top+4, p.bottom-2) {
+		e := named[i]
+		s, look := p.Series[e.series], p.styles[e.series]
+		x := l.right + swatchGap
+		swatch := look.swatch(s, x, y)
+		if s.Kind == Steps || s.Kind == Line {
+			// The sample begins where the line ends.
+			if math.Abs(e.at.X-l.right) < markerRoom+1 {
+				swatch[0].Lines[0][0] = Point{max(e.at.X, l.right) + 2, e.at.Y}
+			}
+		}
+		p.shapes = append(p.shapes, swatch...)
+		l.words.Shapes = append(l.words.Shapes, text(NameText, Point{x + swatchWidth + 5, y + 4}, s.shown(), Start))
+	}
+}
+
+// shown is the name of a series, with a word about it if nothing of it is drawn.
+func (s Series) shown() string {
+	if s.Name != "" && !s.anyKnown() {
+		return fmt.Sprintf("%s (no values)", s.Name)
+	}
+	return s.Name
+}

@@ -1,0 +1,191 @@
+package draw
+
+import (
+	"bytes"
+	"io"
+	"math"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+)
+
+// SVGOptions say where the drawing will be.
+type SVGOptions struct {
+	// Standalone is for a file of its own: it has a background, and the style inside. Inline
+	// in a page, the page has Style.
+	Standalone bool
+	// ID begins the identifiers in the drawing; those of two drawings in a page must differ.
+	// Only letters, digits, hyphens and underscores of it are kept. Default: chart.
+	ID string
+}
+
+// SVG writes the scene. Coordinates have two decimals at most. Colours are classes, so that
+// a page may forbid style attributes. Errors are those of w.
+func (s Scene) SVG(w io.Writer, o SVGOptions) error {
+	id := strings.Map(func(r rune) rune {
+		if r < utf8.RuneSelf && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+			return r
+		}
+		return -1
+	}, o.ID)
+	if id == "" {
+		id = "chart"
+	}
+	var e element
+	e.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "chart", "role", "img",
+		"aria-labelledby", id+"-title "+id+"-desc", "viewBox", "0 0 "+decimals(s.Width)+" "+decimals(s.Height),
+		"width", decimals(s.Width), "height", decimals(s.Height), "font-family", "Arial, 'Liberation Sans', Helvetica, sans-serif")
+	e.leaf("title", s.Title, "id", id+"-title")
+	e.leaf("desc", s.Alt, "id", id+"-desc")
+	if o.Standalone {
+		e.leaf("style", "\n"+Style())
+		e.leaf("rect", "", "class", "paper", "width", decimals(s.Width), "height", decimals(s.Height))
+	}
+	for _, g := range s.Groups {
+		e.open("g", append([]string{"class", g.Class}, attributes(g.Data)...)...)
+		for _, shape := range g.Shapes {
+			e.shape(shape)
+		}
+		e.close("g")
+	}
+	e.close("svg")
+	_, err := w.Write(e.Bytes())
+	return err
+}
+
+func attributes(data []Datum) []string {
+	var all []string
+	for _, d := range data {
+		if d.Value != "" {
+			all = append(all, "data-"+d.Name, d.Value)
+		}
+	}
+	return all
+}
+
+// element writes XML.
+type element struct{ bytes.Buffer }
+
+func (e *element) begin(name string, attributes []string) {
+	e.WriteString("<" + name)
+	for i := 0; i < len(attributes); i += 2 {
+		e.WriteString(" " + attributes[i] + "=\"" + escape(attributes[i+1]) + "\"")
+	}
+}
+
+func (e *element) open(name string, attributes ...string) {
+	e.begin(name, attributes)
+	e.WriteString(">\n")
+}
+
+func (e *element) close(name string) { e.WriteString("</" + name + ">\n") }
+
+func (e *element) leaf(name, content string, attributes ...string) {
+	e.begin(name, attributes)
+	if content == "" {
+		e.WriteString("/>\n")
+		return
+	}
+	e.WriteString(">" + escape(content) + "</" + name + ">\n")
+}
+
+func (e *element) shape(s Shape) {
+	class := s.Role.Paint().class
+	if s.Colour > 0 {
+		class += " c" + strconv.Itoa(s.Colour)
+	}
+	all := append([]string{"class", class}, attributes(s.Data)...)
+	switch s.Form {
+	case Path:
+		all = append(all, "d", pathData(s.Lines, s.Closed))
+		if len(s.Dash) > 0 {
+			all = append(all, "stroke-dasharray", joined(s.Dash))
+		}
+		e.leaf("path", "", all...)
+	case Rectangle:
+		e.leaf("rect", "", append(all, "x", decimals(s.At.X), "y", decimals(s.At.Y),
+			"width", decimals(s.Width), "height", decimals(s.Height))...)
+	case Circle:
+		e.leaf("circle", "", append(all, "cx", decimals(s.At.X), "cy", decimals(s.At.Y), "r", decimals(s.Radius))...)
+	case Words:
+		e.words(s, all)
+	}
+}
+
+func (e *element) words(s Shape, all []string) {
+	all = append(all, "x", decimals(s.At.X), "y", decimals(s.At.Y), "font-size", decimals(s.Text.Size))
+	if s.Text.Anchor != Start {
+		all = append(all, "text-anchor", [...]string{"start", "middle", "end"}[s.Text.Anchor])
+	}
+	if s.Text.Angle != 0 {
+		all = append(all, "transform", "rotate("+decimals(s.Text.Angle)+" "+decimals(s.At.X)+" "+decimals(s.At.Y)+")")
+	}
+	if s.Text.Full == "" {
+		e.leaf("text", s.Text.Words, all...)
+		return
+	}
+	e.begin("text", all)
+	e.WriteString("><title>" + escape(s.Text.Full) + "</title>" + escape(s.Text.Words) + "</text>\n")
+}
+
+func pathData(lines [][]Point, closed bool) string {
+	var b strings.Builder
+	for _, line := range lines {
+		for i, p := range line {
+			b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
+			b.WriteString(decimals(p.X) + " " + decimals(p.Y))
+		}
+		if closed {
+			b.WriteString("Z")
+		}
+	}
+	return b.String()
+}
+
+func joined(values []float64) string {
+	all := make([]string, len(values))
+	for i, v := range values {
+		all[i] = decimals(v)
+	}
+	return strings.Join(all, " ")
+}
+
+// decimals writes a length with two decimals, without zeros at the end.
+func decimals(v float64) string {
+	v = math.Round(v*100) / 100
+	if v == 0 {
+		return "0" // and not -0
+	}
+	return strconv.FormatFloat(v, 'f', -1, 64)
+}
+
+// exact writes a raw value in full precision; "" if it is not known.
+func exact(v float64) string {
+	if !known(v) {
+		return ""
+	}
+	return strconv.FormatFloat(v, 'g', -1, 64)
+}
+
+// escape makes words into text or an attribute of XML, whatever they are. Characters that XML
+// forbids are left out.
+func escape(words string) string {
+	var b strings.Builder
+	for _, r := range words {
+		switch {
+		case r == '&':
+			b.WriteString("&amp;")
+		case r == '<':
+			b.WriteString("&lt;")
+		case r == '>':
+			b.WriteString("&gt;")
+		case r == '"':
+			b.WriteString("&#34;")
+		case r == '\'':
+			b.WriteString("&#39;")
+		case r == '\n', r >= ' ' && r != 0xFFFE && r != 0xFFFF:
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
+}

@@ -1,0 +1,110 @@
+package draw
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// upper are the characters of Windows-1252 from 0x80 to 0x9F; a space stands for none.
+const upper = "€ ‚ƒ„…†‡ˆ‰Š‹Œ Ž  ‘’“”•–—˜™š›œ žŸ"
+
+// Windows1252 returns the byte that a character has in Windows-1252, if it has one.
+// Control characters have none.
+func Windows1252(r rune) (code byte, has bool) {
+	switch {
+	case r >= ' ' && r <= '~' || r >= 0xA0 && r <= 0xFF:
+		return byte(r), true
+	case r < ' ' || r == 0x7F:
+		return 0, false
+	}
+	code = 0x80
+	for _, other := range upper {
+		if other == r {
+			return code, true
+		}
+		code++
+	}
+	return 0, false
+}
+
+// instead has what is written for characters that are common in reports and not in Windows-1252.
+var instead = strings.NewReplacer(
+	"\u2212", "-", "\u2192", "->", "\u2190", "<-", "\u2265", ">=", "\u2264", "<=", "\u2248", "~",
+	"\u2009", " ", "\u200a", " ", "\u202f", "\u00a0", "\u03bc", "\u00b5", "\u2011", "-",
+)
+
+// clean returns words in characters of Windows-1252 only, on one line. What has no like is
+// a question mark.
+func clean(words string) string {
+	words = strings.Join(strings.Fields(instead.Replace(words)), " ")
+	return strings.Map(func(r rune) rune {
+		if _, has := Windows1252(r); !has {
+			return '?'
+		}
+		return r
+	}, words)
+}
+
+// textWidth is how wide clean words are, without kerning, in the unit of size.
+func textWidth(words string, size float64) float64 {
+	sum := 0
+	for _, r := range words {
+		code, _ := Windows1252(r)
+		sum += int(advances[code])
+	}
+	return float64(sum) * size / unitsPerEm
+}
+
+const ellipsis = "…"
+
+// cut shortens words to a width, with an ellipsis for what is missing.
+func cut(words string, size, width float64) string {
+	if textWidth(words, size) <= width {
+		return words
+	}
+	for words != "" && textWidth(words+ellipsis, size) > width {
+		_, last := utf8.DecodeLastRuneInString(words)
+		words = words[:len(words)-last]
+	}
+	return strings.TrimRight(words, " ") + ellipsis
+}
+
+// wrap breaks words into lines of a width, at spaces and after punctuation that joins. The
+// last of the most lines that there may be is cut, and so is a part without a place to break.
+func wrap(words string, size, width float64, most int) []string {
+	var lines []string
+	line := ""
+	parts := breakable(words)
+	for i, part := range parts {
+		if line != "" && textWidth(strings.TrimRight(line+part, " "), size) > width {
+			if len(lines) == most-1 {
+				line += strings.Join(parts[i:], "")
+				break
+			}
+			lines, line = append(lines, line), ""
+		}
+		line += part
+	}
+	if line != "" {
+		lines = append(lines, line)
+	}
+	for i := range lines {
+		lines[i] = cut(strings.TrimRight(lines[i], " "), size, width)
+	}
+	return lines
+}
+
+// breakable splits words after each space, and after punctuation within a word.
+func breakable(words string) []string {
+	var parts []string
+	start := 0
+	for i := range len(words) - 1 {
+		if strings.IndexByte(" -/,;=_", words[i]) >= 0 && words[i+1] != ' ' {
+			parts, start = append(parts, words[start:i+1]), i+1
+		}
+	}
+	if start < len(words) {
+		parts = append(parts, words[start:])
+	}
+	return parts
+}
