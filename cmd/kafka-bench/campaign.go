@@ -42,10 +42,10 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	if reportErr := reportCampaign(stdout, recorded); reportErr != nil {
+	if reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout)); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
-	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags))
+	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page))
 }
 
 // checkCluster holds the cluster of the first run to come to the campaign's.
@@ -63,7 +63,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 // are set side by side as they are.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
-	options := report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}
+	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
 	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
 		return campaigns.Write(stdout, c, options)
 	}
@@ -106,8 +106,15 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 }
 
 // resumeCommand is what to type to go on with the campaign in dir.
-func resumeCommand(dir string, flags engineFlags) string {
+func resumeCommand(dir string, flags engineFlags, page string) string {
 	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
+	switch page {
+	case "":
+	case ownFolder:
+		words = append(words, "--page")
+	default:
+		words = append(words, "--page="+page)
+	}
 	for i, word := range words {
 		words[i] = shellWord(word)
 	}
@@ -149,10 +156,11 @@ func checkResume(c *cobra.Command, args []string) error {
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs lie beside their campaign
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(flags.checkProgress()...))
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page))...))
 	if err != nil {
 		return err
 	}
+	r.page = flags.page
 	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {

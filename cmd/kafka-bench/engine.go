@@ -105,6 +105,7 @@ type rig struct {
 	flags    engineFlags
 	access   access.Access
 	progress func(string) // is told what takes time
+	page     string       // the file that a page goes to at the end; "" is none
 	full     bool         // every metric of every interval is printed
 }
 

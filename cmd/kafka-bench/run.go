@@ -23,6 +23,7 @@ type runFlags struct {
 	order  string // "": as the scenario says
 	dryRun bool
 	resume string // the folder of a campaign
+	page   string // the file that a page goes to; "" is none
 	// progress is how much of each interval is printed.
 	progress string
 }
@@ -114,6 +115,9 @@ func runCommand(in surroundings) *cobra.Command {
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	f.StringVar(&flags.progress, "progress", shortProgress,
 		"short, or full: each interval a line for each metric, with its total so far and what is done in %")
+	f.StringVar(&flags.page, "page", "",
+		"write a page with charts, for a browser, at the end: to `FILE`, or to "+pageFile+" in the folder of the run or campaign")
+	f.Lookup("page").NoOptDefVal = ownFolder
 	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
 	return c
 }
@@ -122,10 +126,11 @@ func runCommand(in surroundings) *cobra.Command {
 // would do.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
-	r, err := newRig(flags.engineFlags, stderr, err)
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, checkPage(flags.page)))
 	if err != nil {
 		return err
 	}
+	r.page = flags.page
 	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
@@ -212,7 +217,7 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		if err != nil {
 			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
-		if err := v.end(0, outcome); err != nil {
+		if err := errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout)); err != nil {
 			return err
 		}
 		switch {

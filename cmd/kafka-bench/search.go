@@ -199,7 +199,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	}
 	fmt.Fprintln(stderr)
 	if reportErr := campaigns.WriteSearch(stdout, &found,
-		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
+		report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())

@@ -28,6 +28,14 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
+// obeys tells whether w is a terminal that moves its cursor as it is told: one that is
+// called dumb does not.
+func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// coloured tells whether w shows colours, and its user has not forbidden them with NO_COLOR
+// (no-color.org).
+func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
+
 // view shows the runs of a plan as they go on, and what has come of each.
 type view struct {
 	out      io.Writer
@@ -41,8 +49,10 @@ type view struct {
 
 	journal  *campaign.Journal // of a campaign; else nil
 	forecast *campaign.Forecast
-	began    time.Time // the present run, once it had its cluster
-	cluster  string    // that was announced last
+	place    int           // of the present run in the plan
+	left     time.Duration // that the campaign takes from its beginning on
+	began    time.Time     // the present run, once it had its cluster
+	cluster  string        // that was announced last
 
 	live   *report.Live // nil: nobody wants to see each second
 	phases map[string]result.Phase
@@ -50,7 +60,7 @@ type view struct {
 
 func newView(out io.Writer, plan campaign.Plan) *view {
 	return &view{
-		out: out, terminal: isTerminal(out), plan: plan, forecast: campaign.NewForecast(plan),
+		out: out, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
 		brief: plan.Repeat > 1 || len(plan.Axes) > 0,
 	}
 }
@@ -66,10 +76,11 @@ func (v *view) open(j *campaign.Journal) {
 
 // begin announces the run at a place in the plan.
 func (v *view) begin(place int) {
-	v.began = time.Now()
+	v.began, v.place = time.Now(), place
 	if v.journal == nil {
 		return
 	}
+	v.left = v.forecast.Left(v.plan.At(v.journal.Pending()))
 	turn := v.plan.Runs[place]
 	parts := []string{
 		fmt.Sprintf("run %d of %d", place+1, len(v.plan.Runs)),
@@ -78,7 +89,7 @@ func (v *view) begin(place int) {
 	if rounds := campaign.Rounds(v.plan.Runs, turn.Cell); rounds > 1 {
 		parts = append(parts, fmt.Sprintf("round %d of %d", turn.Round+1, rounds))
 	}
-	parts = append(parts, "about "+roughly(v.forecast.Left(v.plan.At(v.journal.Pending())))+" left")
+	parts = append(parts, "about "+roughly(v.left)+" left")
 	fmt.Fprintln(v.out, strings.Join(parts, " · "))
 }
 
@@ -103,10 +114,19 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 		"drain":   {Name: "drain", StartNs: measure, EndNs: measure + drain},
 	}
 	v.live = report.NewLive(v.out, report.LiveOptions{
-		Terminal: v.terminal, Colour: v.terminal, Width: v.width(), Name: s.Name, Metric: metricOf(s),
+		Terminal: v.terminal, Colour: coloured(v.out), Width: v.width(), Name: s.Name, Metric: metricOf(s),
 		Full: v.full,
 	})
+	v.tellCampaign()
 	v.live.Status("preparing")
+}
+
+// tellCampaign tells the live view how far the campaign is.
+func (v *view) tellCampaign() {
+	if v.journal != nil {
+		left := max(v.left-time.Since(v.began), 0)
+		v.live.Campaign(v.place+1, len(v.plan.Runs), "about "+roughly(left)+" left")
+	}
 }
 
 // announce introduces the one run that there is.
@@ -167,6 +187,7 @@ func (v *view) Interval(i result.Interval) {
 	}
 	if v.terminal {
 		v.live.Resize(v.width())
+		v.tellCampaign()
 	}
 	v.live.Interval(i)
 }
@@ -201,7 +222,7 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		return err
 	}
 	fmt.Fprintln(v.out)
-	if err := report.Text(v.out, recorded, report.Options{Colour: v.terminal, Width: v.width()}); err != nil {
+	if err := report.Text(v.out, recorded, report.Options{Colour: coloured(v.out), Width: v.width()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(v.out)

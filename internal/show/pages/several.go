@@ -1,0 +1,85 @@
+package pages
+
+import (
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/chart"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
+)
+
+// mostTimelines bounds the runs whose timelines stand on one page.
+const mostTimelines = 8
+
+// Runs is the page of several runs beside each other, without a test; of one it is Run. A run
+// that is named twice is there once.
+func Runs(all []*result.Recorded) *Page {
+	runs, _ := result.Distinct(all)
+	if len(runs) == 1 {
+		return Run(runs[0])
+	}
+	valid := 0
+	for _, r := range runs {
+		if r.Run.Verdict.Status == result.Valid {
+			valid++
+		}
+	}
+	p := &Page{Kind: "Runs beside each other", Title: unit.Things(int64(len(runs)), "run")}
+	p.Badges = []Badge{{"measurement", unit.Count(int64(valid)) + " of " + unit.Count(int64(len(runs))) + " valid",
+		toneOfValid(valid, len(runs))}}
+	p.sections(report.Several(runs), "Figures")
+	p.severalCharts(runs)
+	p.section("Runs", Part{Table: runsTable(runs)})
+	return p
+}
+
+func toneOfValid(valid, all int) Tone {
+	switch valid {
+	case all:
+		return Good
+	case 0:
+		return Bad
+	}
+	return Doubtful
+}
+
+// severalCharts are the percentiles of runs that finished, and the timeline of each of the
+// first few.
+func (p *Page) severalCharts(runs []*result.Recorded) {
+	finished := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return !r.Run.Finished() })
+	if len(finished) == 0 {
+		return
+	}
+	shown := finished[:min(len(finished), mostTimelines)]
+	parts := p.drawn("percentiles", chart.Input{Runs: shown}, true)
+	parts = append(parts, p.drawn("lag", chart.Input{Runs: shown}, false)...)
+	for _, r := range shown {
+		parts = append(parts, fold("Timeline of "+analysis.ShortName(r),
+			p.drawn("timeline", chart.Input{Runs: []*result.Recorded{r}}, true)...))
+	}
+	if left := len(finished) - len(shown); left > 0 {
+		parts = append(parts, paragraph(Plain, unit.Things(int64(left), "further run")+" without charts here: a page has those of "+unit.Count(mostTimelines)+"."))
+	}
+	p.section("Charts", parts...)
+}
+
+// runsTable lists runs, each with its verdict and where it is.
+func runsTable(runs []*result.Recorded) *Table {
+	t := &Table{Name: "Runs", Head: []Cell{{Text: "Run"}, {Text: "Name"}, {Text: "Started (UTC)"}, {Text: "Verdict"}, {Text: "Folder"}}}
+	for _, r := range runs {
+		if r == nil {
+			continue
+		}
+		t.Rows = append(t.Rows, []Cell{
+			{Text: r.Run.Run.ID, Run: r.Dir}, {Text: r.Run.Run.Name},
+			{Text: layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05")}, {Text: report.Standing(&r.Run)}, {Text: r.Dir},
+		})
+	}
+	if len(t.Rows) == 0 {
+		return nil
+	}
+	return t
+}
