@@ -2,6 +2,7 @@ package result
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 )
 
@@ -38,8 +39,8 @@ func CurvePercentiles() []float64 {
 var errNoCurves = errors.New("no curves")
 
 // readCurves reads the curves of a run; nil if it has none.
-func readCurves(dir string) (*Curves, error) {
-	c, err := readDocument[Curves](dir, CurvesFile, errNoCurves)
+func readCurves(fsys fs.FS, dir string) (*Curves, error) {
+	c, err := readDocument[Curves](fsys, dir, CurvesFile, errNoCurves)
 	if errors.Is(err, errNoCurves) {
 		return nil, nil
 	}
