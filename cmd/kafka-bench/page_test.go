@@ -24,7 +24,7 @@ func TestPages(t *testing.T) {
 		"report runs/sweep-acks --by lag_peak":  "sweep-acks – Study – Kafka Bench",
 		"compare runs/base-* runs/slow-*":       "runs/slow-* against runs/base-* – Comparison – Kafka Bench",
 		"history base --figure acked_per_s":     "base – History – Kafka Bench",
-		"compare runs/sweep-acks --figures all": "runs/sweep-acks:sweep-acks-all against runs/sweep-acks:sweep-acks-1 – Comparison – Kafka Bench",
+		"compare runs/sweep-acks --figures all": "sweep-acks-all against sweep-acks-1 – Comparison – Kafka Bench",
 	} {
 		got := invoke(t, append(strings.Fields(args), "--format", "html")...)
 		if title := pageTitle(got.stdout); title != want || got.code != exitValid || got.stderr != "" {

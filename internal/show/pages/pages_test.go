@@ -203,7 +203,7 @@ func TestValuesOfSeveralRuns(t *testing.T) {
 	}{
 		"study": {study(t, c), decoded(t, func(b *bytes.Buffer, o report.Options) error { return campaigns.Write(b, c, o) }),
 			func(document map[string]any, d datum) any {
-				return at(member(document["cells"], "label", d.of), "figures."+d.figure+"."+d.stat)
+				return at(member(document["cells"], "name", d.of), "figures."+d.figure+"."+d.stat)
 			}, 12},
 		"comparison": {pages.Comparison(compared), decoded(t, func(b *bytes.Buffer, o report.Options) error { return compared.Write(b, o) }),
 			func(document map[string]any, d datum) any {

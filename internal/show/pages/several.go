@@ -62,8 +62,7 @@ func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 			p.drawn("timeline", chart.Input{Runs: []*result.Recorded{r}}, true)...))
 	}
 	if left := len(finished) - len(shown); left > 0 {
-		parts = append(parts, paragraph(Plain, fmt.Sprintf("Charts are of the first %d runs: %s has none here.", mostTimelines,
-			unit.Things(int64(left), "further run"))))
+		parts = append(parts, paragraph(Plain, fmt.Sprintf("Charts are of %d of %d runs.", len(shown), len(finished))))
 	}
 	p.section(title, parts...)
 }
