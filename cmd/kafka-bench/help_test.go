@@ -67,6 +67,9 @@ func TestExamples(t *testing.T) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				args := shellWords(args)
+				if i := slices.Index(args, ">"); i >= 0 { // it is for the shell
+					args = args[:i]
+				}
 				prepareExample(t, args)
 				if slices.Contains(needsCluster, args[0]) {
 					checkExample(t, args)

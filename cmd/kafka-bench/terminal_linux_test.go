@@ -1,7 +1,9 @@
 package main
 
 import (
+	"io"
 	"os"
+	"strings"
 	"testing"
 )
 
@@ -38,6 +40,20 @@ func TestTerminalsAreObeyed(t *testing.T) {
 		t.Setenv("NO_COLOR", c.noColor)
 		if got := [2]bool{obeys(c.out), coloured(c.out)}; got != [2]bool{c.redrawn, c.colour} {
 			t.Errorf("%s, TERM=%s NO_COLOR=%s: redrawn and coloured are %v", c.out.Name(), c.term, c.noColor, got)
+		}
+	}
+}
+
+// A page is not for a terminal.
+func TestNoPageOnATerminal(t *testing.T) {
+	recorded(t)
+	for _, args := range []string{"report runs/base-1", "compare runs/base-1 runs/slow-1", "history base"} {
+		root := rootCommand(surroundings{})
+		root.SetArgs(append(strings.Fields(args), "--format", "html"))
+		root.SetOut(openTerminal(t))
+		err := root.Execute()
+		if err == nil || err.Error() != "--format html is a page for a browser; add > page.html" || exitCode(io.Discard, err) != exitBadInput {
+			t.Errorf("%s: %v", args, err)
 		}
 	}
 }

@@ -203,7 +203,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data ma
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
 			if r.Median != nil {
-				data[[2]int{len(t.Rows), len(medians)}] = layout.Datum{Figure: f.Name, Stat: "median", Of: cell.Label,
+				data[[2]int{len(t.Rows), len(medians)}] = layout.Datum{Figure: f.Name, Stat: "median", Of: cell.Name,
 					Value: *r.Median}
 			}
 			medians, bounds = append(medians, answers.CellMark(&cell.Cell, r, r.MedianText(f))), append(bounds,

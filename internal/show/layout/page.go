@@ -25,6 +25,7 @@ type Page struct {
 // for those who lay it out otherwise.
 type Section struct {
 	Title  string
+	Note   string // goes on with the title
 	Blocks []Block
 }
 
@@ -100,7 +101,8 @@ func (p *Page) Line(parts ...string) {
 func (p *Page) Heading(title, note string) {
 	p.Line()
 	p.Line(p.Paint(Bold, title), note)
-	p.Section(title + note)
+	p.Section(title)
+	p.sections[len(p.sections)-1].Note = note
 }
 
 // Text writes text, wrapped and indented by so many columns.

@@ -3,6 +3,7 @@ package pages
 import (
 	"bytes"
 	"html/template"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/show/chart"
 	"kafkabench.example/kafka-bench/internal/show/draw"
@@ -10,7 +11,7 @@ import (
 
 // Widths that charts are laid out for, in CSS pixels: that of a page, and that of a telephone.
 const (
-	wideChart   = 1040
+	wideChart   = 860
 	narrowChart = 328
 )
 
@@ -29,7 +30,7 @@ func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 		return nil
 	}
 	if err != nil {
-		return []Part{{Chart: &Chart{Name: name, Missing: "No chart “" + c.Title + "”: " + err.Error() + "."}}}
+		return []Part{{Chart: &Chart{Name: name, Missing: c.Title + ": not drawn, as " + strings.TrimPrefix(err.Error(), "chart "+name+": ") + "."}}}
 	}
 	return []Part{p.chartOf(name, spec)}
 }

@@ -1,11 +1,10 @@
 package pages
 
 import (
-	"slices"
+	"cmp"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
-	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/chart"
 	"kafkabench.example/kafka-bench/internal/show/compared"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -43,7 +42,7 @@ func Comparison(c *compared.Comparison) *Page {
 			break
 		}
 	}
-	p.severalCharts(runs)
+	p.severalCharts("Charts of runs", runs)
 	p.section("Runs", Part{Table: runsTable(runs)})
 	return p
 }
@@ -51,7 +50,7 @@ func Comparison(c *compared.Comparison) *Page {
 // History is the page of one configuration over time.
 func History(h *compared.History) *Page {
 	last := h.Runs[len(h.Runs)-1]
-	p := &Page{Kind: "History", Title: last.Name}
+	p := &Page{Kind: "History", Title: cmp.Or(last.Name, last.ID, "Runs without a name")}
 	changes := 0
 	for _, s := range h.Series {
 		changes += len(s.Changes)
@@ -76,6 +75,3 @@ func History(h *compared.History) *Page {
 	p.section("Runs", Part{Table: runsTable(h.Recorded)})
 	return p
 }
-
-var _ = slices.Contains[[]string]
-var _ = analysis.Letter

@@ -87,6 +87,7 @@ type Card struct {
 // Section is what stands under one heading. Exactly one field of each part is set.
 type Section struct {
 	ID, Title string
+	Note      string // goes on with the title
 	Parts     []Part
 }
 
@@ -152,9 +153,11 @@ func (p *Page) section(title string, parts ...Part) {
 
 // id is an identifier for a title that no other part of the page has.
 func (p *Page) id(title string) string {
-	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool { return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r) })
+	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
+		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	})
 	base := strings.Join(words[:min(len(words), 6)], "-")
-	if base == "" || base == "main" {
+	if base == "" || base == "main" || base == "grids" {
 		base = "part"
 	}
 	id := base

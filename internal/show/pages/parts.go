@@ -96,7 +96,10 @@ func (p *Page) sections(all []layout.Section, first string) {
 		if title == "" {
 			title = first
 		}
-		p.section(title, partsOf(s)...)
+		if parts := partsOf(s); len(parts) > 0 {
+			p.section(title, parts...)
+			p.Sections[len(p.Sections)-1].Note = s.Note
+		}
 	}
 }
 

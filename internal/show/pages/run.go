@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -39,7 +40,7 @@ const mostEvents = 2000
 func Run(r *result.Recorded) *Page {
 	a := report.AccountOf(r)
 	info := r.Run.Run
-	p := &Page{Kind: "Run", Title: info.Name}
+	p := &Page{Kind: "Run", Title: cmp.Or(info.Name, info.ID, "A run without a name")}
 	p.Badges = []Badge{{"measurement", a.Standing, toneOf(a.Style)}}
 	if a.System != nil {
 		p.Badges = append(p.Badges, Badge{"system", a.System.Status, toneOf(a.SystemStyle)})
@@ -52,7 +53,7 @@ func Run(r *result.Recorded) *Page {
 		p.section("What it shows", append([]Part{{Text: &Text{Strong, sentence(a.Fared)}}},
 			Part{List: texts(Plain, a.Found...)})...)
 	}
-	p.charts(runCharts, chart.Input{Runs: []*result.Recorded{r}})
+	p.charts("Charts", runCharts, chart.Input{Runs: []*result.Recorded{r}})
 	p.sections(a.Sections, "Run")
 	if r.Run.Finished() {
 		p.section("All figures", fold(unit.Count(int64(len(figure.All())))+" figures by name", Part{Table: figuresOf(&r.Run)}))
@@ -73,12 +74,12 @@ func sentence(text string) string {
 }
 
 // charts adds a section of charts.
-func (p *Page) charts(all []shown, in chart.Input) {
+func (p *Page) charts(title string, all []shown, in chart.Input) {
 	var parts []Part
 	for _, c := range all {
 		parts = append(parts, p.drawn(c.name, in, c.needed)...)
 	}
-	p.section("Charts", parts...)
+	p.section(title, parts...)
 }
 
 // cardsOf are the cards of a run that it has a figure for.

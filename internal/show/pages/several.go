@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"fmt"
 	"slices"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -31,7 +32,7 @@ func Runs(all []*result.Recorded) *Page {
 	p.Badges = []Badge{{"measurement", unit.Count(int64(valid)) + " of " + unit.Count(int64(len(runs))) + " valid",
 		toneOfValid(valid, len(runs))}}
 	p.sections(report.Several(runs), "Figures")
-	p.severalCharts(runs)
+	p.severalCharts("Charts", runs)
 	p.section("Runs", Part{Table: runsTable(runs)})
 	return p
 }
@@ -48,7 +49,7 @@ func toneOfValid(valid, all int) Tone {
 
 // severalCharts are the percentiles of runs that finished, and the timeline of each of the
 // first few.
-func (p *Page) severalCharts(runs []*result.Recorded) {
+func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	finished := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return !r.Run.Finished() })
 	if len(finished) == 0 {
 		return
@@ -61,9 +62,9 @@ func (p *Page) severalCharts(runs []*result.Recorded) {
 			p.drawn("timeline", chart.Input{Runs: []*result.Recorded{r}}, true)...))
 	}
 	if left := len(finished) - len(shown); left > 0 {
-		parts = append(parts, paragraph(Plain, unit.Things(int64(left), "further run")+" without charts here: a page has those of "+unit.Count(mostTimelines)+"."))
+		parts = append(parts, paragraph(Plain, fmt.Sprintf("Charts are of %d of %d runs.", len(shown), len(finished))))
 	}
-	p.section("Charts", parts...)
+	p.section(title, parts...)
 }
 
 // runsTable lists runs, each with its verdict and where it is.

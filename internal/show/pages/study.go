@@ -1,6 +1,8 @@
 package pages
 
 import (
+	"cmp"
+
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -9,11 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// studyCharts are those of a campaign and its figures; which of them there are depends on
-// what was varied.
+// studyCharts are those of a campaign. All but the first depend on what was varied.
 var studyCharts = []shown{
-	{"cells", true}, {"search", false}, {"capacity", false},
+	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false}, {"stored", false},
+	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
 }
+
+// searchCharts are those of a search.
+var searchCharts = []shown{{"search", true}, {"capacity", false}}
 
 // Study is the page of a campaign. By is the figure that its cells are ranked by, as
 // campaigns.Analyse has it. Errors are those of Analyse.
@@ -22,7 +27,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	if err != nil {
 		return nil, err
 	}
-	p := &Page{Kind: "Study", Title: d.Campaign.Name}
+	p := &Page{Kind: "Study", Title: cmp.Or(d.Campaign.Name, d.Campaign.ID, "A study without a name")}
 	if d.Search != nil {
 		p.Kind = "Search"
 	}
@@ -43,8 +48,12 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 			typical = append(typical, r)
 		}
 	}
-	p.charts(studyCharts, chart.Input{Campaign: c, Runs: typical, Figures: d.Figures()})
-	p.severalCharts(typical)
+	charts := studyCharts
+	if d.Search != nil {
+		charts = searchCharts
+	}
+	p.charts("Charts", charts, chart.Input{Campaign: c, Figures: d.Figures()})
+	p.severalCharts("Charts of typical runs", typical)
 	if t := runsTable(c.Runs); t != nil {
 		p.section("Runs", Part{Table: t})
 	}
