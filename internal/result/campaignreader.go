@@ -121,8 +121,8 @@ func ListCampaignsFS(fsys fs.FS, outDir string) ([]ListedCampaign, error) {
 // ReadCampaignFile reads campaign.json without the runs, and holds its runs to its cells. A
 // folder without one is ErrNotACampaign.
 func ReadCampaignFile(fsys fs.FS, dir string) (*Campaign, error) {
-	c, err := readDocument[Campaign](fsys, dir, CampaignFile, ErrNotACampaign)
-	if err != nil {
+	c := new(Campaign)
+	if err := readDocument(fsys, dir, CampaignFile, ErrNotACampaign, c); err != nil {
 		return nil, err
 	}
 	for i, run := range c.Runs {

@@ -40,11 +40,15 @@ var errNoCurves = errors.New("no curves")
 
 // readCurves reads the curves of a run; nil if it has none.
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {
-	c, err := readDocument[Curves](fsys, dir, CurvesFile, errNoCurves)
+	c := new(Curves)
+	err := readDocument(fsys, dir, CurvesFile, errNoCurves, c)
 	if errors.Is(err, errNoCurves) {
 		return nil, nil
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Curves writes curves.json. Call it before Finish.

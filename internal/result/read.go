@@ -118,39 +118,51 @@ func Folders(fsys fs.FS, outDir string) ([]string, error) {
 // ReadSummary reads a run's run.json and nothing else. A folder without one is
 // ErrNotARun.
 func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
-	return readDocument[Run](fsys, dir, SummaryFile, ErrNotARun)
+	run := new(Run)
+	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
+		return nil, err
+	}
+	return run, nil
 }
 
-// readDocument reads a file that is one document with a schema_version. A folder
-// without the file is the error missing.
-func readDocument[T any](fsys fs.FS, dir, name string, missing error) (*T, error) {
+// document is a file that is one JSON object with a schema_version, which version returns.
+type document interface{ version() int }
+
+func (r *Run) version() int         { return r.SchemaVersion }
+func (c *Curves) version() int      { return c.SchemaVersion }
+func (c *Campaign) version() int    { return c.SchemaVersion }
+func (d *rowDocument) version() int { return d.SchemaVersion }
+
+// readDocument reads a document into one that is empty. A folder without the file is the
+// error missing.
+func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
 	b, err := fs.ReadFile(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
+		return fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a result: %w", err)
+		return fmt.Errorf("cannot read a result: %w", err)
 	}
-	// The version is read first: what a newer one means by its other fields
-	// is not known here.
-	var version struct {
-		SchemaVersion int `json:"schema_version"`
+	err = decode(b, to)
+	v := to.version()
+	if err != nil {
+		// What a newer version means by its other fields is not known here: that may be why.
+		var head struct {
+			SchemaVersion int `json:"schema_version"`
+		}
+		if json.Unmarshal(b, &head) != nil || head.SchemaVersion <= SchemaVersion {
+			return fmt.Errorf("%s:%d: %w", file, errorLine(b, err), err)
+		}
+		v = head.SchemaVersion
 	}
-	if err := json.Unmarshal(b, &version); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, errorLine(b, err), err)
-	}
-	switch v := version.SchemaVersion; {
+	switch {
 	case v > SchemaVersion:
-		return nil, fmt.Errorf("%s has schema_version %d, and this kafka-bench reads up to %d: read it with the version that wrote it, or a newer one", file, v, SchemaVersion)
+		return fmt.Errorf("%s has schema_version %d, and this kafka-bench reads up to %d: read it with the version that wrote it, or a newer one", file, v, SchemaVersion)
 	case v < 1:
-		return nil, fmt.Errorf("%s has no schema_version: it was not written by kafka-bench", file)
+		return fmt.Errorf("%s has no schema_version: it was not written by kafka-bench", file)
 	}
-	document := new(T)
-	if err := decode(b, document); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", file, errorLine(b, err), err)
-	}
-	return document, nil
+	return nil
 }
 
 // readFile reads a file of lines; one that is missing is worth a note.
@@ -187,16 +199,15 @@ func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, t
 		if readErr != nil && !errors.Is(readErr, io.EOF) {
 			return nil, 0, fmt.Errorf("%d: %w", number, readErr)
 		}
-		if last := readErr != nil; last && len(line) == 0 {
+		if readErr != nil && len(line) == 0 {
 			return values, 0, nil
 		}
-		var v T
-		err := decode(line, &v)
-		switch {
+		last := len(values)
+		values = append(values, *new(T))
+		switch err := decode(line, &values[last]); {
 		case err == nil:
-			values = append(values, v)
 		case readErr != nil:
-			return values, number, nil
+			return values[:last], number, nil
 		default:
 			return nil, 0, fmt.Errorf("%d: %w", number, err)
 		}

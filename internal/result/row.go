@@ -11,8 +11,8 @@ import (
 type Row struct {
 	Dir         string
 	ID, Name    string
-	StartedAt   time.Time
-	Status      string // of the verdict
+	StartedAt   time.Time // zero if an imported result does not tell
+	Status      string    // of the verdict
 	Finished    bool
 	Interrupted bool
 	Imported    string // the format of the other tool's result; "" if the run is our own
@@ -29,8 +29,8 @@ type Row struct {
 // ReadRow reads what a list shows of the run in dir. It decodes only that, and so takes a
 // part of ReadSummary's time; the errors are the same, as far as what is read is concerned.
 func ReadRow(fsys fs.FS, dir string) (Row, error) {
-	d, err := readDocument[rowDocument](fsys, dir, SummaryFile, ErrNotARun)
-	if err != nil {
+	var d rowDocument
+	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, &d); err != nil {
 		return Row{}, err
 	}
 	return d.row(dir), nil
@@ -38,7 +38,8 @@ func ReadRow(fsys fs.FS, dir string) (Row, error) {
 
 // rowDocument is the part of run.json that a Row is made of.
 type rowDocument struct {
-	Run struct {
+	SchemaVersion int `json:"schema_version"`
+	Run           struct {
 		ID          string    `json:"id"`
 		Name        string    `json:"name"`
 		StartedAt   time.Time `json:"started_at"`
@@ -68,8 +69,11 @@ type rowDocument struct {
 func (d *rowDocument) row(dir string) Row {
 	run := Run{Run: Info{FinishedAt: d.Run.FinishedAt, Imported: d.Run.Imported, NotMeasured: d.Run.NotMeasured}}
 	r := Row{
-		Dir: dir, ID: d.Run.ID, Name: d.Run.Name, StartedAt: d.Run.StartedAt, Status: d.Verdict.Status,
+		Dir: dir, ID: d.Run.ID, Name: d.Run.Name, Status: d.Verdict.Status,
 		Finished: run.Finished(), Interrupted: d.Run.Interrupted,
+	}
+	if run.Says("run.started_at") {
+		r.StartedAt = d.Run.StartedAt
 	}
 	if i := d.Run.Imported; i != nil {
 		r.Imported = i.Format

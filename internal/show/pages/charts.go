@@ -55,3 +55,19 @@ func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
 	_ = scene.SVG(&b, draw.SVGOptions{ID: id}) // a buffer has no errors
 	return template.HTML(b.String())
 }
+
+// Drawing is a chart without what stands beside it in a page, for wide and for narrow screens.
+// Errors are those of the chart.
+func Drawing(name string, in chart.Input) (wide, narrow template.HTML, err error) {
+	c, err := chart.Named(name)
+	if err != nil {
+		return "", "", err
+	}
+	spec, err := c.Draw(in)
+	if err != nil {
+		return "", "", err
+	}
+	bare := spec
+	bare.Title, bare.Notes = "", nil
+	return svg(bare, spec, wideChart, name+"-wide"), svg(bare, spec, narrowChart, name+"-narrow"), nil
+}

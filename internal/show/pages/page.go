@@ -34,6 +34,8 @@ type Page struct {
 	Remarks  []Text // what to know before any figure
 	Cards    []Card
 	Sections []Section
+	// Main, of a template, stands in place of all of these.
+	Main template.HTML
 
 	ids   map[string]bool
 	grids []grid

@@ -39,6 +39,8 @@ type Options struct {
 	// Assets is what the addresses of page.css and of Scripts begin with, for a server
 	// that sends the policy itself. "" has them in the page, with a policy.
 	Assets string
+	// Modules are scripts of the server beside Scripts, by file name.
+	Modules []string
 	// Links stand above the page.
 	Links []Link
 }
@@ -78,7 +80,7 @@ func (p *Page) Write(w io.Writer, o Options) error {
 			page.JS = append(page.JS, template.JS(script))
 		}
 	} else {
-		page.Names = []string{"chart.js", "list.js"}
+		page.Names = append([]string{"chart.js", "list.js"}, o.Modules...)
 	}
 	var b bytes.Buffer
 	if err := t.Execute(&b, page); err != nil {
