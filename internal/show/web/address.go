@@ -59,5 +59,23 @@ func (a Address) names(header string) bool {
 	return loopback(host) || host == a.host || a.everywhere() && net.ParseIP(host) != nil
 }
 
+// url is the address as a browser takes it, with the port that is in use.
+func (a Address) url(port string) string { return "http://" + net.JoinHostPort(a.reachable(), port) + "/" }
+
+// reachable is the host of the URL: of every address of the machine one that another machine
+// may reach.
+func (a Address) reachable() string {
+	if !a.everywhere() {
+		return a.host
+	}
+	addresses, _ := net.InterfaceAddrs() // without one it is this machine's own
+	for _, address := range addresses {
+		if n, ok := address.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
+			return n.IP.String()
+		}
+	}
+	return "127.0.0.1"
+}
+
 // errTaken is part of what Open returns if another program listens there.
 var errTaken = errors.New("another program listens there; choose another port, or 0 for any that is free")

@@ -50,26 +50,11 @@ func newToken() string {
 
 // URL is what to open in a browser, with the token if there is one.
 func (d *Door) URL() string {
-	url := "http://" + net.JoinHostPort(d.host(), d.port) + "/"
+	url := d.address.url(d.port)
 	if d.token != "" {
 		url += "?token=" + d.token
 	}
 	return url
-}
-
-// host is the host of the URL: of every address of the machine one that another machine
-// may reach.
-func (d *Door) host() string {
-	if !d.address.everywhere() {
-		return d.address.host
-	}
-	addresses, _ := net.InterfaceAddrs() // without one it is this machine's own
-	for _, a := range addresses {
-		if n, ok := a.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
-			return n.IP.String()
-		}
-	}
-	return "127.0.0.1"
 }
 
 // Warning is what to know of an address that is not loopback; else "".
@@ -88,19 +73,17 @@ const (
 	headBytes     = 16 << 10
 )
 
-// Serve answers with h until ctx ends. It ends what is under way then.
-func (d *Door) Serve(ctx context.Context, h http.Handler) error {
+// Serve answers with h, behind Guard, until ctx ends. It ends what is under way then.
+func (d *Door) Serve(ctx context.Context, h http.Handler) error { return d.serve(ctx, d.Guard(h)) }
+
+// serve is Serve without the guard.
+func (d *Door) serve(ctx context.Context, h http.Handler) error {
 	server := &http.Server{
-		Handler: d.Guard(h), ReadHeaderTimeout: headTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
+		Handler: h, ReadHeaderTimeout: headTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
 		MaxHeaderBytes: headBytes,
 	}
-	return serve(ctx, server, d.listener)
-}
-
-// serve is Serve of any server.
-func serve(ctx context.Context, server *http.Server, l net.Listener) error {
 	served := make(chan error, 1)
-	go func() { served <- server.Serve(l) }()
+	go func() { served <- server.Serve(d.listener) }()
 	select {
 	case <-ctx.Done():
 		err := server.Close()

@@ -95,11 +95,11 @@ func (s *site) html(p *pages.Page, c *catalog, l links, more ...pages.Link) ([]b
 
 // run is the page of a run.
 func (s *site) run(folder string, c *catalog, l links) ([]byte, error) {
-	r, err := s.lib.run(folder)
+	p, err := s.lib.page(folder, false)
 	if err != nil {
 		return nil, err
 	}
-	return s.html(pages.Run(r), c, l, c.around(folder, l)...)
+	return s.html(p, c, l, c.around(folder, l)...)
 }
 
 // around are the links of a run's page to what it is a part of.
@@ -115,11 +115,7 @@ func (c *catalog) around(folder string, l links) (around []pages.Link) {
 
 // campaign is the page of a campaign.
 func (s *site) campaign(folder string, c *catalog, l links) ([]byte, error) {
-	recorded, err := s.lib.campaign(folder)
-	if err != nil {
-		return nil, err
-	}
-	p, err := pages.Study(recorded, "")
+	p, err := s.lib.page(folder, true)
 	if err != nil {
 		return nil, err
 	}
