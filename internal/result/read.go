@@ -182,6 +182,9 @@ func readLines[T any](r io.Reader) (values []T, torn int, err error) {
 
 // decode is json.Unmarshal that keeps numbers of unknown type to the digit.
 func decode(b []byte, v any) error {
+	if _, plain := v.(*Interval); plain { // it has no number of unknown type, and there are many
+		return json.Unmarshal(b, v)
+	}
 	if !json.Valid(b) {
 		return json.Unmarshal(b, v) // its error has the offset
 	}
