@@ -156,7 +156,8 @@ func TestRow(t *testing.T) {
 	r.Run.Run.Imported = &result.Imported{Format: "omb", CannotSay: []string{"load.offered_per_s", "lag"}}
 	r.Run.Run.NotMeasured = []string{"time.e2e_response_time"}
 	got = row(r)
-	if got.Imported != "omb" || got.OfferedPerS != nil || got.AckedPerS == nil || got.E2EP99Ns != nil || got.LagPeakRecords != nil {
+	if got.Imported != "omb" || got.OfferedPerS != nil || got.AckedPerS == nil || got.E2EP99Ns != nil ||
+		got.LagPeakRecords != nil {
 		t.Errorf("the row has what the run cannot say: %+v", got)
 	}
 }
@@ -183,7 +184,8 @@ func TestRowOfWhatIsNoFinishedRun(t *testing.T) {
 	if err != nil || !reflect.DeepEqual(dirs, []string{killed, "empty"}) {
 		t.Errorf("folders %q, error %v", dirs, err)
 	}
-	if err := os.WriteFile(filepath.Join(w.Dir(), result.SummaryFile), []byte(`{"schema_version": 2}`), 0o644); err != nil {
+	summary := filepath.Join(w.Dir(), result.SummaryFile)
+	if err := os.WriteFile(summary, []byte(`{"schema_version": 2}`), 0o644); err != nil {
 		t.Fatal(err)
 	}
 	if _, err := result.ReadRow(root, killed); err == nil || !strings.Contains(err.Error(), "schema_version 2") {

@@ -1,7 +1,6 @@
 package truth
 
 import (
-	"context"
 	"math"
 	"os"
 	"path/filepath"
@@ -59,7 +58,7 @@ func (s *shadow) follow(dir string) {
 	defer f.Close()
 	f.Histograms = true
 	for ended := false; !ended; {
-		change, err := f.Next(context.Background())
+		change, err := f.Next(s.t.Context())
 		if err != nil {
 			s.t.Error(err)
 			return
@@ -237,8 +236,8 @@ func TestMetricsAreThoseOfTheRun(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(t *testing.T) scenario.Scenario{
 		"shed": func(t *testing.T) scenario.Scenario {
-			return smallScenario(t, "metrics-shed", "consume.work=4ms",
-				"backpressure={controller: credit, max_lag: 100, excess: shed, poll: 10ms}")
+			return smallScenario(t, "metrics-shed", "consume.work=4ms", "backpressure.controller=credit",
+				"backpressure.max_lag=100", "backpressure.excess=shed", "backpressure.poll=20ms")
 		},
 		"queue": func(t *testing.T) scenario.Scenario {
 			return ofQueue(t, "metrics-queue", "markers", "consume.queue="+

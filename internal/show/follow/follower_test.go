@@ -244,7 +244,8 @@ func TestKilledRun(t *testing.T) {
 	c, err := f.Next(t.Context())
 	must(t, err)
 	if len(c.Intervals) != 1 || c.Ended || !c.WrittenAt.Equal(died) {
-		t.Errorf("saw %d intervals, written at %v, ended %v; want 1, at %v, not ended", len(c.Intervals), c.WrittenAt, c.Ended, died)
+		t.Errorf("saw %d intervals, written at %v, ended %v; want 1, at %v, not ended", len(c.Intervals), c.WrittenAt,
+			c.Ended, died)
 	}
 }
 

@@ -53,8 +53,8 @@ func New() *Collector {
 			"A group's series add up to its lag.", "group", "partition"),
 		end:  describe("interval_end_timestamp_seconds", "When the latest interval ended, which the gauges are of."),
 		info: describe("run_info", "What runs.", "cluster", "kafka_version", "driver", "driver_version", "tool_version"),
-		phase: describe("run_phase", "Where the run is: preparation, warm-up, measure, drain, or ended, then with its verdict.",
-			"phase", "verdict"),
+		phase: describe("run_phase",
+			"Where the run is: preparation, warm-up, measure, drain, or ended, then with its verdict.", "phase", "verdict"),
 	}
 	for _, r := range counters() {
 		c.counters = append(c.counters, metric{r, describe(r.name, r.help)})

@@ -43,10 +43,10 @@ func counters() []row {
 
 		some("redelivered_records_total", "Deliveries by a queue of records that it had delivered before.", "redelivered",
 			func(i *result.Interval) *int64 { return i.Redelivered }),
-		some("queue_acked_records_total", "Records of a queue that the application acknowledged, each once.", "acked_by_queue",
-			func(i *result.Interval) *int64 { return i.AckedByQueue }),
-		some("dead_lettered_records_total", "Records of a queue that were found among its dead letters, each once.", "dead_lettered",
-			func(i *result.Interval) *int64 { return i.DeadLettered }),
+		some("queue_acked_records_total", "Records of a queue that the application acknowledged, each once.",
+			"acked_by_queue", func(i *result.Interval) *int64 { return i.AckedByQueue }),
+		some("dead_lettered_records_total", "Records of a queue that were found among its dead letters, each once.",
+			"dead_lettered", func(i *result.Interval) *int64 { return i.DeadLettered }),
 	}
 }
 
@@ -62,11 +62,11 @@ func gauges() []row {
 		some("bound_records", "Lag that the backpressure controller allows.", "bound_records",
 			func(i *result.Interval) *int64 { return i.BoundRecords }),
 		{"gate_open", "1 while backpressure lets records through, else 0.", "gate_open", gateOpen},
-		seconds("time_lag_seconds", "Age of the oldest record whose user has no answer; 0 if there is none.", "time_lag_ns",
-			func(i *result.Interval) *int64 { return &i.TimeLagNs }),
+		seconds("time_lag_seconds", "Age of the oldest record whose user has no answer; 0 if there is none.",
+			"time_lag_ns", func(i *result.Interval) *int64 { return &i.TimeLagNs }),
 
-		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.", "queue_in_flight",
-			func(i *result.Interval) *int64 { return i.QueueInFlight }),
+		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.",
+			"queue_in_flight", func(i *result.Interval) *int64 { return i.QueueInFlight }),
 		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and nobody acknowledged.",
 			"queue_oldest_unacked_ns", func(i *result.Interval) *int64 { return i.QueueOldestUnackedNs }),
 

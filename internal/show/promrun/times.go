@@ -27,8 +27,8 @@ var timeHelp = [latency.NumMetrics]string{
 	latency.RedeliveryResponseTime: "Time from the intended send time to a delivery after the first.",
 	latency.RedeliveryLateness:     "Time from when a delivery after the first was due to that delivery.",
 	latency.PollTime:               "Length of a poll that returned records.",
-	latency.UnackedServiceTime:     "Time from the actual send time to the client's report that a record was not acknowledged.",
-	latency.UnackedResponseTime:    "Time from the intended send time to the client's report that a record was not acknowledged.",
+	latency.UnackedServiceTime:     "Time from the actual send time to the report that a record was not acknowledged.",
+	latency.UnackedResponseTime:    "Time from the intended send time to the report that a record was not acknowledged.",
 }
 
 // timeKey is a metric in a book.
