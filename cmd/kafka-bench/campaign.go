@@ -23,7 +23,7 @@ import (
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
-	v.full = r.full
+	v.full, v.pages = r.full, r.pages
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
@@ -156,11 +156,12 @@ func checkResume(c *cobra.Command, args []string) error {
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs lie beside their campaign
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page))...))
+	served, servedErr := flags.pagesFlags.options()
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
 	if err != nil {
 		return err
 	}
-	r.page = flags.page
+	r.page, r.served = flags.page, served
 	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {
@@ -193,6 +194,11 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if flags.dryRun {
 		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
 	}
+	watched, err := r.openPages(stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer watched.close()
 	journal, err := campaign.Resume(dir)
 	if err != nil {
 		return err

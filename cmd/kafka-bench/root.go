@@ -41,9 +41,9 @@ says whether the numbers can be believed.`,
 	})
 	root.AddCommand(
 		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
-		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
+		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
 		driversCommand(), versionCommand(),
-		workerCommand(),
+		workerCommand(), pagesCommand(),
 	)
 	return root
 }

@@ -20,6 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
 // isTerminal tells whether a person sees what is written.
@@ -46,6 +47,8 @@ type view struct {
 	brief bool
 	// full asks for every metric of every interval.
 	full bool
+	// pages shows the runs to browsers; nil if nobody wants that.
+	pages *web.Pages
 
 	journal  *campaign.Journal // of a campaign; else nil
 	forecast *campaign.Forecast
@@ -68,6 +71,7 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 // open announces a campaign, or that it goes on.
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
+	v.pages.Campaign(j.Dir())
 	turns := v.plan.At(j.Pending())
 	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
 		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
@@ -90,7 +94,9 @@ func (v *view) begin(place int) {
 		parts = append(parts, fmt.Sprintf("round %d of %d", turn.Round+1, rounds))
 	}
 	parts = append(parts, "about "+roughly(v.left)+" left")
-	fmt.Fprintln(v.out, strings.Join(parts, " · "))
+	text := strings.Join(parts, " · ")
+	fmt.Fprintln(v.out, text)
+	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
 // ready announces the cluster of a run that is about to begin.
@@ -104,6 +110,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	}
 	v.cluster = where
 	v.began = time.Now() // a cluster is started for one run, and the forecast is of the others
+	v.pages.Status("preparing, on " + where)
 	if v.brief && !v.terminal && !v.full {
 		return
 	}
@@ -178,7 +185,7 @@ func describe(c cluster.Info) string {
 func (v *view) width() int { return columnsOf(v.out) }
 
 // Began implements observe.Watcher.
-func (v *view) Began(string) {}
+func (v *view) Began(dir string) { v.pages.Run(dir) }
 
 // Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
@@ -194,6 +201,9 @@ func (v *view) Interval(i result.Interval) {
 
 // Event implements observe.Watcher.
 func (v *view) Event(e result.Event) {
+	if e.Kind == "progress" {
+		v.pages.Status(e.What)
+	}
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {
 			fmt.Fprintf(v.out, "  %s\n", e.What)

@@ -162,14 +162,9 @@ func (l *live) take(ctx context.Context, m message) {
 	case doCampaign:
 		l.setSubject(m.Dir, true)
 	case doProgress:
-		l.progress, l.seen, l.status = *m.Progress, nil, ""
-		l.stop()
-		l.changes, l.stop = nil, func() {}
+		l.progress = *m.Progress
 	case doStatus:
 		l.status = m.Text
-		if l.seen != nil && l.seen.phase == "" {
-			l.seen.status = m.Text
-		}
 	}
 }
 
@@ -228,9 +223,8 @@ func (l *live) follow(c follow.Change, more bool) {
 	if l.collector != nil {
 		l.collector.Take(c)
 	}
-	l.seen.take(c)
-	if l.seen.phase != "" {
-		l.status = ""
+	if l.seen.take(c) {
+		l.status = "" // the phase says what goes on
 	}
 }
 
@@ -252,7 +246,7 @@ func (l *live) state() state {
 	}
 	l.mu.Lock()
 	if l.campaign {
-		s.Name = filepath.Base(l.subject)
+		s.Name = entryOf(filepath.Base(l.subject), version{}).name
 	}
 	if s.Ended = l.ended; l.ended && l.subject != "" {
 		s.Page = "/page"

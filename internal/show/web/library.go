@@ -73,8 +73,8 @@ type entry struct {
 // folderName is a folder's name as package result makes it: time, name, id.
 var folderName = regexp.MustCompile(`^(\d{8}T\d{6}Z)-(.+)-([a-z2-7]{6})$`)
 
-func entryOf(folder string, info fs.FileInfo) entry {
-	e := entry{folder: folder, name: folder, version: version{info.Size(), info.ModTime()}}
+func entryOf(folder string, v version) entry {
+	e := entry{folder: folder, name: folder, version: v}
 	if parts := folderName.FindStringSubmatch(folder); parts != nil {
 		if at, err := time.Parse("20060102T150405Z", parts[1]); err == nil {
 			e.name, e.at = parts[2], at
@@ -93,9 +93,9 @@ func (l *Library) list() (runs, campaigns []entry, err error) {
 	slices.Reverse(folders)
 	for _, folder := range folders {
 		if info, err := fs.Stat(l.fsys, path.Join(folder, result.SummaryFile)); err == nil {
-			runs = append(runs, entryOf(folder, info))
+			runs = append(runs, entryOf(folder, version{info.Size(), info.ModTime()}))
 		} else if info, err := fs.Stat(l.fsys, path.Join(folder, result.CampaignFile)); err == nil {
-			campaigns = append(campaigns, entryOf(folder, info))
+			campaigns = append(campaigns, entryOf(folder, version{info.Size(), info.ModTime()}))
 		}
 	}
 	return runs, campaigns, nil

@@ -71,14 +71,13 @@ const mostEvents = 50
 // seen is what was seen of the present run.
 type seen struct {
 	run    result.Recorded
-	phase  string
-	status string
-	drawn  int // the intervals that charts has
+	phase  string // "" before the first
+	drawn  int    // the intervals that charts has
 	charts map[string]drawing
 }
 
-// take takes in what came of the run.
-func (s *seen) take(c follow.Change) {
+// take takes in what came of the run, and reports whether a phase began.
+func (s *seen) take(c follow.Change) (began bool) {
 	if c.Run != nil {
 		s.run.Run = *c.Run
 	}
@@ -87,10 +86,11 @@ func (s *seen) take(c follow.Change) {
 	}
 	for _, e := range c.Events {
 		if e.Kind == "phase" {
-			s.phase, s.status = e.What, ""
+			s.phase, began = e.What, true
 		}
 	}
 	s.run.Events = append(s.run.Events, c.Events...)
+	return began
 }
 
 // slim is an interval without what no live chart draws: a run may go on for days.
@@ -108,9 +108,6 @@ func (s *seen) fill(to *state) {
 	to.Run = layout.List(s.run.Run.Run.Name, s.run.Run.Run.ID)
 	if to.Name == "" {
 		to.Name = s.run.Run.Run.Name
-	}
-	if to.Status == "" {
-		to.Status = s.status
 	}
 	if n := len(s.run.Intervals); n > 0 {
 		last := s.run.Intervals[n-1]

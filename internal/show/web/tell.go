@@ -60,7 +60,8 @@ type Options struct {
 }
 
 // Pages is the run's side of a child. Its methods return at once, whatever the child does, but
-// for Finish and Close. They may be called from any goroutine, and not after Finish or Close.
+// for Finish and Close. They may be called from any goroutine, and not after Finish or Close. A
+// nil *Pages tells nobody.
 type Pages struct {
 	URL     string // of the page; "" if there is none
 	Warning string // on it; "" if there is none
@@ -157,6 +158,9 @@ func (p *Pages) lose(why string) {
 
 // tell queues a message. A child that takes nothing for so long is lost.
 func (p *Pages) tell(m message) {
+	if p == nil {
+		return
+	}
 	select {
 	case p.queue <- m:
 	default:
@@ -176,7 +180,7 @@ func (p *Pages) Progress(progress Progress) { p.tell(message{Do: doProgress, Pro
 // Status tells what goes on outside the phases of a run, such as starting a cluster. One for
 // which there is no room is dropped and counted: another follows.
 func (p *Pages) Status(text string) {
-	if len(p.queue) >= mostStatuses {
+	if p != nil && len(p.queue) >= mostStatuses {
 		p.dropped.Add(1)
 		return
 	}

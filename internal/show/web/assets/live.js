@@ -10,6 +10,7 @@ let shownAt = -Infinity;
 let timer = 0;
 let paused = false;
 let over = false;
+let replacement = null; // ends this page; null before the end, and after
 
 function setText(element, text) {
   if (element.textContent !== text) element.textContent = text;
@@ -74,36 +75,51 @@ function show(state) {
   showEvents(state.events);
 }
 
-// end puts the page of what was recorded in the place of this one.
+// end fetches the page of what was recorded, and puts it in the place of this one. A page that
+// is paused has it at hand, as the server ends.
 async function end(state) {
   if (over) return;
   over = true;
   try {
-    if (state.page === "") {
+    replacement = await ending(state);
+  } catch (error) {
+    setText(byId("connection"), `The run has ended, and its page did not come: ${error.message}`);
+  }
+  source.close(); // by this the server knows that the page has what it needs
+  replace();
+}
+
+// ending returns what ends this page.
+async function ending(state) {
+  if (state.page === "") {
+    return () => {
       setText(document.querySelector("#live-verdict strong"), "ended: nothing was recorded");
-      setText(byId("connection"), "The run has ended.");
+      setText(byId("live-status"), "");
       byId("pause").remove();
-      return;
-    }
-    const answer = await fetch(state.page);
-    const text = await answer.text();
-    if (!answer.ok) throw new Error(text);
+    };
+  }
+  const answer = await fetch(state.page);
+  const text = await answer.text();
+  if (!answer.ok) throw new Error(text);
+  return () => {
     const page = new DOMParser().parseFromString(text, "text/html");
     document.title = page.title;
     byId("main").replaceWith(document.adoptNode(page.getElementById("main")));
     document.dispatchEvent(new Event("contentchange"));
-  } catch (error) {
-    setText(byId("connection"), `The run has ended, and its page did not come: ${error.message}`);
-  } finally {
-    source.close(); // by this the server knows that the page has what it needs
-  }
+  };
+}
+
+function replace() {
+  if (paused || !replacement) return;
+  replacement();
+  replacement = null;
 }
 
 // turn shows the latest state, if it is time for that.
 function turn() {
   clearTimeout(timer);
   if (!latest || paused) return;
-  const wait = calmly.matches && !latest.ended ? shownAt + calmMs - performance.now() : 0;
+  const wait = calmly.matches ? shownAt + calmMs - performance.now() : 0;
   if (wait > 0) {
     timer = setTimeout(turn, wait);
     return;
@@ -111,13 +127,17 @@ function turn() {
   const state = latest;
   latest = null;
   shownAt = performance.now();
-  if (state.ended) end(state);
-  else show(state);
+  show(state);
 }
 
 const source = new EventSource("/events");
 source.addEventListener("message", (event) => {
   latest = JSON.parse(event.data);
+  if (latest.ended) {
+    clearTimeout(timer);
+    end(latest);
+    return;
+  }
   setText(byId("connection"), paused ? "Paused." : "");
   turn();
 });
@@ -134,5 +154,6 @@ byId("pause").addEventListener("click", () => {
   byId("pause").setAttribute("aria-pressed", String(paused));
   setText(byId("pause"), paused ? "Go on" : "Pause");
   setText(byId("connection"), paused ? "Paused." : "");
-  turn();
+  if (over) replace();
+  else turn();
 });
