@@ -194,11 +194,11 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if flags.dryRun {
 		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
 	}
-	watched, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stdout, stderr)
 	if err != nil {
 		return err
 	}
-	defer watched.close()
+	defer shown.close()
 	journal, err := campaign.Resume(dir)
 	if err != nil {
 		return err

@@ -153,11 +153,11 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err := r.checkOut(); err != nil {
 		return err
 	}
-	watched, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stdout, stderr)
 	if err != nil {
 		return err
 	}
-	defer watched.close()
+	defer shown.close()
 	if plan.Single() {
 		return runSingle(ctx, plan, r, stdout)
 	}

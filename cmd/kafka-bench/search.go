@@ -183,11 +183,11 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	if err := r.checkOut(); err != nil {
 		return err
 	}
-	watched, err := r.openPages(stdout, stderr)
+	shown, err := r.openPages(stdout, stderr)
 	if err != nil {
 		return err
 	}
-	defer watched.close()
+	defer shown.close()
 	journal, err := campaign.Create(flags.out, cfg.Campaign(tool()))
 	if err != nil {
 		return err

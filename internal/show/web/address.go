@@ -60,7 +60,9 @@ func (a Address) names(header string) bool {
 }
 
 // url is the address as a browser takes it, with the port that is in use.
-func (a Address) url(port string) string { return "http://" + net.JoinHostPort(a.reachable(), port) + "/" }
+func (a Address) url(port string) string {
+	return "http://" + net.JoinHostPort(a.reachable(), port) + "/"
+}
 
 // reachable is the host of the URL: of every address of the machine one that another machine
 // may reach.

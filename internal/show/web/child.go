@@ -418,4 +418,3 @@ func livePage() ([]byte, error) {
 	err = p.Write(&page, pages.Options{Assets: ofServer.assets(), Modules: []string{"live.js"}})
 	return page.Bytes(), err
 }
-

@@ -31,8 +31,8 @@ type Library struct {
 // kept is what was read of a file, and which version of the file that was.
 type kept[T any] struct {
 	version version
-	value T
-	err   error
+	value   T
+	err     error
 }
 
 // version tells two versions of a file apart.
@@ -64,10 +64,10 @@ func (l *Library) Close() error { return l.root.Close() }
 
 // entry is a folder of a run or a campaign. All but its version follows from its name.
 type entry struct {
-	folder string
-	name   string    // of the scenario, as far as a folder's name has it
-	at     time.Time // when it was made; zero if the name does not say
-	version version // of its run.json or campaign.json
+	folder  string
+	name    string    // of the scenario, as far as a folder's name has it
+	at      time.Time // when it was made; zero if the name does not say
+	version version   // of its run.json or campaign.json
 }
 
 // folderName is a folder's name as package result makes it: time, name, id.

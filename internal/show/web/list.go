@@ -215,8 +215,8 @@ func (s *site) campaignOf(e entry, l links) *listedCampaign {
 func moment(at time.Time) string { return layout.Moment(at, "2006-01-02 15:04:05") }
 
 var listTemplate = template.Must(template.New("list").Funcs(template.FuncMap{
-	"count": func(n int) string { return unit.Count(int64(n)) },
-	"runs":  func(n int) string { return unit.Things(int64(n), "run") },
+	"count":  func(n int) string { return unit.Count(int64(n)) },
+	"runs":   func(n int) string { return unit.Things(int64(n), "run") },
 	"things": func(n int, what string) string { return unit.Things(int64(n), what) },
 	"moment": moment,
 	"box":    func(folder, name string) [2]string { return [2]string{folder, name} },

@@ -31,7 +31,9 @@ func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error)
 }
 
 // url is what to scrape.
-func (s *scrapes) url() string { return strings.TrimSuffix(s.door.address.url(s.door.port), "/") + metricsPath }
+func (s *scrapes) url() string {
+	return strings.TrimSuffix(s.door.address.url(s.door.port), "/") + metricsPath
+}
 
 // ServeHTTP answers a scrape of who may.
 func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {

@@ -60,7 +60,7 @@ type Options struct {
 }
 
 // Pages is the run's side of a child. Its methods return at once, whatever the child does, but
-// for Finish and Close. They may be called from any goroutine, and not after Finish or Close. A
+// for Finish and Close. They may be called from any goroutine; what is told after Finish or Close is lost. A
 // nil *Pages tells nobody.
 type Pages struct {
 	URL     string // of the page; "" if there is none
@@ -75,7 +75,7 @@ type Pages struct {
 	gone     chan struct{} // closed when the child has ended
 	dropped  atomic.Int64
 	warned   sync.Once
-	ending   atomic.Bool
+	ending   chan struct{} // closed when nothing more is told
 }
 
 // Bounds of what waits for the child, in messages. A status is worth less than what else is told.
@@ -121,7 +121,7 @@ func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	p := &Pages{
 		URL: answer.Page, Warning: answer.Warning, Metrics: answer.Metrics,
 		in: in, warn: o.Warn, patience: patience + tabsTimeout + endTimeout, queue: make(chan message, mostQueued),
-		written: make(chan struct{}), gone: make(chan struct{}),
+		written: make(chan struct{}), gone: make(chan struct{}), ending: make(chan struct{}),
 	}
 	go p.write()
 	go p.await(lines)
@@ -133,11 +133,22 @@ func (p *Pages) write() {
 	defer close(p.written)
 	to := json.NewEncoder(p.in)
 	var lost error
-	for m := range p.queue {
+	put := func(m message) {
 		if lost == nil {
 			if lost = to.Encode(m); lost != nil {
 				p.lose(lost.Error())
 			}
+		}
+	}
+	for {
+		select {
+		case m := <-p.queue:
+			put(m)
+		case <-p.ending:
+			for len(p.queue) > 0 {
+				put(<-p.queue)
+			}
+			return
 		}
 	}
 }
@@ -146,7 +157,9 @@ func (p *Pages) write() {
 func (p *Pages) await(out io.Reader) {
 	defer close(p.gone)
 	_, _ = io.Copy(io.Discard, out)
-	if !p.ending.Load() {
+	select {
+	case <-p.ending:
+	default:
 		p.lose("its process ended")
 	}
 }
@@ -202,8 +215,7 @@ func (p *Pages) Close() { p.end(0) }
 
 // end lets the child end by itself for so long, and then takes its input away, which ends it.
 func (p *Pages) end(patience time.Duration) {
-	p.ending.Store(true)
-	close(p.queue)
+	close(p.ending)
 	wait(p.gone, patience)
 	_ = p.in.Close() // the child may be gone
 	<-p.written
