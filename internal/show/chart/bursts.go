@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"math"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -64,12 +65,10 @@ func burstPeaks(in Input) (draw.Spec, error) {
 	highs := draw.Series{Name: "median of the highest", Figure: "lag_records", Kind: draw.Whiskers, Colour: 1}
 	lows := draw.Series{Name: "median of the lowest", Figure: "lag_records", Kind: draw.Whiskers, Colour: 2}
 	var names []string
-	var lacking []error
-	for _, r := range s.runs {
+	_, notes, err := gather(s.runs, func(r named) (named, error) {
 		high, low, err := extremes(r)
 		if err != nil {
-			lacking = append(lacking, err)
-			continue
+			return r, err
 		}
 		x := float64(len(names))
 		names = append(names, r.name)
@@ -77,18 +76,15 @@ func burstPeaks(in Input) (draw.Spec, error) {
 		addPoints(&troughs, x+0.1, low)
 		addMedian(&highs, x-0.1, analysis.FromValues(high), 1)
 		addMedian(&lows, x+0.2, analysis.FromValues(low), 1)
-	}
-	notes, err := onlyMissing(len(names), lacking)
-	if err != nil {
-		return draw.Spec{}, err
-	}
+		return r, nil
+	})
+	series := []draw.Series{peaks, highs, troughs, lows}
 	return draw.Spec{
 		Title: "Consumer lag in and between bursts", X: rows("run", names),
-		Panels: []draw.Panel{{Y: draw.Free("consumer lag", draw.Linear, count), Series: []draw.Series{peaks, highs, troughs, lows}}},
+		Panels: []draw.Panel{{Y: draw.Free("consumer lag", draw.Linear, count), Series: series}},
 		Alt:    fmt.Sprintf("The highest lag of each burst of %s, and the lowest between two bursts.", s.said()),
-		Notes: slices.Concat(s.notes, notes, []string{
-			"Dots are bursts. Beside them is their median, with an interval of 95 % from six bursts on, else from the lowest to the highest."}),
-	}, nil
+		Notes:  slices.Concat(s.notes, notes, []string{strings.ReplaceAll(whiskersNote, "runs", "bursts")}),
+	}, err
 }
 
 func addPoints(s *draw.Series, x float64, values []float64) {

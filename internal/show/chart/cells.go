@@ -32,25 +32,20 @@ func cells(in Input) (draw.Spec, error) {
 	places, axis := placesOf(study)
 	spec.X = axis
 	var titles []string
-	var lacking []error
-	for _, f := range figures {
+	all, notes, err := gather(figures, func(f figure.Figure) (draw.Panel, error) {
 		p, notes, err := repeatedPanel(study, f, places)
-		if err != nil {
-			lacking = append(lacking, err)
-			continue
-		}
-		titles = append(titles, f.Title)
-		spec.Panels, spec.Notes = append(spec.Panels, p), append(spec.Notes, notes...)
-	}
-	notes, err := onlyMissing(len(spec.Panels), lacking)
-	spec.Notes = append(spec.Notes, notes...)
+		titles, spec.Notes = append(titles, f.Title), append(spec.Notes, notes...)
+		return p, err
+	})
+	spec.Panels, spec.Notes = all, append(spec.Notes, notes...)
 	spec.Alt = fmt.Sprintf("%s of %s: each run, their median and what bounds it.", strings.Join(titles, ", "),
 		unit.Things(int64(len(study.Cells)), "configuration"))
 	return spec, err
 }
 
 // whiskersNote says what is drawn of repeated runs.
-const whiskersNote = "Dots are runs. Beside them is their median, with an interval of 95 % from six runs on, else from the lowest to the highest."
+const whiskersNote = "Dots are runs. Beside them is their median, with an interval of 95 % from six runs on, " +
+	"else from the lowest to the highest."
 
 // repeatedPanel is a figure over the cells that have it.
 func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (draw.Panel, []string, error) {
@@ -62,25 +57,16 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 		bounds += dotsOf(cell, f, places[i], &dots)
 		addMedian(&medians, places[i]+aside(places), cell.Of(f.Name), 1)
 	}
-	if math.IsNaN(highest(dots.Y)) {
+	if len(dots.Y) == 0 {
 		return draw.Panel{}, nil, lacksFigure(study, f)
 	}
 	p := draw.Panel{Y: axisOf(f, draw.Linear), Series: []draw.Series{dots, medians}}
-	if least := lowest(dots.Y); f.Kind == figure.Nanoseconds && least > 0 && highest(dots.Y) >= apart*least {
-		p.Y.Scale = draw.Log
-	}
+	p.Y.Scale = scaleWithin(p.Series)
 	if bounds > 0 {
-		return p, []string{fmt.Sprintf("%s: %s only a lower bound, and not drawn.", f.Title,
-			haveOrHas(unit.Things(int64(bounds), "run"), bounds))}, nil
+		return p, []string{fmt.Sprintf("%s: not drawn are %s with only a lower bound.", f.Title,
+			unit.Things(int64(bounds), "run"))}, nil
 	}
 	return p, nil, nil
-}
-
-func haveOrHas(things string, n int) string {
-	if n == 1 {
-		return things + " has"
-	}
-	return things + " have"
 }
 
 // aside is how far from its runs a median is drawn, so that it hides none.
@@ -146,10 +132,11 @@ func numbersOf(study *analysis.Study) ([]float64, func(float64) string) {
 	if len(study.Axes) != 1 || len(study.Cells) < 2 {
 		return nil, nil
 	}
+	number := func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }
 	for _, parse := range []struct {
 		number func(string) (float64, error)
 		format func(float64) string
-	}{{size, bytes}, {func(s string) (float64, error) { return strconv.ParseFloat(s, 64) }, func(v float64) string { return decimals(v, 6) }}} {
+	}{{size, bytes}, {number, func(v float64) string { return decimals(v, 6) }}} {
 		var places []float64
 		for _, cell := range study.Cells {
 			if len(cell.Values) != 1 {
@@ -187,7 +174,8 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 		var parts []string
 		for i := range study.Cells {
 			if r := study.Cells[i].Of(name); r.N > 0 {
-				parts = append(parts, fmt.Sprintf("%s %s of %s", study.Cells[i].Label, r.Bounded(f), unit.Things(int64(r.N), "run")))
+				parts = append(parts, fmt.Sprintf("%s %s of %s", study.Cells[i].Label, r.Bounded(f),
+					unit.Things(int64(r.N), "run")))
 			}
 		}
 		if len(parts) > 0 {
@@ -204,7 +192,8 @@ func codecs(in Input) (draw.Spec, error) {
 	if len(runs) == 0 && in.Campaign != nil {
 		runs = in.Campaign.Runs
 	}
-	runs = slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil || len(r.Run.Compression) == 0 })
+	runs = slices.DeleteFunc(slices.Clone(runs),
+		func(r *result.Recorded) bool { return r == nil || len(r.Run.Compression) == 0 })
 	if len(runs) == 0 {
 		return draw.Spec{}, &Missing{Of: "the input", Field: "compression", File: runFile}
 	}

@@ -67,7 +67,8 @@ func differences(in Input) (draw.Spec, error) {
 	return draw.Spec{
 		Title: "Differences from " + d.Base, X: draw.Free("difference from the median of "+d.Base, draw.Linear, signedShare),
 		Panels: []draw.Panel{p}, Marks: []draw.Mark{{At: 0, Words: "no difference"}}, Notes: notes,
-		Alt: fmt.Sprintf("By how much the figures of each set are higher or lower than those of %s, with their bounds.", d.Base),
+		Alt: fmt.Sprintf("By how much the figures of each set are higher or lower than those of %s, with their bounds.",
+			d.Base),
 	}, nil
 }
 
@@ -99,7 +100,8 @@ func history(in Input) (draw.Spec, error) {
 	}
 	spec := draw.Spec{
 		Title: "History", X: rows("run", h.Runs),
-		Alt: fmt.Sprintf("Figures of %d runs of one configuration in the order of time, and where their levels change.", len(h.Runs)),
+		Alt: fmt.Sprintf("Figures of %d runs of one configuration in the order of time, and where their levels change.",
+			len(h.Runs)),
 	}
 	for _, of := range h.Series {
 		s := draw.Series{Name: "run", Figure: of.Figure.Name, Kind: draw.Points, Colour: 1}

@@ -19,7 +19,8 @@ func (in Input) searchOf() (*result.Search, string, error) {
 	if s := in.Campaign.Campaign.Search; s != nil && len(s.Probes) > 0 {
 		return s, name, nil
 	}
-	return nil, name, &Missing{Of: name, Field: "search.probes", File: campaignFile, Why: "it is not a search, or made no probe yet"}
+	return nil, name, &Missing{Of: name, Field: "search.probes", File: campaignFile,
+		Why: "it is not a search, or made no probe yet"}
 }
 
 // fate is what became of a probe.
@@ -101,7 +102,8 @@ func capacity(in Input) (draw.Spec, error) {
 	}
 	return draw.Spec{
 		Title: "Latency by share of the highest rate: " + name, Panels: []draw.Panel{p},
-		X:   draw.Free("offered ÷ highest rate that holds, "+perS(*found.HighestPerS), draw.Linear, share),
-		Alt: fmt.Sprintf("The response time by offered rate, as a share of the highest that holds, %s.", perS(*found.HighestPerS)),
+		X: draw.Free("offered ÷ highest rate that holds, "+perS(*found.HighestPerS), draw.Linear, share),
+		Alt: fmt.Sprintf("The response time by offered rate, as a share of the highest that holds, %s.",
+			perS(*found.HighestPerS)),
 	}, nil
 }

@@ -19,38 +19,42 @@ func stored(in Input) (draw.Spec, error) {
 	if err != nil {
 		return draw.Spec{}, err
 	}
-	p := draw.Panel{Y: draw.Free("throughput", draw.Linear, bytesPerS)}
-	var lacking []error
-	for n, r := range s.runs {
+	colour := 0
+	series, notes, err := gather(s.runs, func(r named) (draw.Series, error) {
 		xs, ys, _ := analysis.Stored(r.Recorded)
 		if len(xs) == 0 || !produces(r) {
-			lacking = append(lacking, r.lacks(intervalsFile, "acked records in a whole interval", ""))
-			continue
+			return draw.Series{}, r.lacks(intervalsFile, "acked records in a whole interval", "")
 		}
-		colour := 1 + n%5
-		p.Series = append(p.Series, draw.Series{Name: r.name, Figure: "acked", Kind: draw.Points, X0: xs, Y: ys, Colour: colour})
-		if slope := stats.SlopeOf(xs, ys, analysis.Confidence); !math.IsNaN(slope.Slope) {
-			p.Series = append(p.Series, lineThrough(slope, xs, colour))
-			s.notes = append(s.notes, fmt.Sprintf("%s: each GB more changes the throughput by %s (%s to %s, with a confidence of 95 %%).",
-				r.name, bytesPerS(1e9*slope.Slope), bytesPerS(1e9*slope.Low), bytesPerS(1e9*slope.High)))
-		}
-	}
-	notes, err := onlyMissing(len(p.Series), lacking)
+		colour = colour%5 + 1
+		return draw.Series{Name: r.name, Figure: "acked", Kind: draw.Points, X0: xs, Y: ys, Colour: colour}, nil
+	})
 	if err != nil {
 		return draw.Spec{}, err
 	}
+	for _, run := range series {
+		slope := stats.SlopeOf(run.X0, run.Y, analysis.Confidence)
+		if math.IsNaN(slope.Slope) {
+			continue
+		}
+		series = append(series, lineThrough(slope, run))
+		perGB := func(slope float64) string { return bytesPerS(1e9 * slope) }
+		s.notes = append(s.notes, fmt.Sprintf("%s: each GB more changes the throughput by %s (%s to %s at 95 %%).",
+			run.Name, perGB(slope.Slope), perGB(slope.Low), perGB(slope.High)))
+	}
 	return draw.Spec{
 		Title: s.title("Throughput by stored bytes"), X: draw.Free("keys and values stored", draw.Linear, bytes),
-		Panels: []draw.Panel{p}, Notes: slices.Concat(s.notes, notes),
-		Alt: fmt.Sprintf("The throughput of each interval of %s over the bytes that were stored by then.", s.said()),
+		Panels: []draw.Panel{{Y: draw.Free("throughput", draw.Linear, bytesPerS), Series: series}},
+		Alt:    fmt.Sprintf("The throughput of each interval of %s over the bytes that were stored by then.", s.said()),
+		Notes:  append(s.notes, notes...),
 	}, nil
 }
 
-// lineThrough is the line of a slope between the ends of xs, which are ascending.
-func lineThrough(s stats.Slope, xs []float64, colour int) draw.Series {
-	from, to := xs[0], xs[len(xs)-1]
+// lineThrough is the line of a slope between the first and the last of the points.
+func lineThrough(s stats.Slope, points draw.Series) draw.Series {
+	from, to := points.X0[0], points.X0[len(points.X0)-1]
 	y := func(x float64) float64 { return s.MeanY + s.Slope*(x-s.MeanX) }
-	return draw.Series{Name: "least squares", Kind: draw.Line, X0: []float64{from, to}, Y: []float64{y(from), y(to)}, Colour: colour}
+	return draw.Series{Name: points.Name + ", least squares", Kind: draw.Line, X0: []float64{from, to},
+		Y: []float64{y(from), y(to)}, Colour: points.Colour}
 }
 
 // A line is cells that are alike but for what the x axis shows.
@@ -61,10 +65,10 @@ type line struct {
 
 // linesOf groups the cells of a study by the settings of some paths in which they differ.
 func linesOf(study *analysis.Study, paths ...string) (lines []line) {
-	differs := func(path string) bool {
-		return slices.ContainsFunc(study.Cells, func(c analysis.Cell) bool { return c.Setting(path) != study.Cells[0].Setting(path) })
-	}
-	paths = slices.DeleteFunc(slices.Clone(paths), func(p string) bool { return !differs(p) })
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		first := study.Cells[0].Setting(path)
+		return !slices.ContainsFunc(study.Cells, func(c analysis.Cell) bool { return c.Setting(path) != first })
+	})
 	for i := range study.Cells {
 		cell := &study.Cells[i]
 		name := lineName(cell, paths)
@@ -156,7 +160,7 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	for _, s := range all {
 		values = append(values, s.Y...)
 	}
-	if least := lowest(values); least > 0 && highest(values) >= apart*least {
+	if least, most := extent(values); least > 0 && most >= apart*least {
 		return draw.Log
 	}
 	return draw.Linear
@@ -164,7 +168,8 @@ func scaleWithin(all []draw.Series) draw.Scale {
 
 // linesPanel is a figure over the cells of each line: runs, median and what bounds it. x is
 // where a cell is, if it has a place.
-func linesPanel(study *analysis.Study, lines []line, f figure.Figure, x func(*analysis.Cell) (float64, bool)) (draw.Panel, error) {
+func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
+	x func(*analysis.Cell) (float64, bool)) (draw.Panel, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}
 	for n, l := range lines {
 		colour := 1 + n%5
