@@ -198,6 +198,11 @@ var walls = map[string][]string{
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
+	// What is drawn of runs: chart makes specs, with the cells of analysis.
+	"internal/show/chart": {
+		"internal/show/analysis", "internal/show/draw", "internal/result/figure", "internal/result", "internal/measure/stats",
+		"internal/plan/spelling", "internal/plan/unit",
+	},
 	"internal/show/compared": {
 		"internal/show/analysis", "internal/show/layout", "internal/show/report", "internal/result/figure", "internal/result", "internal/plan/unit",
 	},
@@ -235,7 +240,7 @@ var helpers = []string{
 var pure = []string{
 	"internal/run/judge",
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
-	"internal/show/analysis", "internal/show/answers", "internal/show/layout",
+	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",

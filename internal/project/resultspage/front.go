@@ -25,6 +25,14 @@ const searched = "search-"
 
 var front = []string{headline, search, bySarama}
 
+// presetNamed is the preset that an entry is made of, under its own name or another.
+func presetNamed(entry string) string {
+	if entry == bySarama {
+		return "sweep-compression"
+	}
+	return entry
+}
+
 // The marks in README between which the headline is.
 const (
 	blockBegin = "<!-- result:begin -->\n"

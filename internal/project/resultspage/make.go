@@ -58,7 +58,7 @@ func command(name string) []string {
 	args := []string{"run", name}
 	switch {
 	case name == bySarama:
-		args = []string{"run", "sweep-compression", "--driver", "sarama", "--set", "name=" + name}
+		args = []string{"run", presetNamed(name), "--driver", "sarama", "--set", "name=" + name}
 	case slices.Contains(long, name):
 		args = append(args, "--quick")
 	}

@@ -28,9 +28,9 @@ func (s *shelf) page() ([]byte, error) {
 		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts,
 		"table": s.table,
 		"ours":  s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
-		"overCap": s.overCap, "reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
-		"sweep": s.sweep, "best": s.best, "recovery": s.recovery, "repeats": s.repeats, "intervals": s.intervals,
-		"goals": s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade,
+		"reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
+		"recovery": s.recovery,
+		"goals":    s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade,
 		"neededBound": s.neededBound,
 		"suite":       s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts,
 		"missingSuites": s.missingSuites, "accounted": s.accounted,
@@ -141,10 +141,16 @@ func plain(values []float64) figure.Repeats {
 	return figure.Repeats{Ranked: values, AtLeast: values}
 }
 
-func medianOf(values []float64) float64 { return stats.Summarise(values, confidence).Median }
+func medianOf(values []float64) float64 { return stats.Summarise(values, 0).Median }
 
-// values are those of the runs that have the figure.
-func (c cell) values(f figure.Figure) figure.Repeats { return f.Over(summaries(c.runs)) }
+// values are those of the valid runs that have the figure.
+func (c cell) values(f figure.Figure) figure.Repeats { return f.Over(summaries(valid(c.runs))) }
+
+func valid(runs []*result.Recorded) []*result.Recorded {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool {
+		return r.Run.Verdict.Status != result.Valid
+	})
+}
 
 // highest is a figure's highest value in all runs of the page.
 func (s *shelf) highest(name string) (string, error) { return s.extreme(name, slices.Max[[]float64]) }
@@ -164,33 +170,48 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 	return values.Format(f, choose), nil
 }
 
-// table is the scenarios, each with what was reported and what was measured.
+// table is the scenarios, each with what was measured and, below it, what was reported.
 func (s *shelf) table() (string, error) {
-	columns := []string{"lag_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s"}
+	columns := []string{
+		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s",
+	}
 	var b strings.Builder
 	for _, e := range s.entries {
-		backlog, err := s.ours(e.scenario, "backlog_peak")
-		if err != nil {
-			return "", err
-		}
 		row := []string{"`" + e.scenario + "`"}
 		for _, name := range columns {
 			before, err := reported(e.scenario, name)
 			if err != nil {
 				return "", err
 			}
-			now, err := s.ours(e.scenario, name)
+			now, err := s.now(e, name)
 			if err != nil {
 				return "", err
 			}
-			row = append(row, before, now)
-			if name == "lag_peak" {
-				row = append(row, backlog)
+			if before != absent {
+				now += "<br>*before: " + before + "*"
 			}
+			row = append(row, now)
 		}
 		fmt.Fprintf(&b, "| %s | %s |\n", strings.Join(row, " | "), e.verdict())
 	}
 	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// now is a figure of a scenario's runs with their range; of a sweep's configurations, the
+// lowest and the highest median.
+func (s *shelf) now(e entry, name string) (string, error) {
+	if len(e.cells) != 1 {
+		return s.ours(e.scenario, name)
+	}
+	f, err := figure.Named(name)
+	if err != nil {
+		return "", err
+	}
+	values := e.cells[0].values(f.Among(summaries(s.all())))
+	if len(values.Ranked) == 0 {
+		return absent, nil
+	}
+	return withRange(f, values), nil
 }
 
 // verdict is how many of the runs are valid.
@@ -215,22 +236,8 @@ func (e *entry) verdict() string {
 	return fmt.Sprintf("**%d of %d valid**", valid, len(runs))
 }
 
-// verdicts says whether all runs are valid, and names those that are not.
-func (s *shelf) verdicts() string {
-	all := s.all()
-	var invalid []string
-	for _, r := range all {
-		if r.Run.Verdict.Status != result.Valid {
-			invalid = append(invalid,
-				fmt.Sprintf("`%s` (%s)", r.Run.Run.Name, strings.Join(r.Run.Verdict.Reasons, "; ")))
-		}
-	}
-	if len(invalid) == 0 {
-		return fmt.Sprintf("All %d runs are valid, so their books balance.", len(all))
-	}
-	return fmt.Sprintf("%d of the %d runs are invalid, and their figures are not to be relied on: %s.",
-		len(invalid), len(all), strings.Join(invalid, ", "))
-}
+// verdicts says how many of the runs are valid.
+func (s *shelf) verdicts() string { return leftOut(s.all()) }
 
 // where is the machine and the software of the runs. Runs of several machines on
 // one page would compare nothing.
@@ -272,15 +279,6 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// overCap is how far our lag went over its bound.
-func (s *shelf) overCap(scenario string) string {
-	r := s.one(scenario)
-	if r == nil || r.Run.Backpressure == nil || r.Run.Lag.PeakRecords == nil {
-		return absent
-	}
-	return times(float64(*r.Run.Lag.PeakRecords) / float64(r.Run.Backpressure.MaxLag))
-}
-
 // reportedOverCap is how far the reported lag went over the same bound.
 func (s *shelf) reportedOverCap(scenario string) string {
 	r, p := s.one(scenario), priorOf(scenario)
@@ -292,36 +290,42 @@ func (s *shelf) reportedOverCap(scenario string) string {
 
 func times(ratio float64) string { return fmt.Sprintf("%.2f ×", ratio) }
 
-// idle is the share of the consumers' capacity that stood idle.
+// idle is the share of the consumers' capacity that stood idle, the median of the runs.
 func (s *shelf) idle(scenario string) string {
-	r := s.one(scenario)
-	if r == nil || r.Run.Consumer.Utilisation == nil {
+	var idle []float64
+	for _, r := range valid(s.of(scenario).runs()) {
+		if u := r.Run.Consumer.Utilisation; u != nil {
+			idle = append(idle, max(0, 1-*u))
+		}
+	}
+	if len(idle) == 0 {
 		return absent
 	}
-	return unit.Percent(max(0, 1-*r.Run.Consumer.Utilisation))
+	return unit.Percent(medianOf(idle))
 }
 
-// drain says how a run's drain ended.
+// drain says how the runs' drains ended.
 func (s *shelf) drain(scenario string) string {
-	r := s.one(scenario)
-	switch {
-	case r == nil:
+	runs := valid(s.of(scenario).runs())
+	var took, left []float64
+	for _, r := range runs {
+		if l := r.Run.Lag; l.Drained {
+			took = append(took, l.DrainTimeS*1e9)
+		} else {
+			left = append(left, float64(r.Run.Delivery.Pending))
+		}
+	}
+	var parts []string
+	if len(took) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d runs drained, after %s", len(took), len(runs),
+			unit.Nanos(int64(medianOf(took)))))
+	}
+	if len(left) > 0 {
+		parts = append(parts, fmt.Sprintf("%d of %d runs did not drain in their time, with %s records left", len(left),
+			len(runs), unit.Count(int64(medianOf(left)))))
+	}
+	if len(parts) == 0 {
 		return absent
-	case r.Run.Lag.Drained:
-		return "drained after " + unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9))
 	}
-	return fmt.Sprintf("not drained after %s, with %s records left", unit.Nanos(int64(r.Run.Lag.DrainTimeS*1e9)),
-		unit.Count(r.Run.Delivery.Pending))
-}
-
-// repeats is how often a scenario was run.
-func (s *shelf) repeats(scenario string) string {
-	most := 0
-	for _, c := range s.of(scenario).cells {
-		most = max(most, len(c.runs))
-	}
-	if most == 1 {
-		return "one run"
-	}
-	return fmt.Sprintf("%d runs", most)
+	return strings.Join(parts, ", ")
 }

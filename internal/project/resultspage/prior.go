@@ -3,6 +3,8 @@ package main
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
+	"strings"
 )
 
 //go:embed prior.json
@@ -80,12 +82,18 @@ func (p prior) reported(figure string) (v float64, known bool) {
 	return 0, false
 }
 
-// configuration is what was reported for one value of the sweep.
-func (p prior) configuration(value string) priorCell {
-	for _, c := range p.Configurations {
-		if c.Value == value {
-			return c
-		}
+// reported prints what was reported of a configuration.
+func (c priorCell) reported() string {
+	var parts []string
+	if c.E2eP99Ms != nil {
+		parts = append(parts, fmt.Sprintf("p99 %.1f ms", *c.E2eP99Ms))
 	}
-	return priorCell{Value: value}
+	if c.GCCycles != nil {
+		cycles := fmt.Sprintf("%.0f", c.GCCycles[0])
+		if c.GCCycles[1] != c.GCCycles[0] {
+			cycles += fmt.Sprintf(" to %.0f", c.GCCycles[1])
+		}
+		parts = append(parts, cycles+" GC cycles")
+	}
+	return strings.Join(parts, ", ")
 }

@@ -41,29 +41,37 @@ func recoveryOf(run *result.Run) (recovery, bool) {
 	return recovery{}, false
 }
 
-// recovery is the arithmetic of a recovery as a table.
+// recovery is the arithmetic of the recoveries of a scenario as a table: a column for each run.
 func (s *shelf) recovery(scenario string) string {
-	run := s.one(scenario)
-	if run == nil {
+	runs := valid(s.of(scenario).runs())
+	if len(runs) == 0 {
 		return "There is no run yet."
 	}
-	r, found := recoveryOf(&run.Run)
-	if !found {
-		return "The run found no backlog that was worked off."
+	head, rule := methodsOf(runs), "---"
+	var rows [7][]string
+	for i, name := range []string{
+		"backlog when the work became lighter", "backlog of a group that keeps up", "offered meanwhile", "drain rate",
+		"backlog ÷ (drain rate − offered)", "time until the backlog was back to normal", "difference",
+	} {
+		rows[i] = []string{name}
 	}
 	seconds := func(s float64) string { return unit.Nanos(int64(s * 1e9)) }
-	var b strings.Builder
-	fmt.Fprintf(&b, "| %s | |\n|---|--:|\n", methodsOf([]*result.Recorded{run}))
-	for _, row := range [][2]string{
-		{"backlog when the work became lighter", unit.Count(r.BacklogRecords) + " records"},
-		{"backlog of a group that keeps up", unit.Count(r.NormalRecords) + " records"},
-		{"offered meanwhile", unit.PerSecond(r.OfferedPerS)},
-		{"drain rate", unit.PerSecond(r.DeliveredPerS)},
-		{"backlog ÷ (drain rate − offered)", seconds(r.ExpectedS)},
-		{"time until the backlog was back to normal", seconds(*r.DrainTimeS)},
-		{"difference", fmt.Sprintf("%.2f %%", 100*r.difference())},
-	} {
-		fmt.Fprintf(&b, "| %s | %s |\n", row[0], row[1])
+	for i, run := range runs {
+		head, rule = head+fmt.Sprintf(" | run %d", i+1), rule+"|--:"
+		r, found := recoveryOf(&run.Run)
+		if !found {
+			return fmt.Sprintf("Run %d found no backlog that was worked off.", i+1)
+		}
+		for row, text := range []string{
+			unit.Count(r.BacklogRecords) + " records", unit.Count(r.NormalRecords) + " records", unit.PerSecond(r.OfferedPerS),
+			unit.PerSecond(r.DeliveredPerS), seconds(r.ExpectedS), seconds(*r.DrainTimeS), fmt.Sprintf("%.2f %%", 100*r.difference()),
+		} {
+			rows[row] = append(rows[row], text)
+		}
 	}
-	return strings.TrimSuffix(b.String(), "\n")
+	lines := []string{"| " + head + " |", "|" + rule + "|"}
+	for _, row := range rows {
+		lines = append(lines, "| "+strings.Join(row, " | ")+" |")
+	}
+	return strings.Join(lines, "\n")
 }

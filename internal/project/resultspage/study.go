@@ -72,7 +72,7 @@ func runsText(n int) string {
 // shortened says in which way a study was made shorter than its preset; "" if it was
 // not.
 func (e *entry) shortened() (string, error) {
-	preset, err := scenario.ReadSuite(e.scenario, scenario.Options{})
+	preset, err := scenario.ReadSuite(presetNamed(e.scenario), scenario.Options{})
 	if err != nil {
 		return "", err
 	}
@@ -223,7 +223,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 
 // questionOf is what a study was made to answer.
 func questionOf(name string) (string, error) {
-	preset, err := scenario.ReadSuite(name, scenario.Options{})
+	preset, err := scenario.ReadSuite(presetNamed(name), scenario.Options{})
 	return preset.Question, err
 }
 

@@ -119,6 +119,9 @@ func besidePrior(table, suite string) (string, error) {
 			byVariant[p.Variant] = p.reported()
 		}
 	}
+	for _, c := range priorOf(presetNamed(suite)).Configurations {
+		byVariant[c.Value] = c.reported()
+	}
 	if len(byVariant) == 0 {
 		return table, nil
 	}

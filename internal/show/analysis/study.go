@@ -9,7 +9,8 @@
 //
 // Files to know: sets.go (which runs), repeated.go (a figure over them), levels.go (tests that
 // share a chance of a false alarm), compare.go, history.go, study.go, against.go (variants),
-// engines.go, differences.go (what else differs), variant.go, rules.go (what stands out), labels.go (names of cells).
+// engines.go, differences.go (what else differs), variant.go, rules.go (what stands out), labels.go (names of cells),
+// over.go (lag and stored bytes over a run).
 package analysis
 
 import (

@@ -29,20 +29,7 @@ func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.Mea
 // bytes of keys and values that were stored at its middle, the fill and the warm-up
 // included. The intervals are all it needs.
 func slopeOf(r *result.Recorded) storedSlope {
-	size := ackedBytes(&r.Run)
-	stored := 0.0
-	if r.Run.Fill != nil {
-		stored = float64(r.Run.Fill.Bytes)
-	}
-	var xs, ys []float64
-	end := analysis.Window(&r.Run)
-	for _, iv := range r.Intervals {
-		bytes := float64(iv.Acked) * size
-		if length := iv.Seconds(); iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
-			xs, ys = append(xs, stored+bytes/2), append(ys, bytes/length)
-		}
-		stored += bytes
-	}
+	xs, ys, stored := analysis.Stored(r)
 	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}
 }
 
@@ -169,12 +156,4 @@ func slopeText(c *analysis.Cell, scale slopeScale) string {
 	}
 	e := slopeBounds(slopes, scale)
 	return fmt.Sprintf("%s (%s)", scale.print(e.Value), rangeOf(scale.print, e.Low, e.High))
-}
-
-// ackedBytes is the mean size of an acked record; 0 where none was acked.
-func ackedBytes(r *result.Run) float64 {
-	if r.Load.Acked == 0 {
-		return 0
-	}
-	return float64(r.Load.Bytes) / float64(r.Load.Acked)
 }

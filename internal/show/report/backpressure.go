@@ -156,17 +156,10 @@ func moved(b *result.Backpressure) string {
 	if b.Per == "partition" {
 		text += ", in each partition"
 	}
-	if estimates(b) {
+	if analysis.Estimates(b) {
 		text = layout.List(text, "of the backlog as it is estimated between commits, not of the consumer lag")
 	}
 	return text
-}
-
-// estimates tells whether a controller bounds what is not yet worked off by its own
-// reckoning: the consumer lag has in it what was worked off and not yet committed, and
-// may be above such a bound all the time.
-func estimates(b *result.Backpressure) bool {
-	return slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
 }
 
 // kept says whether the promise of a controller was kept: the bound, or the target.

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"slices"
 
@@ -76,7 +75,7 @@ func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sample
 func printPictureOf(p *layout.Page, r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
 	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
-	if bound := boundLevels(r); estimates(r.Run.Backpressure) && len(bound) > 0 {
+	if bound := boundLevels(r); analysis.Estimates(r.Run.Backpressure) && len(bound) > 0 {
 		title, d = "backlog (acked − delivered), at the ends of intervals", picture{run: r,
 			lag: backlogs(r.Intervals), bound: bound}
 	}
@@ -124,7 +123,7 @@ func boundMark(drawn []picture) string {
 // partition is no line in a picture of the topic's lag, and neither is one of a backlog
 // that a controller estimates.
 func bounds(r *result.Recorded) []layout.Level {
-	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || estimates(b) {
+	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || analysis.Estimates(b) {
 		return nil
 	}
 	return boundLevels(r)
@@ -168,31 +167,13 @@ func which(v analysis.Variant) string {
 	return fmt.Sprintf("of %d the one with the median peak", len(v.Runs))
 }
 
-// levels are what is known of the lag: each value lasts until the next one was seen, or
-// over the interval at whose end it was seen. The samples tell it, several in an interval;
-// a run that did not keep them has the one at each interval's end.
+// levels are what is known of the lag, and whether it was sampled in between.
 func levels(intervals []result.Interval) (all []layout.Level, sampled bool) {
-	var samples []result.LagSample
-	for _, i := range intervals {
-		samples = append(samples, i.LagSamples...)
-		if i.LagRecords != nil {
-			all = append(all, layout.Level{StartNs: i.StartNs, EndNs: i.EndNs, Value: *i.LagRecords})
-		}
+	held, sampled := analysis.LagOver(intervals)
+	for _, h := range held {
+		all = append(all, layout.Level{StartNs: h.StartNs, EndNs: h.EndNs, Value: h.Records})
 	}
-	if len(samples) == 0 {
-		return all, len(all) == 0
-	}
-	// Two readers of the lag may overtake each other.
-	slices.SortStableFunc(samples, func(a, b result.LagSample) int { return cmp.Compare(a.AtNs, b.AtNs) })
-	all = all[:0]
-	for i, s := range samples {
-		end := max(intervals[len(intervals)-1].EndNs, s.AtNs+1)
-		if i+1 < len(samples) {
-			end = max(samples[i+1].AtNs, s.AtNs+1)
-		}
-		all = append(all, layout.Level{StartNs: s.AtNs, EndNs: end, Value: s.Records})
-	}
-	return all, true
+	return all, sampled
 }
 
 func highestOf(lag []layout.Level) (highest int64) {

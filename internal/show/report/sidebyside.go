@@ -189,7 +189,7 @@ func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 func boundNotes(compared []analysis.Variant) []string {
 	var names []string
 	for _, v := range compared {
-		if v.Figure(analysis.FigureCalled("bound_max")).N > 0 && estimates(v.Runs[0].Run.Backpressure) {
+		if v.Figure(analysis.FigureCalled("bound_max")).N > 0 && analysis.Estimates(v.Runs[0].Run.Backpressure) {
 			names = append(names, v.Name)
 		}
 	}

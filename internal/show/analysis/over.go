@@ -1,0 +1,70 @@
+package analysis
+
+import (
+	"cmp"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Held is a number of records that is known from StartNs to EndNs.
+type Held struct {
+	StartNs, EndNs int64
+	Records        int64
+}
+
+// LagOver is what is known of the consumer lag: each value lasts until the next one was seen,
+// or over the interval at whose end it was seen. The samples tell it, several in an interval;
+// a run that did not keep them (sampled is false) has the one at each interval's end.
+func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
+	var samples []result.LagSample
+	for _, i := range intervals {
+		samples = append(samples, i.LagSamples...)
+		if i.LagRecords != nil {
+			all = append(all, Held{i.StartNs, i.EndNs, *i.LagRecords})
+		}
+	}
+	if len(samples) == 0 {
+		return all, len(all) == 0
+	}
+	// Two readers of the lag may overtake each other.
+	slices.SortStableFunc(samples, func(a, b result.LagSample) int { return cmp.Compare(a.AtNs, b.AtNs) })
+	all = all[:0]
+	for i, s := range samples {
+		end := max(intervals[len(intervals)-1].EndNs, s.AtNs+1)
+		if i+1 < len(samples) {
+			end = max(samples[i+1].AtNs, s.AtNs+1)
+		}
+		all = append(all, Held{s.AtNs, end, s.Records})
+	}
+	return all, true
+}
+
+// Stored is the throughput of each whole interval of the measured window, bytes of keys and
+// values per second, and the bytes that were stored at its middle, the fill and the warm-up
+// included. Total is what was stored at the end.
+func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
+	if r.Run.Fill != nil {
+		total = float64(r.Run.Fill.Bytes)
+	}
+	size := 0.0
+	if r.Run.Load.Acked > 0 {
+		size = float64(r.Run.Load.Bytes) / float64(r.Run.Load.Acked)
+	}
+	end := Window(&r.Run)
+	for _, iv := range r.Intervals {
+		bytes := float64(iv.Acked) * size
+		if length := iv.Seconds(); iv.StartNs >= 0 && iv.EndNs <= end && length > 0 {
+			stored, perS = append(stored, total+bytes/2), append(perS, bytes/length)
+		}
+		total += bytes
+	}
+	return stored, perS, total
+}
+
+// Estimates tells whether a controller bounds what is not yet worked off by its own
+// reckoning: the consumer lag has in it what was worked off and not yet committed, and
+// may be above such a bound all the time.
+func Estimates(b *result.Backpressure) bool {
+	return b != nil && slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
+}

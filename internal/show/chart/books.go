@@ -1,0 +1,86 @@
+package chart
+
+import (
+	"fmt"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// An outcome is a count of run.json that says what became of records.
+type outcome struct {
+	name, figure string
+	count        int64
+	always       bool // drawn if it is 0, too
+}
+
+// outcomes are those of the scheduled records, in the order of their lives; of several groups
+// the counts of deliveries are of all copies.
+func outcomes(r *result.Run) []outcome {
+	all := []outcome{
+		{"scheduled", "load.scheduled", r.Load.Scheduled, true},
+		{"shed", "load.shed", r.Load.Shed, false},
+		{"deferred", "load.deferred", r.Load.Deferred, false},
+		{"failed", "load.failed", r.Load.Failed, false},
+		{"unknown", "load.unknown", r.Load.Unknown, false},
+		{"acked", "load.acked", r.Load.Acked, true},
+	}
+	if r.Consumer.Members > 0 {
+		all = append(all,
+			outcome{"delivered", "delivery.unique", r.Delivery.Unique, true},
+			outcome{"duplicates", "delivery.duplicates", r.Delivery.Duplicates, false},
+			outcome{"pending", "delivery.pending", r.Delivery.Pending, false},
+			outcome{"lost", "delivery.lost", r.Delivery.Lost, false},
+			outcome{"corrupt", "delivery.corrupt", r.Delivery.Corrupt, false})
+	}
+	if q := r.Queue; q != nil {
+		all = append(all,
+			outcome{"acknowledged by the application", "queue.unique_acked", q.UniqueAcked, true},
+			outcome{"dead letters", "queue.dead_lettered", q.DeadLettered, false},
+			outcome{"pending in the queue", "queue.pending", q.Pending, false},
+			outcome{"lost by the queue", "queue.lost", q.Lost, false})
+	}
+	return slices.DeleteFunc(all, func(o outcome) bool { return o.count == 0 && !o.always || !r.Says(o.figure) })
+}
+
+// books is what became of the records of the measured window, a panel for each run.
+func books(in Input) (draw.Spec, error) {
+	s, err := in.selected()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
+		p, err := booksOf(r)
+		if !s.alone() {
+			p.Y.Label = r.name
+		}
+		return p, err
+	})
+	return draw.Spec{
+		Title: s.title("What became of the scheduled records"), Panels: all,
+		X:     draw.Free("records", draw.Linear, count),
+		Alt:   fmt.Sprintf("How many records of %s were scheduled, and how many of them ended in which way.", s.said()),
+		Notes: append(s.notes, notes...),
+	}, err
+}
+
+func booksOf(r named) (draw.Panel, error) {
+	if !r.Run.Finished() {
+		return draw.Panel{}, r.lacks(runFile, "load", "the run did not finish")
+	}
+	if r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") {
+		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or it is not told")
+	}
+	var names []string
+	p := draw.Panel{}
+	for i, o := range outcomes(&r.Run) {
+		names = append(names, o.name)
+		p.Series = append(p.Series, draw.Series{
+			Name: o.name, Figure: o.figure, Kind: draw.Bars,
+			X0: []float64{0}, X1: []float64{float64(o.count)}, Y: []float64{float64(i)}, Colour: 1,
+		})
+	}
+	p.Y, p.Height = rows("records", names), rowHeight*float64(len(names))
+	return p, nil
+}

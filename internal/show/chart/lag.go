@@ -1,0 +1,133 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// lag has the consumer lag, the backlog and a controller's bound, and the rates below them. Of
+// several runs it has the lag and the rate delivered, with a series for each run.
+func lag(in Input) (draw.Spec, error) {
+	s, err := in.over()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	var ps panels
+	rates := draw.Free("records/s", draw.Linear, perS)
+	if s.alone() {
+		r := s.runs[0]
+		err = ps.need(lagPanel(r))
+		ps.add(panelOf(rates, r, call{"acked", acked}, call{"delivered", delivered}))
+	} else {
+		err = ps.need(sideBySide(draw.Free("consumer lag", draw.Linear, count), s.runs,
+			func(r named) (draw.Series, error) { return lagSeries(r, r.name) }))
+		rates.Label = "delivered/s"
+		ps.add(sideBySide(rates, s.runs, delivered.each))
+	}
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	return ps.spec(s, "Consumer lag", fmt.Sprintf("Consumer lag of %s over time, and below it the rates.", s.said()))
+}
+
+// lagPanel has what is known of what one run had still to do.
+func lagPanel(r named) (draw.Panel, []string, error) {
+	type of = func(named) (draw.Series, error)
+	series, notes, err := gather([]of{
+		func(r named) (draw.Series, error) { return lagSeries(r, "consumer lag") },
+		func(r named) (draw.Series, error) { return backlog.of(r, "backlog") },
+	}, func(of of) (draw.Series, error) { return of(r) })
+	if bound, has := boundSeries(r); has {
+		series = append(series, bound)
+	}
+	return draw.Panel{Y: draw.Free("records", draw.Linear, count), Series: series}, notes, err
+}
+
+// lagSeries is the consumer lag, each value until the next one was seen.
+func lagSeries(r named, name string) (draw.Series, error) {
+	s := draw.Series{Name: name, Figure: "lag_records", Kind: draw.Steps}
+	levels, _ := analysis.LagOver(r.Intervals)
+	if len(levels) == 0 {
+		return s, r.lacks(intervalsFile, "lag_samples and no lag_records", "")
+	}
+	for _, l := range levels {
+		s.X0, s.X1 = append(s.X0, float64(l.StartNs)), append(s.X1, float64(l.EndNs))
+		s.Y = append(s.Y, float64(l.Records))
+	}
+	return s, nil
+}
+
+// boundSeries is what a controller allowed until the load ended. One of each partition is no
+// line in a picture of the topic's lag.
+func boundSeries(r named) (draw.Series, bool) {
+	b := r.Run.Backpressure
+	if b == nil || b.Per == "partition" {
+		return draw.Series{}, false
+	}
+	name := "bound"
+	if analysis.Estimates(b) {
+		name = "bound of the backlog"
+	}
+	bound := field{"bound_records", func(i *result.Interval) float64 {
+		if i.Phase == "drain" {
+			return math.NaN() // nobody is there to be held back
+		}
+		return some(i.BoundRecords)
+	}}
+	s, err := bound.of(r, name)
+	return s, err == nil
+}
+
+// drain is how a filled topic was worked off: what was left of it, and the rate.
+func drain(in Input) (draw.Spec, error) {
+	s, err := in.over()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	left := func(r named) (draw.Series, error) {
+		if r.Run.Fill == nil {
+			return draw.Series{}, r.lacks(runFile, "fill", "nothing was in the topic before the run")
+		}
+		return backlog.of(r, r.name)
+	}
+	var ps panels
+	if err := ps.need(sideBySide(draw.Free("records left", draw.Linear, count), s.runs, left)); err != nil {
+		return draw.Spec{}, err
+	}
+	ps.all[0].Y.Scale = draw.Linear // that it ends at 0 is what it shows
+	ps.add(sideBySide(draw.Free("delivered/s", draw.Linear, perS), s.runs, delivered.each))
+	notes, err := in.repeatNotes("queue_acked_per_s", "throughput_per_s")
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	s.notes = append(s.notes, notes...)
+	return ps.spec(s, "Drain of a filled topic",
+		fmt.Sprintf("Records of the fill that %s had still to read, over time.", s.said()))
+}
+
+// receiveRate is what the consumers of a queue were handed again, all that they were handed,
+// and what they acknowledged for the first time.
+func receiveRate(in Input) (draw.Spec, error) {
+	s, err := in.over()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	var ps panels
+	again := draw.Free("redelivered/s", draw.Linear, perS)
+	if err := ps.need(sideBySide(again, s.runs, redelivered.each)); err != nil {
+		return draw.Spec{}, err
+	}
+	ps.add(sideBySide(draw.Free("received/s", draw.Linear, perS), s.runs, delivered.each))
+	ps.add(sideBySide(draw.Free("acknowledged/s", draw.Linear, perS), s.runs, ackedByQueue.each))
+	notes, err := in.repeatNotes("queue_deliveries_per_record", "redelivery_lateness_p99")
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	s.notes = append(s.notes, notes...)
+	return ps.spec(s, "Deliveries of a queue", fmt.Sprintf(
+		"Records per second that the consumers of %s were handed again, handed in all and acknowledged.", s.said()))
+}

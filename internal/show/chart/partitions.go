@@ -1,0 +1,125 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// shownPartitions is how many partitions have a line of their own.
+const shownPartitions = 8
+
+// A partitioned field has a value for each partition.
+type partitioned struct {
+	name   string
+	axis   draw.Axis
+	values func(*result.Interval) []float64
+}
+
+var partitionFields = []partitioned{
+	{"backlog_records_partition", draw.Free("backlog", draw.Linear, count),
+		func(i *result.Interval) []float64 { return floats(i.BacklogPartition, 1) }},
+	{"acked_records_partition", draw.Free("acked/s", draw.Linear, perS),
+		func(i *result.Interval) []float64 { return floats(i.AckedPartition, seconds(i)) }},
+	{"delivered_records_partition", draw.Free("delivered/s", draw.Linear, perS),
+		func(i *result.Interval) []float64 { return floats(i.DeliveredPartition, seconds(i)) }},
+}
+
+func floats(list []int64, by float64) []float64 {
+	all := make([]float64, len(list))
+	for i, v := range list {
+		all[i] = float64(v) / by
+	}
+	return all
+}
+
+// partitions has the partitions with the highest backlogs, and the range of the rest.
+func partitions(in Input) (draw.Spec, error) {
+	r, err := in.oneOver()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	worst, rest := worstPartitions(r)
+	var ps panels
+	for _, f := range partitionFields {
+		p, err := f.panel(r, worst, rest)
+		ps.add(p, nil, err)
+	}
+	s := selection{runs: []named{r}}
+	if len(rest) > 0 {
+		s.notes = append(s.notes, fmt.Sprintf("The lines are the %d partitions with the highest backlogs, or rates "+
+			"if no backlog is known; the area is the range of the other %d.", len(worst), len(rest)))
+	}
+	return ps.spec(s, "Partitions", fmt.Sprintf("Backlog and rates of each partition of %s.", r.name))
+}
+
+// worstPartitions orders the partitions by the highest value of the first field that is known.
+func worstPartitions(r named) (worst, rest []int) {
+	var most []float64
+	for _, f := range partitionFields {
+		for i := range r.Intervals {
+			for p, v := range f.values(&r.Intervals[i]) {
+				if p == len(most) {
+					most = append(most, math.Inf(-1))
+				}
+				most[p] = max(most[p], v)
+			}
+		}
+		if len(most) > 0 {
+			break
+		}
+	}
+	for p := range most {
+		worst = append(worst, p)
+	}
+	slices.SortStableFunc(worst, func(a, b int) int { return cmp.Compare(most[b], most[a]) })
+	if len(worst) > shownPartitions {
+		worst, rest = worst[:shownPartitions], worst[shownPartitions:]
+	}
+	slices.Sort(worst)
+	return worst, rest
+}
+
+func (f partitioned) panel(r named, worst, rest []int) (draw.Panel, error) {
+	p := draw.Panel{Y: f.axis}
+	if !slices.ContainsFunc(r.Intervals, func(i result.Interval) bool { return len(f.values(&i)) > 0 }) {
+		return p, r.lacks(intervalsFile, f.name, "")
+	}
+	if len(rest) > 0 {
+		p.Series = append(p.Series, f.band(r, rest))
+	}
+	for _, partition := range worst {
+		one := field{f.name, func(i *result.Interval) float64 { return at(f.values(i), partition) }}
+		s, err := one.of(r, fmt.Sprintf("partition %d", partition))
+		if err != nil {
+			return p, err
+		}
+		p.Series = append(p.Series, s)
+	}
+	return p, nil
+}
+
+// band is the range of some partitions in each interval.
+func (f partitioned) band(r named, of []int) draw.Series {
+	s := draw.Series{Name: fmt.Sprintf("the other %d", len(of)), Figure: f.name, Kind: draw.Band}
+	for i := range r.Intervals {
+		iv := &r.Intervals[i]
+		values := f.values(iv)
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, p := range of {
+			if p < len(values) {
+				low, high = min(low, values[p]), max(high, values[p])
+			}
+		}
+		if low > high {
+			low, high = math.NaN(), math.NaN()
+		}
+		s.X0, s.X1 = append(s.X0, float64(iv.StartNs)), append(s.X1, float64(iv.EndNs))
+		s.Low, s.High = append(s.Low, low), append(s.High, high)
+	}
+	return s
+}

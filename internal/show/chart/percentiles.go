@@ -1,0 +1,200 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// inWords is what people call a metric.
+func inWords(metric string) string { return strings.ReplaceAll(metric, "_", " ") }
+
+// A curve is a time by the share of records that took no longer.
+type curve struct {
+	shares, ns []float64 // ascending; shares are below 1
+	of         int64     // records that a share is of
+	whole      bool      // these have among them the records that had not ended
+}
+
+// percentiles are the times of runs by percentile, with a series for each run. With
+// OfScheduled each run has a panel, and the records that did not arrive are in the share.
+func percentiles(in Input) (draw.Spec, error) {
+	s, err := in.selected()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	metric := metricOf(s.runs)
+	if in.OfScheduled {
+		return censored(s, metric)
+	}
+	series, notes, err := gather(s.runs, func(r named) (draw.Series, error) {
+		c, err := curveOf(r, metric)
+		s.notes = append(s.notes, c.notes(r, metric)...)
+		return c.series(r.name, metric), err
+	})
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	return draw.Spec{
+		Title:  s.title("Percentiles of the " + inWords(metric)),
+		X:      draw.Free("percentile of the records", draw.Percentile, percentile),
+		Panels: []draw.Panel{{Y: draw.Free(inWords(metric), draw.Log, nanos), Height: 300, Series: series}},
+		Alt:    fmt.Sprintf("The %s of %s by percentile.", inWords(metric), s.said()),
+		Notes:  append(s.notes, notes...),
+	}, nil
+}
+
+func (c curve) series(name, metric string) draw.Series {
+	return draw.Series{Name: name, Figure: "time." + metric, Kind: draw.Line, X0: c.shares, Y: c.ns}
+}
+
+// notes say of which records the curve is, if some had not ended.
+func (c curve) notes(r named, metric string) []string {
+	open := r.Run.Time[metric].NotEnded
+	switch {
+	case open == 0 || len(c.ns) == 0:
+		return nil
+	case c.whole:
+		return []string{fmt.Sprintf("%s: of all %s records, %s of which had not ended.", r.name, unit.Count(c.of),
+			unit.Count(open))}
+	}
+	return []string{fmt.Sprintf("%s: of the %s records that ended; %s had not.", r.name, unit.Count(c.of),
+		unit.Count(open))}
+}
+
+// metricOf is the time whose percentiles are drawn.
+func metricOf(runs []named) string {
+	return firstTime(runs, func(r named, metric string) bool {
+		curves := r.Curves != nil && len(r.Curves.Ns[metric]) > 0
+		return r.Run.Says("time."+metric) && (curves || r.Run.Time[metric].Count > 0)
+	})
+}
+
+// curveOf is the curve of curves.json, or of an older run the percentiles of run.json that are
+// figures: for which there are enough records, and which are not only lower bounds.
+func curveOf(r named, metric string) (curve, error) {
+	if !r.Run.Says("time." + metric) {
+		return curve{}, r.lacks(runFile, "time."+metric, "the run could not measure it")
+	}
+	t := r.Run.Time[metric]
+	if r.Curves != nil && len(r.Curves.Ns[metric]) > 0 {
+		c := curve{of: t.Count}
+		for i, ns := range r.Curves.Ns[metric] {
+			if p := r.Curves.Percentiles[i]; p < 100 { // the maximum has no place on this axis
+				c.shares, c.ns = append(c.shares, p/100), append(c.ns, float64(ns))
+			}
+		}
+		return c, nil
+	}
+	c := curve{of: t.Count}
+	if r.Run.Method() >= 2 { // since then percentiles are of all records
+		c.of, c.whole = t.Count+t.NotEnded, t.NotEnded > 0
+	}
+	var why string
+	for _, statistic := range figure.Statistics {
+		f, err := figure.Named(metric + "_" + statistic.Key)
+		if err != nil || statistic.Percentile == 0 && statistic.Key != "min" {
+			continue
+		}
+		if v, known := f.Value(&r.Run); known {
+			c.shares, c.ns = append(c.shares, statistic.Percentile/100), append(c.ns, v)
+		} else if why == "" {
+			why = f.Missing(&r.Run)
+		}
+	}
+	if len(c.shares) < 2 {
+		return c, r.lacks(runFile, "percentiles of time."+metric, why)
+	}
+	return c, nil
+}
+
+// censored are the times by the share of all scheduled records, of each group's copies: the
+// curve ends at the last one that arrived, and stripes name what became of the others.
+func censored(s selection, metric string) (draw.Spec, error) {
+	spec := draw.Spec{
+		Title: s.title("Percentiles of the " + inWords(metric) + ", of all scheduled records"),
+		X:     draw.Free("share of the scheduled records", draw.Percentile, percentile),
+		Alt: fmt.Sprintf("The %s of %s by percentile of all records that were scheduled. "+
+			"Beyond the end of a curve is what became of the records that did not arrive.", inWords(metric), s.said()),
+	}
+	end := 0.0
+	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
+		p, last, err := censoredPanel(r, metric)
+		if !s.alone() {
+			p.Y.Label = r.name
+		}
+		end = max(end, last)
+		return p, err
+	})
+	spec.X.Max, spec.Panels, spec.Notes = end, all, append(s.notes, notes...)
+	for _, p := range all {
+		for i := range p.Stripes {
+			p.Stripes[i].To = min(p.Stripes[i].To, end)
+		}
+	}
+	return spec, err
+}
+
+// censoredPanel is the curve of a run with its stripes, and how far along the axis it goes: so
+// far that the last stripe, which ends at 1 and so in infinity, is as wide as a nine.
+func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error) {
+	if !strings.HasPrefix(metric, "e2e_") {
+		return p, 0, r.lacks(runFile, "time.e2e_response_time", "only what is delivered has an end to be missed")
+	}
+	if !r.Run.Delivery.Checked || r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") || !r.Run.Says("delivery") {
+		return p, 0, r.lacks(runFile, "books of the scheduled records", "")
+	}
+	c, err := curveOf(r, metric)
+	if err != nil {
+		return p, 0, err
+	}
+	total := float64(copies(&r.Run) * r.Run.Load.Scheduled)
+	of := float64(c.of)
+	if !c.whole {
+		of = float64(r.Run.Delivery.Unique)
+	}
+	for i := range c.shares {
+		c.shares[i] *= of / total
+	}
+	p = draw.Panel{Y: draw.Free(inWords(metric), draw.Log, nanos), Height: 240,
+		Series: []draw.Series{c.series(r.name, metric)}, Stripes: stripes(&r.Run)}
+	end = c.shares[len(c.shares)-1]
+	if n := len(p.Stripes); n > 0 {
+		end = max(end, 1-(1-p.Stripes[n-1].From)/10)
+	}
+	return p, end, nil
+}
+
+// copies is in how many groups each record is to be delivered.
+func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
+
+// stripes are the records that did not arrive, by what became of them, as shares of all.
+func stripes(r *result.Run) (all []draw.Stripe) {
+	n, d := copies(r), r.Delivery
+	total := n * r.Load.Scheduled
+	// What was delivered though its fate is failed or unknown has arrived.
+	unknown := n*r.Load.Unknown - d.UnackedDelivered
+	failed := n*r.Load.Failed + min(unknown, 0)
+	reached := d.Unique
+	for _, part := range []struct {
+		name  string
+		count int64
+	}{
+		{"pending", d.Pending}, {"lost", d.Lost}, {"corrupt", d.Corrupt - d.CorruptUnplaced}, {"shed", n * r.Load.Shed},
+		{"deferred", n * r.Load.Deferred}, {"failed", failed}, {"unknown", unknown}, {"not accounted for", math.MaxInt64},
+	} {
+		part.count = min(part.count, total-reached)
+		if part.count <= 0 {
+			continue
+		}
+		all = append(all, draw.Stripe{From: float64(reached) / float64(total),
+			To: float64(reached+part.count) / float64(total), Words: part.name + ": " + unit.Count(part.count)})
+		reached += part.count
+	}
+	return all
+}

@@ -1,0 +1,186 @@
+package chart
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strconv"
+
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// A shape is how many work in a cell: nodes of a queue with their threads, or consumers.
+type shape struct {
+	nodes, threads float64
+	queue          bool
+}
+
+// workers is how many records are worked on at once.
+func (s shape) workers() float64 { return s.nodes * s.threads }
+
+func (s shape) String() string {
+	if s.queue {
+		return fmt.Sprintf("%g × %g", s.nodes, s.threads)
+	}
+	return fmt.Sprintf("%g", s.nodes)
+}
+
+// shapeOf is that of a cell; ok is false if its scenario has no consumers.
+func shapeOf(c *analysis.Cell) (s shape, ok bool) {
+	s.threads = 1
+	if s.queue = c.EngineOf() != ""; s.queue {
+		s.threads, _ = strconv.ParseFloat(c.Setting(threadsPath), 64)
+	}
+	s.nodes, _ = strconv.ParseFloat(c.Setting(nodesPath), 64)
+	return s, s.workers() > 0
+}
+
+// shapes are those of the cells, the smallest first, and where a cell is among them. Lines that
+// share a shape stand beside each other.
+type shapes struct {
+	all   []shape
+	lines []line
+}
+
+// shapesOf are the different shapes of a study's cells.
+func shapesOf(study *analysis.Study) (s shapes, err error) {
+	for i := range study.Cells {
+		if shape, ok := shapeOf(&study.Cells[i]); ok && !slices.Contains(s.all, shape) {
+			s.all = append(s.all, shape)
+		}
+	}
+	if len(s.all) < 2 {
+		return s, &Missing{Of: nameOf(study), Field: "two numbers in scenario." + nodesPath, File: runFile,
+			Why: "more consumers are what it scales by"}
+	}
+	slices.SortFunc(s.all, func(a, b shape) int {
+		return cmp.Or(cmp.Compare(a.workers(), b.workers()), cmp.Compare(a.nodes, b.nodes))
+	})
+	s.lines = linesOf(study, alsoVaried...)
+	return s, nil
+}
+
+// place is where a cell of line n is.
+func (s shapes) place(c *analysis.Cell, n int) (x float64, ok bool) {
+	shape, ok := shapeOf(c)
+	dodge := 0.6 / float64(len(s.lines))
+	return float64(slices.Index(s.all, shape)) + dodge*(float64(n)-float64(len(s.lines)-1)/2), ok
+}
+
+// placeOf is where a cell is, whatever its line.
+func (s shapes) placeOf(c *analysis.Cell) (x float64, ok bool) {
+	n := slices.IndexFunc(s.lines, func(l line) bool { return slices.Contains(l.cells, c) })
+	return s.place(c, n)
+}
+
+// axis has the shapes as names.
+func (s shapes) axis() draw.Axis {
+	names := make([]string, len(s.all))
+	for i, shape := range s.all {
+		names[i] = shape.String()
+	}
+	if s.all[0].queue {
+		return rows("nodes × threads", names)
+	}
+	return rows("consumers", names)
+}
+
+// threads is the latency of the queue's engines by nodes × threads.
+func threads(in Input) (draw.Spec, error) {
+	study, s, err := in.shapes()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	if !s.all[0].queue {
+		return draw.Spec{}, &Missing{Of: nameOf(study), Field: "queue", File: runFile}
+	}
+	metric := "e2e_response_time"
+	if !study.Has(analysis.FigureCalled(metric + "_p50")) {
+		metric = "e2e_service_time" // of a closed loop
+	}
+	spec := draw.Spec{
+		Title: "Latency by nodes and threads", X: s.axis(), Notes: []string{whiskersNote},
+		Alt: fmt.Sprintf("The %s of each engine of %s by nodes × threads.", inWords(metric), nameOf(study)),
+	}
+	for _, statistic := range []string{"_p50", "_p99"} {
+		p, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.placeOf)
+		if err != nil {
+			return draw.Spec{}, err
+		}
+		p.Y.Scale = scaleWithin(p.Series)
+		spec.Panels = append(spec.Panels, p)
+	}
+	return spec, nil
+}
+
+// shapes is the study with its shapes.
+func (in Input) shapes() (*analysis.Study, shapes, error) {
+	study, err := in.study()
+	if err != nil {
+		return nil, shapes{}, err
+	}
+	s, err := shapesOf(study)
+	return study, s, err
+}
+
+// speedUp is how many times what the smallest number of consumers, or nodes × threads, reached
+// the others reached: their throughput, or of a queue what was acknowledged, ÷ the median of
+// the smallest. The line is what as many times more of them would reach at best.
+func speedUp(in Input) (draw.Spec, error) {
+	study, s, err := in.shapes()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	f := analysis.FigureCalled(analysis.ThroughputFigure)
+	if s.all[0].queue {
+		f = analysis.FigureCalled("queue_acked_per_s")
+	}
+	if !study.Has(f) {
+		return draw.Spec{}, lacksFigure(study, f)
+	}
+	p := draw.Panel{Y: draw.Free(f.Title+" ÷ that of the smallest", draw.Log, times), Series: []draw.Series{s.ideal()}}
+	for n, l := range s.lines {
+		series := draw.Series{Name: l.name, Figure: f.Name, Kind: draw.Whiskers, Colour: 1 + n%5}
+		base := some(s.base(l).Of(f.Name).Median)
+		for _, cell := range l.cells {
+			if x, ok := s.place(cell, n); ok && cell.Of(f.Name).N > 0 {
+				addMedian(&series, x, cell.Of(f.Name), base)
+			}
+		}
+		if len(series.X0) > 0 {
+			p.Series = append(p.Series, series)
+		}
+	}
+	return draw.Spec{
+		Title: "Speed-up", X: s.axis(), Panels: []draw.Panel{p},
+		Alt: fmt.Sprintf("How many times the throughput of the smallest configuration of %s the others reached.",
+			nameOf(study)),
+		Notes: []string{"Medians, with an interval of 95 % from six runs on, else from the lowest to the highest; " +
+			"what the smallest reached varies, too, and is not in it."},
+	}, nil
+}
+
+// ideal is how many times more workers each shape has than the smallest.
+func (s shapes) ideal() draw.Series {
+	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 3}
+	for i, shape := range s.all {
+		line.X0, line.Y = append(line.X0, float64(i)), append(line.Y, shape.workers()/s.all[0].workers())
+	}
+	return line
+}
+
+// base is the cell that a line is held against: its own of the smallest shape, or else that of
+// the first line with the same engine.
+func (s shapes) base(l line) *analysis.Cell {
+	engine := l.cells[0].EngineOf()
+	smallest := l.cells[0]
+	for _, candidates := range append([]line{l}, s.lines...) {
+		for _, cell := range candidates.cells {
+			if shape, ok := shapeOf(cell); ok && shape == s.all[0] && cell.EngineOf() == engine {
+				return cell
+			}
+		}
+	}
+	return smallest
+}

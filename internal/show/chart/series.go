@@ -1,0 +1,236 @@
+package chart
+
+import (
+	"math"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// A field is what a chart draws of each interval.
+type field struct {
+	name  string                         // in intervals.ndjson, with dots
+	value func(*result.Interval) float64 // NaN if it is not known
+}
+
+// perSecond is a count as a rate.
+func perSecond(name string, count func(*result.Interval) float64) field {
+	return field{name, func(i *result.Interval) float64 { return count(i) / seconds(i) }}
+}
+
+// seconds is what a count of an interval is divided by; NaN of an empty one.
+func seconds(i *result.Interval) float64 {
+	if s := i.Seconds(); s > 0 {
+		return s
+	}
+	return math.NaN()
+}
+
+// some is a value that may be unknown.
+func some[T int64 | float64](p *T) float64 {
+	if p == nil {
+		return math.NaN()
+	}
+	return float64(*p)
+}
+
+// at is a value of a list that may be shorter.
+func at[T int64 | float64](list []T, i int) float64 {
+	if i >= len(list) {
+		return math.NaN()
+	}
+	return float64(list[i])
+}
+
+// The fields that several charts draw.
+var (
+	scheduled = perSecond("scheduled", func(i *result.Interval) float64 { return float64(i.Scheduled) })
+	acked     = perSecond("acked", func(i *result.Interval) float64 { return float64(i.Acked) })
+	delivered = perSecond("delivered", func(i *result.Interval) float64 { return float64(i.Delivered) })
+	shed      = perSecond("shed", func(i *result.Interval) float64 { return float64(i.Shed) })
+	deferred  = field{"deferred_records", func(i *result.Interval) float64 { return float64(i.DeferredRecords) }}
+	backlog   = field{"backlog_records", func(i *result.Interval) float64 { return float64(i.BacklogRecords) }}
+	timeLag   = field{"time_lag_ns", func(i *result.Interval) float64 { return float64(i.TimeLagNs) }}
+	unacked   = field{"queue_oldest_unacked_ns", func(i *result.Interval) float64 { return some(i.QueueOldestUnackedNs) }}
+
+	redelivered  = perSecond("redelivered", func(i *result.Interval) float64 { return some(i.Redelivered) })
+	ackedByQueue = perSecond("acked_by_queue", func(i *result.Interval) float64 { return some(i.AckedByQueue) })
+)
+
+// timeField is a statistic of a time in each interval.
+func timeField(metric, statistic string, ns func(result.IntervalTime) int64) field {
+	return field{"time." + metric + "." + statistic + "_ns", func(i *result.Interval) float64 {
+		t, has := i.Time[metric]
+		if !has || t.Count == 0 {
+			return math.NaN()
+		}
+		return float64(ns(t))
+	}}
+}
+
+func p50(metric string) field {
+	return timeField(metric, "p50", func(t result.IntervalTime) int64 { return t.P50Ns })
+}
+
+func p99(metric string) field {
+	return timeField(metric, "p99", func(t result.IntervalTime) int64 { return t.P99Ns })
+}
+
+func highestTime(metric string) field {
+	return timeField(metric, "max", func(t result.IntervalTime) int64 { return t.MaxNs })
+}
+
+// missing says why a run does not have the field; "" if it may have it. An imported run has
+// only those that the other tool told. A count that is 0 throughout is none where nobody
+// produces, or consumes.
+func (f field) missing(r named) string {
+	path := "intervals." + f.name
+	if rest, isTime := strings.CutPrefix(f.name, "time."); isTime { // which CannotSay has without the metric
+		if _, statistic, _ := strings.Cut(rest, "."); !r.Run.Says("intervals.time." + statistic) {
+			path = "intervals.time." + statistic
+		}
+	}
+	switch {
+	case !r.Run.Says(path) && r.Run.Run.Imported != nil:
+		return "the imported result does not tell it"
+	case !r.Run.Says(path):
+		return "the run could not measure it"
+	}
+	switch f.name {
+	case scheduled.name, acked.name, shed.name, deferred.name:
+		if !produces(r) {
+			return "nobody produced"
+		}
+	case delivered.name, backlog.name, timeLag.name:
+		if !consumes(r) {
+			return "nobody consumed"
+		}
+	}
+	return ""
+}
+
+// produces and consumes tell what a run is made for. One that was killed has no summary: its
+// intervals say it.
+func produces(r named) bool {
+	return r.Run.Load.Scheduled > 0 || slices.ContainsFunc(r.Intervals,
+		func(i result.Interval) bool { return i.Scheduled > 0 || i.Acked > 0 })
+}
+
+func consumes(r named) bool {
+	return r.Run.Consumer.Members > 0 || slices.ContainsFunc(r.Intervals,
+		func(i result.Interval) bool { return i.Delivered > 0 })
+}
+
+// of is the field over a run, as steps from the start of each interval to its end.
+func (f field) of(r named, name string) (draw.Series, error) {
+	s := draw.Series{Name: name, Figure: f.name, Kind: draw.Steps}
+	if why := f.missing(r); why != "" {
+		return s, r.lacks(intervalsFile, f.name, why)
+	}
+	for i := range r.Intervals {
+		iv := &r.Intervals[i]
+		s.X0, s.X1 = append(s.X0, float64(iv.StartNs)), append(s.X1, float64(iv.EndNs))
+		s.Y = append(s.Y, f.value(iv))
+	}
+	if _, known := extent(s.Y); math.IsNaN(known) {
+		return s, r.lacks(intervalsFile, f.name, "")
+	}
+	return s, nil
+}
+
+// A call is a field under the name that a chart gives it.
+type call struct {
+	name string
+	field
+}
+
+// panelOf is a panel with several fields of one run, those that it has.
+func panelOf(axis draw.Axis, r named, calls ...call) (draw.Panel, []string, error) {
+	series, notes, err := gather(calls, func(c call) (draw.Series, error) { return c.of(r, c.name) })
+	return draw.Panel{Y: axis, Series: series}, notes, err
+}
+
+// sideBySide is a panel with one field of several runs, of those that have it.
+func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error)) (draw.Panel, []string, error) {
+	series, notes, err := gather(runs, of)
+	axis.Scale = scaleOf(series)
+	return draw.Panel{Y: axis, Series: series}, notes, err
+}
+
+// each draws a field of a run under the run's name.
+func (f field) each(r named) (draw.Series, error) { return f.of(r, r.name) }
+
+// panels are those of a chart over time that could be made.
+type panels struct {
+	all   []draw.Panel
+	notes []string
+	errs  []error
+}
+
+func (ps *panels) add(p draw.Panel, notes []string, err error) {
+	if err != nil {
+		ps.errs = append(ps.errs, err)
+		return
+	}
+	ps.all, ps.notes = append(ps.all, p), append(ps.notes, notes...)
+}
+
+// need adds a panel without which there is no chart.
+func (ps *panels) need(p draw.Panel, notes []string, err error) error {
+	ps.add(p, notes, err)
+	return err
+}
+
+// spec is the chart of the panels; the error is that of the first if there is none.
+func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
+	if len(ps.all) == 0 {
+		return draw.Spec{}, ps.errs[0]
+	}
+	for _, err := range ps.errs {
+		ps.notes = append(ps.notes, "Not drawn: "+err.Error()+".")
+	}
+	spec := draw.Spec{Title: s.title(title), Alt: alt, X: timeAxis(), Panels: ps.all, Notes: append(s.notes, ps.notes...)}
+	if s.alone() {
+		spec.Marks = marks(s.runs[0])
+	} else {
+		spec.Marks = []draw.Mark{{At: 0, Words: "measured window begins"}}
+	}
+	return spec, nil
+}
+
+// marks are the moments of a run: its phases, the times at which the consumers began to work
+// otherwise, faults, and rebalances after the start.
+func marks(r named) []draw.Mark {
+	all := phaseMarks(&r.Run)
+	for _, c := range r.Run.Lag.Changes {
+		all = append(all, draw.Mark{At: float64(c.AtNs), Words: c.What})
+	}
+	return append(all, eventMarks(r, "fault", "rebalance")...)
+}
+
+// phaseMarks are where the measured window begins and where the load ends.
+func phaseMarks(r *result.Run) (all []draw.Mark) {
+	if measure := analysis.Phase(r, "measure"); measure.EndNs > measure.StartNs {
+		all = append(all, draw.Mark{At: float64(measure.StartNs), Words: "measured window begins"},
+			draw.Mark{At: float64(measure.EndNs), Words: "load ends"})
+	}
+	return all
+}
+
+// eventMarks are the events of some kinds from the start of the measured window on.
+func eventMarks(r named, kinds ...string) (all []draw.Mark) {
+	for _, e := range r.Events {
+		if e.AtNs >= 0 && slices.Contains(kinds, e.Kind) {
+			all = append(all, draw.Mark{At: float64(e.AtNs), Words: plain(e.What)})
+		}
+	}
+	return all
+}
+
+// plain replaces the characters that Windows-1252 does not have.
+func plain(text string) string {
+	return strings.NewReplacer("→", "to", "−", "-", "≤", "at most").Replace(text)
+}

@@ -1,0 +1,192 @@
+package chart
+
+import (
+	"fmt"
+	"math"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/measure/stats"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// stored is the throughput of each whole interval of the measured window over what was stored
+// at its middle, with a straight line through it if there are enough intervals.
+func stored(in Input) (draw.Spec, error) {
+	s, err := in.over()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	colour := 0
+	series, notes, err := gather(s.runs, func(r named) (draw.Series, error) {
+		xs, ys, _ := analysis.Stored(r.Recorded)
+		if len(xs) == 0 || !produces(r) {
+			return draw.Series{}, r.lacks(intervalsFile, "acked records in a whole interval", "")
+		}
+		colour = colour%5 + 1
+		return draw.Series{Name: r.name, Figure: "acked", Kind: draw.Points, X0: xs, Y: ys, Colour: colour}, nil
+	})
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	for _, run := range series {
+		slope := stats.SlopeOf(run.X0, run.Y, analysis.Confidence)
+		if math.IsNaN(slope.Slope) {
+			continue
+		}
+		series = append(series, lineThrough(slope, run))
+		perGB := func(slope float64) string { return bytesPerS(1e9 * slope) }
+		s.notes = append(s.notes, fmt.Sprintf("%s: each GB more changes the throughput by %s (%s to %s at 95 %%).",
+			run.Name, perGB(slope.Slope), perGB(slope.Low), perGB(slope.High)))
+	}
+	return draw.Spec{
+		Title: s.title("Throughput by stored bytes"), X: draw.Free("keys and values stored", draw.Linear, bytes),
+		Panels: []draw.Panel{{Y: draw.Free("throughput", draw.Linear, bytesPerS), Series: series}},
+		Alt:    fmt.Sprintf("The throughput of each interval of %s over the bytes that were stored by then.", s.said()),
+		Notes:  append(s.notes, notes...),
+	}, nil
+}
+
+// lineThrough is the line of a slope between the first and the last of the points.
+func lineThrough(s stats.Slope, points draw.Series) draw.Series {
+	from, to := points.X0[0], points.X0[len(points.X0)-1]
+	y := func(x float64) float64 { return s.MeanY + s.Slope*(x-s.MeanX) }
+	return draw.Series{Name: points.Name + ", least squares", Kind: draw.Line, X0: []float64{from, to},
+		Y: []float64{y(from), y(to)}, Colour: points.Colour}
+}
+
+// A line is cells that are alike but for what the x axis shows.
+type line struct {
+	name  string
+	cells []*analysis.Cell
+}
+
+// linesOf groups the cells of a study by the settings of some paths in which they differ.
+func linesOf(study *analysis.Study, paths ...string) (lines []line) {
+	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
+		first := study.Cells[0].Setting(path)
+		return !slices.ContainsFunc(study.Cells, func(c analysis.Cell) bool { return c.Setting(path) != first })
+	})
+	for i := range study.Cells {
+		cell := &study.Cells[i]
+		name := lineName(cell, paths)
+		at := slices.IndexFunc(lines, func(l line) bool { return l.name == name })
+		if at < 0 {
+			at, lines = len(lines), append(lines, line{name: name})
+		}
+		lines[at].cells = append(lines[at].cells, cell)
+	}
+	return lines
+}
+
+// lineName is the values of a cell by which lines differ: markers, acks all.
+func lineName(cell *analysis.Cell, paths []string) string {
+	var parts []string
+	for _, path := range paths {
+		value := cell.Setting(path)
+		switch {
+		case value == "":
+		case path == enginePath || path == "driver":
+			parts = append(parts, value)
+		default:
+			parts = append(parts, path[strings.LastIndex(path, ".")+1:]+" "+value)
+		}
+	}
+	if len(parts) == 0 {
+		return "median"
+	}
+	return strings.Join(parts, ", ")
+}
+
+// Settings by which cells of the studies differ.
+const (
+	enginePath  = "consume.queue.engine"
+	nodesPath   = "consume.consumers"
+	threadsPath = "consume.queue.threads"
+	sizePath    = "load.record.size"
+)
+
+// alsoVaried are the settings beside that of the x axis by which studies have several lines.
+var alsoVaried = []string{
+	enginePath, "consume.queue.start_first", "driver", "load.acks", "topic.replication", "load.compression",
+	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
+}
+
+// recordSize is the throughput in records and in bytes over the size of the records.
+func recordSize(in Input) (draw.Spec, error) {
+	study, err := in.study()
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	sizes := map[string]float64{}
+	for i := range study.Cells {
+		text := study.Cells[i].Setting(sizePath)
+		if n, err := size(text); err == nil && n > 0 {
+			sizes[text] = n
+		}
+	}
+	if len(sizes) < 2 {
+		return draw.Spec{}, &Missing{Of: nameOf(study), Field: "two sizes in scenario." + sizePath, File: runFile}
+	}
+	spec := draw.Spec{
+		Title: "Throughput by record size", X: draw.Free("record size", draw.Log, bytes), Notes: []string{whiskersNote},
+		Alt: fmt.Sprintf("Records and bytes per second of %s over the size of a record.", nameOf(study)),
+	}
+	x := func(c *analysis.Cell) (float64, bool) { v, known := sizes[c.Setting(sizePath)]; return v, known }
+	for _, name := range []string{"throughput_per_s", "throughput_bytes_per_s"} {
+		p, err := linesPanel(study, linesOf(study, alsoVaried...), analysis.FigureCalled(name), x)
+		if err != nil {
+			return draw.Spec{}, err
+		}
+		p.Y.Scale = scaleWithin(p.Series)
+		spec.Panels = append(spec.Panels, p)
+	}
+	return spec, nil
+}
+
+// nameOf names the campaign of a study in an error.
+func nameOf(study *analysis.Study) string {
+	if study.Campaign.Name == "" {
+		return "the input"
+	}
+	return study.Campaign.Name
+}
+
+// scaleWithin is logarithmic if the values of series are far apart from each other.
+func scaleWithin(all []draw.Series) draw.Scale {
+	var values []float64
+	for _, s := range all {
+		values = append(values, s.Y...)
+	}
+	if least, most := extent(values); least > 0 && most >= apart*least {
+		return draw.Log
+	}
+	return draw.Linear
+}
+
+// linesPanel is a figure over the cells of each line: runs, median and what bounds it. x is
+// where a cell is, if it has a place.
+func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
+	x func(*analysis.Cell) (float64, bool)) (draw.Panel, error) {
+	p := draw.Panel{Y: axisOf(f, draw.Linear)}
+	for n, l := range lines {
+		colour := 1 + n%5
+		dots := draw.Series{Name: "runs of " + l.name, Figure: f.Name, Kind: draw.Points, Colour: colour}
+		medians := draw.Series{Name: l.name, Figure: f.Name, Kind: draw.Whiskers, Colour: colour}
+		for _, cell := range l.cells {
+			if at, has := x(cell); has {
+				dotsOf(cell, f, at, &dots)
+				addMedian(&medians, at, cell.Of(f.Name), 1)
+			}
+		}
+		if len(dots.X0) > 0 {
+			p.Series = append(p.Series, dots, medians)
+		}
+	}
+	if len(p.Series) == 0 {
+		return p, lacksFigure(study, f)
+	}
+	return p, nil
+}
