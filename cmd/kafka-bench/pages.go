@@ -57,9 +57,15 @@ func addPages(c *cobra.Command, flags *pagesFlags) {
 // shortestToken bounds a token from below, in bytes.
 const shortestToken = 16
 
-// options turns the flags into what is served, with all faults at once.
-func (f pagesFlags) options() (o web.Options, err error) {
+// options turns the flags into what is served, with all faults at once. args are the arguments
+// beside them.
+func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	var faults []error
+	for _, arg := range args {
+		if _, err := web.ParseAddress(arg); err == nil && f.web == anyFree {
+			faults = append(faults, fmt.Errorf("--web has its address behind an equals sign: write --web=%s", arg))
+		}
+	}
 	parse := func(flag, text string) *web.Address {
 		if text == "" {
 			return nil

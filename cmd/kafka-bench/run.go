@@ -134,7 +134,7 @@ func runCommand(in surroundings) *cobra.Command {
 // would do.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
-	served, servedErr := flags.pagesFlags.options()
+	served, servedErr := flags.pagesFlags.options(args...)
 	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
 	if err != nil {
 		return err

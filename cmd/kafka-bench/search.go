@@ -171,7 +171,7 @@ func parsePercent(text string) (float64, error) {
 
 func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
 	cfg, err := flags.config(arg)
-	served, servedErr := flags.pagesFlags.options()
+	served, servedErr := flags.pagesFlags.options(arg)
 	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, servedErr))
 	if err != nil {
 		return err

@@ -115,5 +115,9 @@ func TestPagesAreRefused(t *testing.T) {
 	} {
 		wantBad(t, invoke(t, strings.Fields(args)...), want)
 	}
+	got := invoke(t, "run", "s.yaml", "--web", "127.0.0.1:8780")
+	if !strings.Contains(got.stderr, "--web has its address behind an equals sign: write --web=127.0.0.1:8780") || got.code != exitBadInput {
+		t.Errorf("exit code %d, %q", got.code, got.stderr)
+	}
 	wantNothing(t, "runs")
 }
