@@ -21,7 +21,7 @@ func Comparison(c *compared.Comparison) *Page {
 	for _, s := range c.Sets {
 		valid, all = valid+s.Valid, all+s.All+s.Missing
 	}
-	p.Badges = []Badge{{"runs", unit.Count(int64(valid)) + " of " + unit.Count(int64(all)) + " valid", toneOfValid(valid, all)}}
+	p.Badges = []Badge{validRuns(valid, all)}
 	if twice := c.Head.Twice(); twice != "" {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})
 	}

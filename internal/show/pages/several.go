@@ -18,7 +18,7 @@ const mostTimelines = 8
 // Runs is the page of several runs beside each other, without a test; of one it is Run. A run
 // that is named twice is there once.
 func Runs(all []*result.Recorded) *Page {
-	runs, _ := result.Distinct(all)
+	runs, twice := result.Distinct(all)
 	if len(runs) == 1 {
 		return Run(runs[0])
 	}
@@ -29,22 +29,27 @@ func Runs(all []*result.Recorded) *Page {
 		}
 	}
 	p := &Page{Kind: "Runs beside each other", Title: unit.Things(int64(len(runs)), "run")}
-	p.Badges = []Badge{{"measurement", unit.Count(int64(valid)) + " of " + unit.Count(int64(len(runs))) + " valid",
-		toneOfValid(valid, len(runs))}}
+	p.Badges = []Badge{validRuns(valid, len(runs))}
+	if twice > 0 {
+		head := report.Head{NamedTwice: twice}
+		p.Remarks = append(p.Remarks, Text{Doubtful, head.Twice()})
+	}
 	p.sections(report.Several(runs), "Figures")
 	p.severalCharts("Charts", runs)
 	p.section("Runs", Part{Table: runsTable(runs)})
 	return p
 }
 
-func toneOfValid(valid, all int) Tone {
+// validRuns says how many of all runs are valid.
+func validRuns(valid, all int) Badge {
+	b := Badge{"runs", fmt.Sprintf("%s of %s valid", unit.Count(int64(valid)), unit.Count(int64(all))), Doubtful}
 	switch valid {
 	case all:
-		return Good
+		b.Tone = Good
 	case 0:
-		return Bad
+		b.Tone = Bad
 	}
-	return Doubtful
+	return b
 }
 
 // severalCharts are the percentiles of runs that finished, and the timeline of each of the
@@ -69,14 +74,17 @@ func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 
 // runsTable lists runs, each with its verdict and where it is.
 func runsTable(runs []*result.Recorded) *Table {
-	t := &Table{Name: "Runs", Head: []Cell{{Text: "Run"}, {Text: "Name"}, {Text: "Started (UTC)"}, {Text: "Verdict"}, {Text: "Folder"}}}
+	t := &Table{Name: "Runs", Head: []Cell{
+		{Text: "Run"}, {Text: "Name"}, {Text: "Started (UTC)"}, {Text: "Verdict"}, {Text: "Folder"},
+	}}
 	for _, r := range runs {
 		if r == nil {
 			continue
 		}
 		t.Rows = append(t.Rows, []Cell{
 			{Text: r.Run.Run.ID, Run: r.Dir}, {Text: r.Run.Run.Name},
-			{Text: layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05")}, {Text: report.Standing(&r.Run)}, {Text: r.Dir},
+			{Text: layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05")},
+			{Text: report.Standing(&r.Run)}, {Text: r.Dir},
 		})
 	}
 	if len(t.Rows) == 0 {

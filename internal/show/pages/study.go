@@ -3,7 +3,6 @@ package pages
 import (
 	"cmp"
 
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -36,7 +35,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		valid += cell.Valid
 	}
 	made := c.Campaign.Made()
-	p.Badges = []Badge{{"runs", unit.Count(int64(valid)) + " of " + unit.Count(int64(made)) + " valid", toneOfValid(valid, made)}}
+	p.Badges = []Badge{validRuns(valid, made)}
 	if !c.Campaign.Finished() {
 		p.Badges = append(p.Badges, Badge{"campaign", "not finished", Doubtful})
 	}
