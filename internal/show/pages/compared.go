@@ -26,7 +26,7 @@ func Comparison(c *compared.Comparison) *Page {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})
 	}
 	p.sections(c.Sections(), "What is shown")
-	p.charts("Chart of differences", []shown{{"differences", true}}, chart.Input{Differences: differencesOf(c)})
+	p.charts("Chart of differences", []shownChart{{"differences", true}}, chart.Input{Differences: differencesOf(c)})
 	var runs []*result.Recorded
 	for round := 0; ; round++ { // the first run of each set, then the second: a bound must not leave out a set
 		more := false
@@ -104,7 +104,7 @@ func History(h *compared.History) *Page {
 	}
 	sections := h.Sections()
 	p.sections(sections[:1], "What is shown")
-	p.charts("Chart", []shown{{"history", true}}, chart.Input{History: historyOf(h)})
+	p.charts("Chart", []shownChart{{"history", true}}, chart.Input{History: historyOf(h)})
 	p.sections(sections[1:], "")
 	p.section("Runs", Part{Table: runsTable(h.Recorded)})
 	return p

@@ -15,14 +15,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shown is a chart of a page, and whether it is missed if it can't be drawn.
-type shown struct {
+// shownChart is a chart of a page, and whether it is missed if it can't be drawn.
+type shownChart struct {
 	name   string
 	needed bool
 }
 
 // runCharts are those of a run.
-var runCharts = []shown{
+var runCharts = []shownChart{
 	{"books", true}, {"timeline", true}, {"lag", true}, {"age", true}, {"outage", false}, {"gate", false},
 	{"partitions", true}, {"resources", true}, {"process", false}, {"percentiles", true},
 }
@@ -75,7 +75,7 @@ func sentence(text string) string {
 }
 
 // charts adds a section of charts.
-func (p *Page) charts(title string, all []shown, in chart.Input) {
+func (p *Page) charts(title string, all []shownChart, in chart.Input) {
 	var parts []Part
 	for _, c := range all {
 		parts = append(parts, p.drawn(c.name, in, c.needed)...)

@@ -11,13 +11,13 @@ import (
 )
 
 // studyCharts are those of a campaign. All but the first depend on what was varied.
-var studyCharts = []shown{
+var studyCharts = []shownChart{
 	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false}, {"stored", false},
 	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
 }
 
 // searchCharts are those of a search.
-var searchCharts = []shown{{"search", true}, {"capacity", false}}
+var searchCharts = []shownChart{{"search", true}, {"capacity", false}}
 
 // Study is the page of a campaign. By is the figure that its cells are ranked by, as
 // campaigns.Analyse has it. Errors are those of Analyse.
