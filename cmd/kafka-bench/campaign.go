@@ -42,7 +42,8 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	if reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout)); reportErr != nil {
+	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
+	if reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page))

@@ -323,7 +323,8 @@ func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Ta
 			5: {"p_holm", f.PHolm},
 		} {
 			if stat.value != nil {
-				b.Data[[2]int{row, column}] = layout.Datum{Figure: f.Figure, Stat: stat.name, Of: letter, Value: *stat.value}
+				b.Data[[2]int{row, column}] = layout.Datum{Figure: f.Figure, Stat: stat.name, Of: letter,
+					Value: *stat.value}
 			}
 		}
 	}

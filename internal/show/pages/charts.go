@@ -30,7 +30,8 @@ func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 		return nil
 	}
 	if err != nil {
-		return []Part{{Chart: &Chart{Name: name, Missing: c.Title + ": not drawn, as " + strings.TrimPrefix(err.Error(), "chart "+name+": ") + "."}}}
+		why := strings.TrimPrefix(err.Error(), "chart "+name+": ")
+		return []Part{{Chart: &Chart{Name: name, Missing: c.Title + ": not drawn, as " + why + "."}}}
 	}
 	return []Part{p.chartOf(name, spec)}
 }

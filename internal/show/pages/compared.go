@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"math"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -20,16 +21,12 @@ func Comparison(c *compared.Comparison) *Page {
 	for _, s := range c.Sets {
 		valid, all = valid+s.Valid, all+s.All+s.Missing
 	}
-	p.Badges = []Badge{{"runs", unit.Count(int64(valid)) + " of " + unit.Count(int64(all)) + " valid", toneOfValid(valid, all)}}
+	p.Badges = []Badge{validRuns(valid, all)}
 	if twice := c.Head.Twice(); twice != "" {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})
 	}
 	p.sections(c.Sections(), "What is shown")
-	var parts []Part
-	for i := range c.Against {
-		parts = append(parts, p.drawn("differences", chart.Input{Differences: differencesOf(&c.Against[i])}, true)...)
-	}
-	p.section("Charts of differences", parts...)
+	p.charts("Chart of differences", []shownChart{{"differences", true}}, chart.Input{Differences: differencesOf(c)})
 	var runs []*result.Recorded
 	for round := 0; ; round++ { // the first run of each set, then the second: a bound must not leave out a set
 		more := false
@@ -45,6 +42,47 @@ func Comparison(c *compared.Comparison) *Page {
 	p.severalCharts("Charts of runs", runs)
 	p.section("Runs", Part{Table: runsTable(runs)})
 	return p
+}
+
+// differencesOf are what a comparison found, as its chart takes it.
+func differencesOf(c *compared.Comparison) *chart.Differences {
+	d := &chart.Differences{Base: c.Sets[0].Letter + ", " + c.Sets[0].Label}
+	for i, a := range c.Against {
+		set := chart.DifferenceSet{Name: a.Letter + ", " + c.Sets[i+1].Label}
+		for _, f := range a.Figures {
+			set.Figures = append(set.Figures, chart.Difference{Figure: f.Of, Ratio: orUnknown(f.Difference),
+				Low: orUnknown(f.Low), High: orUnknown(f.High), Word: f.Word})
+		}
+		d.Sets = append(d.Sets, set)
+	}
+	return d
+}
+
+// historyOf is a history as its chart takes it.
+func historyOf(h *compared.History) *chart.History {
+	all := &chart.History{}
+	for _, run := range h.Runs {
+		all.Runs = append(all.Runs, layout.Moment(run.StartedAt, "2006-01-02 15:04"))
+	}
+	for i, s := range h.Series {
+		series := chart.HistorySeries{Figure: s.Of}
+		for _, run := range h.Runs {
+			series.Values = append(series.Values, orUnknown(run.Values[i]))
+		}
+		for _, c := range s.Changes {
+			series.Changes = append(series.Changes, chart.LevelChange{At: c.At, Before: c.Change.Before,
+				After: c.Change.After, Word: c.Word})
+		}
+		all.Series = append(all.Series, series)
+	}
+	return all
+}
+
+func orUnknown(v *float64) float64 {
+	if v == nil {
+		return math.NaN()
+	}
+	return *v
 }
 
 // History is the page of one configuration over time.
@@ -64,13 +102,9 @@ func History(h *compared.History) *Page {
 	if twice := h.Head.Twice(); twice != "" {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})
 	}
-	var parts []Part
-	for i := range h.Series {
-		parts = append(parts, p.drawn("history", chart.Input{History: historyOf(h, i)}, true)...)
-	}
 	sections := h.Sections()
 	p.sections(sections[:1], "What is shown")
-	p.section("Charts", parts...)
+	p.charts("Chart", []shownChart{{"history", true}}, chart.Input{History: historyOf(h)})
 	p.sections(sections[1:], "")
 	p.section("Runs", Part{Table: runsTable(h.Recorded)})
 	return p

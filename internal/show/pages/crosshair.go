@@ -64,16 +64,27 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 		g.Labels = append(g.Labels, spec.X.Format(m.from))
 	}
 	c.first = g.Labels[0]
+	named := map[string]int{}
+	for _, panel := range spec.Panels {
+		for _, s := range panel.Series {
+			named[s.Name]++
+		}
+	}
 	for _, panel := range spec.Panels {
 		if panel.Y.Format == nil {
 			continue
 		}
 		for _, s := range panel.Series {
 			words := wordsOf(s, moments, panel.Y.Format)
-			if slices.ContainsFunc(words, func(w string) bool { return w != unit.Absent }) {
-				c.Series = append(c.Series, codedOf(s.Name, words))
-				c.first += "; " + s.Name + " " + words[0]
+			if !slices.ContainsFunc(words, func(w string) bool { return w != unit.Absent }) {
+				continue
 			}
+			name := s.Name
+			if named[name] > 1 { // it is in several panels
+				name += ", " + panel.Y.Label
+			}
+			c.Series = append(c.Series, codedOf(name, words))
+			c.first += "; " + name + " " + words[0]
 		}
 	}
 	if len(c.Series) == 0 {

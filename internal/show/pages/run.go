@@ -15,14 +15,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shown is a chart of a page, and whether it is missed if it can't be drawn.
-type shown struct {
+// shownChart is a chart of a page, and whether it is missed if it can't be drawn.
+type shownChart struct {
 	name   string
 	needed bool
 }
 
 // runCharts are those of a run.
-var runCharts = []shown{
+var runCharts = []shownChart{
 	{"books", true}, {"timeline", true}, {"lag", true}, {"age", true}, {"outage", false}, {"gate", false},
 	{"partitions", true}, {"resources", true}, {"process", false}, {"percentiles", true},
 }
@@ -46,8 +46,8 @@ func Run(r *result.Recorded) *Page {
 		p.Badges = append(p.Badges, Badge{"system", a.System.Status, toneOf(a.SystemStyle)})
 	}
 	p.Remarks = append(texts(Bad, a.Reasons...), texts(Doubtful, a.Warnings...)...)
-	p.Lines = filled(
-		layout.List(info.ID, layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC")), a.Made, a.Offer, a.Client)
+	when := layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC")
+	p.Lines = filled(layout.List(info.ID, when), a.Made, a.Offer, a.Client)
 	p.Cards = cardsOf(&r.Run)
 	if a.System != nil {
 		p.section("What it shows", append([]Part{{Text: &Text{Strong, sentence(a.Fared)}}},
@@ -56,7 +56,8 @@ func Run(r *result.Recorded) *Page {
 	p.charts("Charts", runCharts, chart.Input{Runs: []*result.Recorded{r}})
 	p.sections(a.Sections, "Run")
 	if r.Run.Finished() {
-		p.section("All figures", fold(unit.Count(int64(len(figure.All())))+" figures by name", Part{Table: figuresOf(&r.Run)}))
+		t := figuresOf(&r.Run)
+		p.section("All figures", fold(unit.Count(int64(len(t.Rows)))+" figures by name", Part{Table: t}))
 	}
 	if settings := settingsOf(r); settings != nil {
 		p.section("Settings", fold("What the scenario asked for", Part{Table: settings}))
@@ -74,7 +75,7 @@ func sentence(text string) string {
 }
 
 // charts adds a section of charts.
-func (p *Page) charts(title string, all []shown, in chart.Input) {
+func (p *Page) charts(title string, all []shownChart, in chart.Input) {
 	var parts []Part
 	for _, c := range all {
 		parts = append(parts, p.drawn(c.name, in, c.needed)...)
@@ -151,12 +152,14 @@ func eventsOf(events []result.Event) (parts []Part) {
 		for _, e := range byKind[kind] {
 			rows = append(rows, []string{unit.Seconds(float64(e.AtNs) / 1e9), e.What, e.Reason})
 		}
-		t := tableOf("Events: "+kind, layout.Block{Heads: 1, Table: layout.Table{Rows: rows, Left: map[int]bool{1: true, 2: true}}})
+		left := map[int]bool{1: true, 2: true}
+		t := tableOf("Events: "+kind, layout.Block{Heads: 1, Table: layout.Table{Rows: rows, Left: left}})
 		t.Searched = len(t.Rows) > 20
 		parts = append(parts, fold(fmt.Sprintf("%s (%s)", kind, unit.Count(int64(len(t.Rows)))), Part{Table: t}))
 	}
 	if left > 0 {
-		parts = append(parts, paragraph(Doubtful, fmt.Sprintf("%s more are in %s.", unit.Things(int64(left), "event"), result.EventsFile)))
+		text := fmt.Sprintf("%s more are in %s.", unit.Things(int64(left), "event"), result.EventsFile)
+		parts = append(parts, paragraph(Doubtful, text))
 	}
 	return parts
 }

@@ -3,7 +3,6 @@ package pages
 import (
 	"cmp"
 
-	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
@@ -12,13 +11,13 @@ import (
 )
 
 // studyCharts are those of a campaign. All but the first depend on what was varied.
-var studyCharts = []shown{
+var studyCharts = []shownChart{
 	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false}, {"stored", false},
 	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
 }
 
 // searchCharts are those of a search.
-var searchCharts = []shown{{"search", true}, {"capacity", false}}
+var searchCharts = []shownChart{{"search", true}, {"capacity", false}}
 
 // Study is the page of a campaign. By is the figure that its cells are ranked by, as
 // campaigns.Analyse has it. Errors are those of Analyse.
@@ -36,7 +35,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		valid += cell.Valid
 	}
 	made := c.Campaign.Made()
-	p.Badges = []Badge{{"runs", unit.Count(int64(valid)) + " of " + unit.Count(int64(made)) + " valid", toneOfValid(valid, made)}}
+	p.Badges = []Badge{validRuns(valid, made)}
 	if !c.Campaign.Finished() {
 		p.Badges = append(p.Badges, Badge{"campaign", "not finished", Doubtful})
 	}

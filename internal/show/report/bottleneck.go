@@ -157,7 +157,8 @@ func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 		t.Add(append([]string{"  " + row[0]}, row[1:]...)...)
 	}
 	p.Heading("Requests at the brokers", ", mean times")
-	p.Record(layout.Block{Kind: layout.BlockTable, Table: layout.Table{Rows: append([][]string{requestHead}, rows...)}, Heads: 1})
+	wide := layout.Table{Rows: append([][]string{requestHead}, rows...)}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: wide, Heads: 1})
 	for _, part := range t.Within(p.Width) {
 		for _, line := range part.Text() {
 			p.Line(line)
