@@ -152,7 +152,6 @@ source.addEventListener("error", () => {
 byId("pause").addEventListener("click", () => {
   paused = !paused;
   byId("pause").setAttribute("aria-pressed", String(paused));
-  setText(byId("pause"), paused ? "Go on" : "Pause");
   setText(byId("connection"), paused ? "Paused." : "");
   if (over) replace();
   else turn();
