@@ -218,7 +218,7 @@ var listTemplate = template.Must(template.New("list").Funcs(template.FuncMap{
 	"count":  func(n int) string { return unit.Count(int64(n)) },
 	"runs":   func(n int) string { return unit.Things(int64(n), "run") },
 	"things": func(n int, what string) string { return unit.Things(int64(n), what) },
-	"moment": moment,
+	"day":    func(at time.Time) string { return layout.Moment(at, time.DateOnly) },
 	"box":    func(folder, name string) [2]string { return [2]string{folder, name} },
 }).Parse(listHTML))
 
