@@ -98,7 +98,7 @@ func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point
 			end = min(end, side.room/side.towards)
 		}
 	}
-	if !(start <= end) {
+	if !(start < end) {
 		return from, to, false
 	}
 	along := func(share float64) Point {

@@ -115,7 +115,6 @@ type flag struct {
 	words    string
 	full     string
 	from, to float64 // of the words
-	left     bool    // the words end at x; else they begin there
 	lane     int     // 0 is next to the plot
 }
 
@@ -190,7 +189,6 @@ func (f *flag) set(width float64) {
 	if f.to <= width-edge/2 {
 		return
 	}
-	f.left = true
 	f.from, f.to = f.x-beside-w, f.x-beside
 	if f.from < edge/2 {
 		f.from = max(edge/2, width-edge/2-w)
