@@ -26,8 +26,8 @@ func checkTools(ctx context.Context) error {
 	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("the tests on a real Kafka and a real Prometheus need Java 17, Maven and Prometheus; on Debian install "+
-		"openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
+	return fmt.Errorf("the tests on a real Kafka and a real Prometheus need Java 17, Maven and Prometheus; on Debian "+
+		"install openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
 }
 
 // stopTimeout bounds the end of the broker.

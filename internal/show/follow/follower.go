@@ -90,7 +90,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 // no more memory than one that goes on. A histogram takes hundreds of times the bytes of its line.
 const (
 	linesAtOnce      = 256 << 10
-	histogramsAtOnce = 64 << 10
+	histogramsAtOnce = 16 << 10
 )
 
 // Close closes the folder's files.

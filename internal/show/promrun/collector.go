@@ -1,5 +1,5 @@
-// Package promrun exports a run that is followed to Prometheus: its counts, its lag, what held
-// it back and what it took, and the histograms of its times.
+// Package promrun exports a run that is followed to Prometheus: counts, lag, the gate, a queue,
+// resources, and the histograms of its times.
 //
 // A [Collector] is given what a follow.Follower saw. It exports the present run only: when
 // another run begins, what it has of the one before is gone. Gauges are those of the latest

@@ -88,7 +88,8 @@ unknown_records_total 106
 // series are the series of a collector as text, without their prefix and the labels of the run.
 func series(t *testing.T, c *Collector, id string) string {
 	t.Helper()
-	text, err := testutil.CollectAndFormat(c, expfmt.TypeTextPlain)
+	names, _ := exported(t)
+	text, err := testutil.CollectAndFormat(c, expfmt.TypeTextPlain, names...)
 	must(t, err)
 	var lines []string
 	for line := range strings.Lines(string(text)) {
