@@ -136,7 +136,7 @@ breaks: ## break the code once for each invariant and see its test fail (ONLY=na
 	$(GO) run ./internal/project/breaks $(if $(ONLY),-only $(ONLY)) $(if $(RANDOM),-random $(RANDOM))
 
 golden: ## write the golden files anew, to be reviewed like code
-	$(GO) test ./internal/plan/scenario ./internal/show/report ./internal/show/compared ./internal/show/campaigns ./internal/result -update
+	$(GO) test ./internal/plan/scenario ./internal/show/report ./internal/show/compared ./internal/show/campaigns ./internal/show/draw ./internal/result -update
 
 rename-module: bin/tools/rename ## give the module another import path (MODULE=example.com/kafka-bench)
 	@bin/tools/rename '$(MODULE)'

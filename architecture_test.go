@@ -188,6 +188,10 @@ var walls = map[string][]string{
 	// What people see. How it is laid out, whatever it is; then what is read afterwards:
 	// result files alone.
 	"internal/show/layout": {"internal/plan/unit"},
+	// A chart: draw makes shapes and SVG of it, and knows nothing of runs; drawvg has what PDF
+	// and PNG need, so that what draws only SVG does not carry it.
+	"internal/show/draw":   {},
+	"internal/show/drawvg": {"internal/show/draw"},
 	// analysis is the data and what it shows, and knows no sentence; answers has those of the
 	// questions of suites, report those of runs, compared and campaigns those of several runs.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
@@ -240,7 +244,7 @@ var helpers = []string{
 var pure = []string{
 	"internal/run/judge",
 	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
-	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/layout",
+	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",

@@ -12,6 +12,7 @@ const (
 	plainHeight = 190.0 // of the only panel; of one of several
 	smallHeight = 130.0
 	rowHeight   = 24.0
+	laneHeight  = 10.0 // of a series in a row that it shares
 )
 
 // layout is a chart on its way from a spec to a scene.
@@ -63,7 +64,7 @@ func (s Spec) Layout(width float64) Scene {
 	l.footnotes()
 	return Scene{
 		Width: width, Height: math.Ceil(l.y + edge), Title: l.spec.Title, Alt: l.spec.Alt,
-		Groups: append(append([]Group{marks}, l.groups...), l.words),
+		Groups: append(l.groups, marks, l.words),
 	}
 }
 
@@ -169,15 +170,16 @@ func apart(ticks []tick, least float64) bool {
 func (p *panel) height(panels int) float64 {
 	switch {
 	case p.Height > 0 && p.Height < 1e5:
-		return max(p.Height, 40)
+		return max(math.Round(p.Height), 40)
 	case p.rows:
-		lanes := 1
+		lanes, _ := p.barLanes(0)
+		markers := 0
 		for _, s := range p.Series {
 			if s.Kind == Whiskers || s.Kind == Points {
-				lanes++
+				markers++
 			}
 		}
-		return rowHeight * float64(len(p.Y.Categories)) * max(1, float64(lanes)/3)
+		return max(rowHeight, laneHeight*float64(max(lanes, markers)+1)) * float64(len(p.Y.Categories))
 	case panels == 1:
 		return plainHeight
 	}
@@ -224,12 +226,13 @@ func (l *layout) setMargins() {
 			l.right = min(l.right, l.width-edge-p.nameWidth()-swatchRoom)
 		}
 	}
+	if n := len(l.x.Categories); n > 0 {
+		l.left = max(l.left, l.slantedMargin(n))
+	}
+	l.left, l.right = math.Ceil(l.left), math.Floor(l.right)
 	pad := 0.0
 	if len(l.x.Categories) == 0 && l.marked() {
 		pad = markerRoom
-	}
-	if n := len(l.x.Categories); n > 0 {
-		l.left = max(l.left, l.slantedMargin(n))
 	}
 	l.x.place(l.left+pad, l.right-pad)
 	l.x.setTicks(func(ticks []tick) bool {
@@ -284,7 +287,7 @@ func (l *layout) title() {
 // panel draws a panel below what is drawn.
 func (l *layout) panel(p *panel, first bool) {
 	if !first {
-		l.y += 12
+		l.y += 16
 	}
 	for _, line := range wrap(p.Y.Label, textSize, l.width-2*edge, 3) {
 		l.y += lineHeight
@@ -295,7 +298,7 @@ func (l *layout) panel(p *panel, first bool) {
 	}
 	flags := l.flags(p, first)
 	lanes := setFlags(flags, l.width)
-	l.y += max(6, float64(lanes)*lineHeight+4)
+	l.y += max(10, float64(lanes)*lineHeight+flagGap)
 	p.top, p.bottom = l.y, l.y+p.Height
 	p.y.move(p.top)
 	l.y = p.bottom
@@ -312,7 +315,8 @@ func (l *layout) panel(p *panel, first bool) {
 		if label == "" {
 			label = "this chart"
 		}
-		l.notes = append(l.notes, fmt.Sprintf("%s beyond the ends of the axis: %s.", counted(p.beyond, "value lies", "values lie"), label))
+		values := counted(p.beyond, "value lies", "values lie")
+		l.notes = append(l.notes, fmt.Sprintf("%s beyond the ends of the axis: %s.", values, label))
 	}
 }
 
@@ -339,8 +343,9 @@ func (p *panel) background(l *layout) {
 		if !(to > from) {
 			continue
 		}
-		p.shapes = append(p.shapes, Shape{Role: StripeArea, Form: Rectangle, At: Point{from, p.top}, Width: to - from,
-			Height: p.Height, Data: []Datum{{"from", exact(s.From)}, {"to", exact(s.To)}, {"words", s.Words}}})
+		p.shapes = append(p.shapes, Shape{Role: StripeArea, Form: Rectangle, At: Point{from + 0.5, p.top},
+			Width: max(to-from-1, 0.5), Height: p.Height, // a line of paper divides neighbours
+			Data: []Datum{{"from", exact(s.From)}, {"to", exact(s.To)}, {"words", s.Words}}})
 	}
 	for _, t := range l.x.ticks {
 		p.shapes = append(p.shapes, segment(gridRole(l.x, t), t.at, p.top, t.at, p.bottom))

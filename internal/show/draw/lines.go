@@ -98,7 +98,7 @@ func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point
 			end = min(end, side.room/side.towards)
 		}
 	}
-	if !(start <= end) {
+	if !(start < end) {
 		return from, to, false
 	}
 	along := func(share float64) Point {
@@ -119,13 +119,16 @@ func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point
 
 // clipArea is the part of a polygon within a rectangle, by the method of Sutherland and Hodgman.
 func clipArea(area []Point, left, top, right, bottom float64) []Point {
-	cutAt := func(in []Point, coordinate func(Point) float64, bound, sign float64, meet func(a, b Point, share float64) Point) []Point {
+	x, y := func(p Point) float64 { return p.X }, func(p Point) float64 { return p.Y }
+	// cutAt keeps what is on the side of a bound to which sign points.
+	cutAt := func(in []Point, coordinate func(Point) float64, bound, sign float64) []Point {
 		var out []Point
 		for i, p := range in {
 			q := in[(i+len(in)-1)%len(in)]
-			pIn, qIn := sign*(coordinate(p)-bound) <= 0, sign*(coordinate(q)-bound) <= 0
+			pIn, qIn := sign*(coordinate(p)-bound) >= 0, sign*(coordinate(q)-bound) >= 0
 			if pIn != qIn {
-				out = append(out, meet(q, p, (bound-coordinate(q))/(coordinate(p)-coordinate(q))))
+				share := (bound - coordinate(q)) / (coordinate(p) - coordinate(q))
+				out = append(out, Point{q.X + float64(share*(p.X-q.X)), q.Y + float64(share*(p.Y-q.Y))})
 			}
 			if pIn {
 				out = append(out, p)
@@ -133,12 +136,8 @@ func clipArea(area []Point, left, top, right, bottom float64) []Point {
 		}
 		return out
 	}
-	x, y := func(p Point) float64 { return p.X }, func(p Point) float64 { return p.Y }
-	between := func(a, b Point, share float64) Point {
-		return Point{a.X + float64(share*(b.X-a.X)), a.Y + float64(share*(b.Y-a.Y))}
-	}
-	area = cutAt(area, x, left, -1, between)
-	area = cutAt(area, x, right, 1, between)
-	area = cutAt(area, y, top, -1, between)
-	return cutAt(area, y, bottom, 1, between)
+	area = cutAt(area, x, left, 1)
+	area = cutAt(area, x, right, -1)
+	area = cutAt(area, y, top, 1)
+	return cutAt(area, y, bottom, -1)
 }

@@ -60,7 +60,10 @@ var markers = [...][]Point{
 	{{0, -4}, {3.8, 2.8}, {-3.8, 2.8}},
 	{{0, -4.4}, {4.4, 0}, {0, 4.4}, {-4.4, 0}},
 	{{0, 4}, {-3.8, -2.8}, {3.8, -2.8}},
-	{{-1.2, -4}, {1.2, -4}, {1.2, -1.2}, {4, -1.2}, {4, 1.2}, {1.2, 1.2}, {1.2, 4}, {-1.2, 4}, {-1.2, 1.2}, {-4, 1.2}, {-4, -1.2}, {-1.2, -1.2}},
+	{
+		{-1.2, -4}, {1.2, -4}, {1.2, -1.2}, {4, -1.2}, {4, 1.2}, {1.2, 1.2},
+		{1.2, 4}, {-1.2, 4}, {-1.2, 1.2}, {-4, 1.2}, {-4, -1.2}, {-1.2, -1.2},
+	},
 	{{-4, 0}, {-2, -3.5}, {2, -3.5}, {4, 0}, {2, 3.5}, {-2, 3.5}},
 }
 
@@ -108,24 +111,26 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	return lines
 }
 
-// swatch is a sample of the series, as wide as swatchWidth, centred on a line.
-func (s style) swatch(series Series, x, y float64) []Shape {
-	middle := Point{x + swatchWidth/2, y}
+// swatch is a sample of the series between two points, swatchWidth apart if they are level.
+func (s style) swatch(series Series, from, to Point) []Shape {
+	middle := Point{(from.X + to.X) / 2, (from.Y + to.Y) / 2}
+	x, y := to.X-swatchWidth, to.Y-5
+	area := Shape{Colour: s.colour, Form: Rectangle, At: Point{x, y}, Width: swatchWidth, Height: 10}
 	switch series.Kind {
 	case Band:
-		area := Shape{Role: BandArea, Colour: s.colour, Form: Rectangle, At: Point{x, y - 5}, Width: swatchWidth, Height: 10}
-		edge := path(BandEdge, s.colour, []Point{{x, y - 5}, {x + swatchWidth, y - 5}}, []Point{{x, y + 5}, {x + swatchWidth, y + 5}})
+		area.Role = BandArea
+		edge := path(BandEdge, s.colour, []Point{{x, y}, {to.X, y}}, []Point{{x, y + 10}, {to.X, y + 10}})
 		edge.Dash = s.dash()
 		return []Shape{area, edge}
 	case Bars:
-		bar := Shape{Role: Bar, Colour: s.colour, Form: Rectangle, At: Point{x, y - 5}, Width: swatchWidth, Height: 10}
-		return append([]Shape{bar}, s.hatchShape(x, y-5, swatchWidth, 10)...)
+		area.Role = Bar
+		return append([]Shape{area}, s.hatchShape(area)...)
 	case Points:
 		return []Shape{s.marker(middle, nil)}
 	case Whiskers:
-		return []Shape{path(Whisker, s.colour, []Point{{x, y}, {x + swatchWidth, y}}), s.marker(middle, nil)}
+		return []Shape{path(Whisker, s.colour, []Point{from, to}), s.marker(middle, nil)}
 	}
-	line := path(DataLine, s.colour, []Point{{x, y}, {x + swatchWidth, y}})
+	line := path(DataLine, s.colour, []Point{from, to})
 	line.Dash = s.dash()
 	if series.marked() {
 		return []Shape{line, s.marker(middle, nil)}
@@ -133,8 +138,8 @@ func (s style) swatch(series Series, x, y float64) []Shape {
 	return []Shape{line}
 }
 
-func (s style) hatchShape(x, y, width, height float64) []Shape {
-	lines := s.hatch(x, y, width, height)
+func (s style) hatchShape(area Shape) []Shape {
+	lines := s.hatch(area.At.X, area.At.Y, area.Width, area.Height)
 	if lines == nil {
 		return nil
 	}

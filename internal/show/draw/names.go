@@ -17,16 +17,23 @@ const (
 func (p *panel) nameWidth() float64 {
 	width := 0.0
 	for _, s := range p.Series {
-		width = max(width, textWidth(s.shown(), textSize))
+		width = max(width, textWidth(p.shown(s), textSize))
 	}
 	return width
 }
 
-// named is how many series have a name.
+// isNamed reports whether the name of a series is written: those of rows and of the axis need
+// not be written twice.
+func (p *panel) isNamed(s Series) bool {
+	said := p.rows && (s.Name == p.Y.Label || slices.Contains(p.Y.Categories, s.Name))
+	return s.Name != "" && !said
+}
+
+// named is how many series have a name that is written.
 func (p *panel) named() int {
 	n := 0
 	for _, s := range p.Series {
-		if s.Name != "" {
+		if p.isNamed(s) {
 			n++
 		}
 	}
@@ -50,16 +57,16 @@ func (l *layout) legend(p *panel) {
 	x := edge
 	l.y += lineHeight + 2
 	for i, s := range p.Series {
-		if s.Name == "" {
+		if !p.isNamed(s) {
 			continue
 		}
-		name := fitted(NameText, Point{}, s.shown(), Start, l.width-2*edge-swatchWidth-5)
+		name := fitted(NameText, Point{}, p.shown(s), Start, l.width-2*edge-swatchWidth-5)
 		width := swatchWidth + 5 + name.Text.TextWidth()
 		if x > edge && x+width > l.width-edge {
 			x = edge
 			l.y += lineHeight + 2
 		}
-		p.shapes = append(p.shapes, p.styles[i].swatch(s, x, l.y-7)...)
+		p.shapes = append(p.shapes, p.styles[i].swatch(s, Point{x, l.y - 7}, Point{x + swatchWidth, l.y - 7})...)
 		name.At = Point{x + swatchWidth + 5, l.y - 3}
 		l.words.Shapes = append(l.words.Shapes, name)
 		x += width + 16
@@ -108,7 +115,6 @@ type flag struct {
 	words    string
 	full     string
 	from, to float64 // of the words
-	left     bool    // the words end at x; else they begin there
 	lane     int     // 0 is next to the plot
 }
 
@@ -128,7 +134,8 @@ func (l *layout) flags(p *panel, first bool) []flag {
 		flags = append(flags, flag{x: max(from, l.left), words: s.Words})
 	}
 	if unnamed > 0 {
-		l.notes = append(l.notes, fmt.Sprintf("%s not named.", counted(unnamed, "further stretch is", "further stretches are")))
+		further := counted(unnamed, "further stretch is", "further stretches are")
+		l.notes = append(l.notes, further+" not named.")
 	}
 	if first {
 		marks, _ := l.marks()
@@ -141,6 +148,11 @@ func (l *layout) flags(p *panel, first bool) []flag {
 	return flags
 }
 
+const (
+	flagGap  = 7 // from the plot to the lowest lane of words
+	steepest = 5 // lanes that are used so that no line crosses words
+)
+
 // setFlags chooses a lane for each text, so that none overlaps another and few lines cross
 // a text. It returns the number of lanes.
 func setFlags(flags []flag, width float64) int {
@@ -149,16 +161,16 @@ func setFlags(flags []flag, width float64) int {
 	for i := len(flags) - 1; i >= 0; i-- {
 		f := &flags[i]
 		f.set(width)
-		for {
-			if f.lane < 100 && slices.ContainsFunc(flags[i+1:], func(o flag) bool {
-				crossed := o.x > f.from-3 && o.x < f.to+3 && o.lane >= f.lane && o.x != f.x
-				overlapped := o.lane == f.lane && o.from < f.to+8 && f.from < o.to+8
-				return crossed || overlapped
-			}) {
+		overlapped := func(o flag) bool { return o.lane == f.lane && o.from < f.to+8 && f.from < o.to+8 }
+		crossed := func(o flag) bool { return o.x > f.from-3 && o.x < f.to+3 && o.lane >= f.lane && o.x != f.x }
+		taken := func(o flag) bool { return overlapped(o) || crossed(o) }
+		for f.lane < steepest && slices.ContainsFunc(flags[i+1:], taken) {
+			f.lane++
+		}
+		if f.lane == steepest { // too high: then lines are broken where they cross words
+			for f.lane = 0; slices.ContainsFunc(flags[i+1:], overlapped); {
 				f.lane++
-				continue
 			}
-			break
 		}
 		lanes = max(lanes, f.lane+1)
 	}
@@ -177,7 +189,6 @@ func (f *flag) set(width float64) {
 	if f.to <= width-edge/2 {
 		return
 	}
-	f.left = true
 	f.from, f.to = f.x-beside-w, f.x-beside
 	if f.from < edge/2 {
 		f.from = max(edge/2, width-edge/2-w)
@@ -188,7 +199,7 @@ func (f *flag) set(width float64) {
 // drawFlags writes the words and draws their lines, broken where other words are.
 func (l *layout) drawFlags(flags []flag, top float64) {
 	for i, f := range flags {
-		at := Point{f.from, top - 6 - float64(f.lane)*lineHeight}
+		at := Point{f.from, top - flagGap - 2 - float64(f.lane)*lineHeight}
 		s := text(NameText, at, f.words, Start)
 		s.Text.Full = f.full
 		l.words.Shapes = append(l.words.Shapes, s)
@@ -198,13 +209,19 @@ func (l *layout) drawFlags(flags []flag, top float64) {
 			if slices.ContainsFunc(flags, func(o flag) bool { return o.lane == lane && o.from-1 < f.x && f.x < o.to+1 }) {
 				continue
 			}
-			bottom := top - 2 - float64(lane)*lineHeight
+			bottom := top - flagGap + 2 - float64(lane)*lineHeight
+			upper := bottom - lineHeight
 			if lane == 0 {
 				bottom = top
 			}
-			line.Lines = append(line.Lines, []Point{{f.x, top - 2 - float64(lane+1)*lineHeight}, {f.x, bottom}})
+			if n := len(line.Lines); n > 0 && line.Lines[n-1][0].Y == bottom {
+				line.Lines[n-1][0].Y = upper // one line, not several
+				continue
+			}
+			line.Lines = append(line.Lines, []Point{{f.x, upper}, {f.x, bottom}})
 		}
-		if line.Lines != nil && !slices.ContainsFunc(flags[:i], func(o flag) bool { return o.x == f.x && o.lane >= f.lane }) {
+		covered := func(o flag) bool { return o.x == f.x && o.lane >= f.lane }
+		if line.Lines != nil && !slices.ContainsFunc(flags[:i], covered) {
 			l.words.Shapes = append(l.words.Shapes, line)
 		}
 	}

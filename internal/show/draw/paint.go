@@ -119,6 +119,7 @@ func Style() string {
 			fmt.Fprintf(&b, ".chart .%s{fill-opacity:%s}\n", p.class, decimals(p.Opacity))
 		}
 	}
+	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n") // neighbours without a seam
 	b.WriteString(inks(func(ink Ink, colour int) string { return Light.Hex(ink, colour) }))
 	dark := inks(func(ink Ink, colour int) string { return Dark.Hex(ink, colour) })
 	// What is printed is printed on white.

@@ -1,7 +1,6 @@
 package draw
 
 import (
-	"fmt"
 	"math"
 	"slices"
 )
@@ -101,7 +100,8 @@ func (p *panel) line(l *layout, i int) {
 		low, high := heights(line)
 		if math.Abs(last.X-first.X) < 1 && high-low < 1 && !s.marked() {
 			// Too short for a line.
-			p.shapes = append(p.shapes, Shape{Role: Dot, Colour: look.colour, Form: Circle, At: first, Radius: 1.2, Data: s.data()})
+			dot := Shape{Role: Dot, Colour: look.colour, Form: Circle, At: first, Radius: 1.2, Data: s.data()}
+			p.shapes = append(p.shapes, dot)
 			continue
 		}
 		if len(line) > 1 {
@@ -197,11 +197,11 @@ func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	return place, !math.IsNaN(place.X + place.Y)
 }
 
-// inPlot reports whether a marker is drawn there; it counts those that lie beyond an end.
-func (p *panel) inPlot(l *layout, place Point) bool {
+// inPlot reports whether a marker is drawn there. It counts values beyond an end, if asked to.
+func (p *panel) inPlot(l *layout, place Point, count bool) bool {
 	inX := place.X >= l.left-0.005 && place.X <= l.right+0.005
 	inY := place.Y >= p.top-0.005 && place.Y <= p.bottom+0.005
-	if p.rows && inY && !inX || !p.rows && inX && !inY {
+	if count && (p.rows && inY && !inX || !p.rows && inX && !inY) {
 		p.beyond++
 	}
 	return inX && inY
@@ -211,16 +211,16 @@ func (p *panel) markers(l *layout, i int, aside float64) {
 	s := p.Series[i]
 	for k := range s.X0 {
 		place, has := p.place(l, s, k, aside)
-		// What a line has beyond the ends is counted with the line.
-		if !has || s.Kind == Line && !inside(place, l.left, p.top, l.right, p.bottom) || s.Kind != Line && !p.inPlot(l, place) {
-			continue
+		if !has || !p.inPlot(l, place, s.Kind != Line) {
+			continue // what a line has beyond the ends was counted with the line
 		}
 		p.endsAt(i, place)
 		where, value := s.X0[k], s.Y[k]
 		if p.rows {
 			where, value = value, where
 		}
-		p.shapes = append(p.shapes, p.styles[i].marker(place, s.data(Datum{"at", exact(where)}, Datum{"value", exact(value)})))
+		data := s.data(Datum{"at", exact(where)}, Datum{"value", exact(value)})
+		p.shapes = append(p.shapes, p.styles[i].marker(place, data))
 	}
 }
 
@@ -259,16 +259,20 @@ func (p *panel) whiskers(l *layout, i int, aside float64) {
 			where, middle = middle, where
 		}
 		shape := path(Whisker, p.styles[i].colour, lines...)
-		shape.Data = s.data(Datum{"at", exact(where)}, Datum{"value", exact(middle)}, Datum{"low", exact(s.Low[k])}, Datum{"high", exact(s.High[k])})
+		shape.Data = s.data(Datum{"at", exact(where)}, Datum{"value", exact(middle)},
+			Datum{"low", exact(s.Low[k])}, Datum{"high", exact(s.High[k])})
 		p.shapes = append(p.shapes, shape)
 	}
 }
 
 // bars fills stretches of rows.
 func (p *panel) bars(l *layout, i int) {
+	if !p.rows {
+		return // Check refuses them
+	}
 	s, look := p.Series[i], p.styles[i]
 	lanes, lane := p.barLanes(i)
-	each := 0.72 * p.Height / float64(max(1, len(p.Y.Categories)))
+	each := 0.72 * p.Height / float64(len(p.Y.Categories))
 	height := each / float64(lanes)
 	var hatched [][]Point
 	for k := range s.X0 {
@@ -289,8 +293,10 @@ func (p *panel) bars(l *layout, i int) {
 		if lanes > 1 {
 			inner -= 1 // from one lane to the next
 		}
-		p.shapes = append(p.shapes, Shape{Role: Bar, Colour: look.colour, Form: Rectangle, At: Point{from, top}, Width: to - from, Height: inner,
-			Data: s.data(Datum{"at", exact(s.Y[k])}, Datum{"from", exact(s.X0[k])}, Datum{"to", exact(s.X1[k])}, Datum{"value", exact(s.X1[k] - s.X0[k])})})
+		bar := Shape{Role: Bar, Colour: look.colour, Form: Rectangle, At: Point{from, top}, Width: to - from, Height: inner}
+		bar.Data = s.data(Datum{"at", exact(s.Y[k])}, Datum{"value", exact(s.X1[k] - s.X0[k])},
+			Datum{"from", exact(s.X0[k])}, Datum{"to", exact(s.X1[k])})
+		p.shapes = append(p.shapes, bar)
 		hatched = append(hatched, look.hatch(from, top, to-from, inner)...)
 	}
 	if hatched != nil {
@@ -346,7 +352,7 @@ func (p *panel) names(l *layout) {
 	}
 	var named []end
 	for i, s := range p.Series {
-		if s.Name == "" {
+		if !p.isNamed(s) {
 			continue
 		}
 		e := end{i, Point{math.NaN(), p.bottom}}
@@ -372,22 +378,19 @@ func (p *panel) names(l *layout) {
 		e := named[i]
 		s, look := p.Series[e.series], p.styles[e.series]
 		x := l.right + swatchGap
-		swatch := look.swatch(s, x, y)
-		if s.Kind == Steps || s.Kind == Line {
-			// The sample begins where the line ends.
-			if math.Abs(e.at.X-l.right) < markerRoom+1 {
-				swatch[0].Lines[0][0] = Point{max(e.at.X, l.right) + 2, e.at.Y}
-			}
+		from, to := Point{x, y}, Point{x + swatchWidth, y}
+		if (s.Kind == Steps || s.Kind == Line) && l.right-e.at.X < 0.05*(l.right-l.left) {
+			from = Point{l.right + 2, e.at.Y} // the sample begins where the line ends
 		}
-		p.shapes = append(p.shapes, swatch...)
-		l.words.Shapes = append(l.words.Shapes, text(NameText, Point{x + swatchWidth + 5, y + 4}, s.shown(), Start))
+		p.shapes = append(p.shapes, look.swatch(s, from, to)...)
+		l.words.Shapes = append(l.words.Shapes, text(NameText, Point{x + swatchWidth + 5, y + 4}, p.shown(s), Start))
 	}
 }
 
-// shown is the name of a series, with a word about it if nothing of it is drawn.
-func (s Series) shown() string {
-	if s.Name != "" && !s.anyKnown() {
-		return fmt.Sprintf("%s (no values)", s.Name)
+// shown is the name of a series, with a word about it if only the others have values.
+func (p *panel) shown(s Series) string {
+	if s.Name != "" && !p.empty && !s.anyKnown() {
+		return s.Name + " (no values)"
 	}
 	return s.Name
 }

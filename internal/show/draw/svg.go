@@ -6,7 +6,6 @@ import (
 	"math"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 )
 
 // SVGOptions say where the drawing will be.
@@ -23,7 +22,7 @@ type SVGOptions struct {
 // a page may forbid style attributes. Errors are those of w.
 func (s Scene) SVG(w io.Writer, o SVGOptions) error {
 	id := strings.Map(func(r rune) rune {
-		if r < utf8.RuneSelf && (r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z') {
+		if r == '-' || r == '_' || r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' {
 			return r
 		}
 		return -1
@@ -34,7 +33,8 @@ func (s Scene) SVG(w io.Writer, o SVGOptions) error {
 	var e element
 	e.open("svg", "xmlns", "http://www.w3.org/2000/svg", "class", "chart", "role", "img",
 		"aria-labelledby", id+"-title "+id+"-desc", "viewBox", "0 0 "+decimals(s.Width)+" "+decimals(s.Height),
-		"width", decimals(s.Width), "height", decimals(s.Height), "font-family", "Arial, 'Liberation Sans', Helvetica, sans-serif")
+		"width", decimals(s.Width), "height", decimals(s.Height),
+		"font-family", "Arial, 'Liberation Sans', Helvetica, sans-serif")
 	e.leaf("title", s.Title, "id", id+"-title")
 	e.leaf("desc", s.Alt, "id", id+"-desc")
 	if o.Standalone {

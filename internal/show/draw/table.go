@@ -13,10 +13,10 @@ import (
 func (s Spec) Table(rows int) [][]string {
 	s = s.clean()
 	t := table{cells: make(map[float64][]string)}
-	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool { return len(p.Y.Categories) == 0 })
-	if byRow && slices.ContainsFunc(s.Panels, func(p Panel) bool { return !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories) }) {
-		byRow = false
-	}
+	// If all panels have the same rows, so has the table; else it has those of the x axis.
+	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool {
+		return len(p.Y.Categories) == 0 || !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories)
+	})
 	key := s.X
 	if byRow {
 		key = s.Panels[0].Y

@@ -186,9 +186,11 @@ func (a *axis) linearWithinLog(yield func(ticking) bool) bool {
 	return fixed.linearCandidates(yield)
 }
 
-// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on; then every second nine.
+// percentileCandidates are 0, 50, 90, 99, 99.9 % and so on, then the same without 50 %, then
+// every second nine.
 func (a *axis) percentileCandidates(yield func(ticking) bool) bool {
-	for every := 1; every < 16; every++ {
+	for try := range 16 {
+		every := max(1, try)
 		c := ticking{a.low, a.high, nil}
 		add := func(p float64) {
 			if p >= a.low && a.forward(p) <= a.forward(a.high)+1e-9 {
@@ -196,7 +198,7 @@ func (a *axis) percentileCandidates(yield func(ticking) bool) bool {
 			}
 		}
 		add(0)
-		if every == 1 {
+		if try == 0 {
 			add(0.5)
 		}
 		for nines := every; nines <= 15; nines += every {

@@ -47,7 +47,9 @@ func PNG(w io.Writer, s draw.Scene, scheme draw.Scheme, dots int) error {
 	}
 	p := painter{face: face, scheme: scheme, height: s.Height, encode: func(words string) string { return words }}
 	paper := p.ink(draw.PaperInk, 0, 1)
-	c := vgimg.NewWith(vgimg.UseWH(length(s.Width), length(s.Height)), vgimg.UseDPI(96*max(dots, 1)), vgimg.UseBackgroundColor(paper))
+	c := vgimg.NewWith(
+		vgimg.UseWH(length(s.Width), length(s.Height)), vgimg.UseDPI(96*max(dots, 1)), vgimg.UseBackgroundColor(paper),
+	)
 	p.to = c
 	p.scene(s)
 	_, err = vgimg.PngCanvas{Canvas: c}.WriteTo(w)
