@@ -79,9 +79,10 @@ func burstPeaks(in Input) (draw.Spec, error) {
 		return r, nil
 	})
 	series := []draw.Series{peaks, highs, troughs, lows}
+	axis := draw.Free("consumer lag", scaleWithin(series), count)
 	return draw.Spec{
-		Title: "Consumer lag in and between bursts", X: rows("run", names),
-		Panels: []draw.Panel{{Y: draw.Free("consumer lag", draw.Linear, count), Series: series}},
+		Title: s.title("Consumer lag in and between bursts"), X: rows("run", names),
+		Panels: []draw.Panel{{Y: axis, Series: series}},
 		Alt:    fmt.Sprintf("The highest lag of each burst of %s, and the lowest between two bursts.", s.said()),
 		Notes:  slices.Concat(s.notes, notes, []string{strings.ReplaceAll(whiskersNote, "runs", "bursts")}),
 	}, err

@@ -13,7 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is how many figures cells draws if nobody names some.
+// shownFigures is how many figures cells draws if nobody names some: the first that are good
+// or bad, and not only a description.
 const shownFigures = 4
 
 // cells has the runs of each cell as dots, their median and what bounds it: a panel for each
@@ -25,9 +26,11 @@ func cells(in Input) (draw.Spec, error) {
 	}
 	figures := in.Figures
 	if len(figures) == 0 {
-		figures = study.Figures[:min(shownFigures, len(study.Figures))]
+		figures = slices.DeleteFunc(slices.Clone(study.Figures),
+			func(f figure.Figure) bool { return f.Better == figure.Neither })
+		figures = figures[:min(shownFigures, len(figures))]
 	}
-	spec := draw.Spec{Title: "Figures of repeated runs", Notes: []string{whiskersNote}}
+	spec := draw.Spec{Title: titleOf(study, "Figures of repeated runs"), Notes: []string{whiskersNote}}
 	places, axis := placesOf(study)
 	spec.X = axis
 	var titles []string

@@ -98,6 +98,7 @@ type Missing struct {
 	Field string // as in lag_records; "" if the whole file is missing
 	File  string // as in intervals.ndjson
 	Why   string // "" if no more is known
+	None  bool   // there was nothing to measure: a chart of other things needs no note on it
 }
 
 // Error is a sentence without its end.
@@ -112,6 +113,15 @@ func (m *Missing) Error() string {
 	return text
 }
 
+// notDrawn is the note on something that is missing.
+func notDrawn(err error) []string {
+	var m *Missing
+	if errors.As(err, &m) && m.None {
+		return nil
+	}
+	return []string{"Not drawn: " + err.Error() + "."}
+}
+
 // gather makes what can be made of several things, with notes on those that lack something; the
 // error is that of the first if all do.
 func gather[From, To any](all []From, of func(From) (To, error)) (made []To, notes []string, err error) {
@@ -121,7 +131,7 @@ func gather[From, To any](all []From, of func(From) (To, error)) (made []To, not
 			made = append(made, one)
 			continue
 		}
-		notes, err = append(notes, "Not drawn: "+missing.Error()+"."), cmp.Or(err, missing)
+		notes, err = append(notes, notDrawn(missing)...), cmp.Or(err, missing)
 	}
 	if len(made) > 0 {
 		return made, notes, nil

@@ -154,7 +154,7 @@ func TestNamed(t *testing.T) {
 		}
 	}
 	_, err := Named("timelime")
-	if err == nil || !strings.Contains(err.Error(), "did you mean timeline?") || !strings.Contains(err.Error(), "burst-peaks") {
+	if err == nil || !strings.Contains(err.Error(), "did you mean timeline? The charts are timeline, lag,") {
 		t.Errorf("an unknown chart: %v", err)
 	}
 }

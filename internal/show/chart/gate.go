@@ -42,13 +42,12 @@ func gate(in Input) (draw.Spec, error) {
 		panel, notes, err := panelOf(p.axis, r, p.call)
 		if err == nil {
 			if _, most := extent(panel.Series[0].Y); most == 0 {
-				err = r.lacks(intervalsFile, p.call.field.name+" above 0", "")
+				err = &Missing{Of: r.name, Field: p.call.field.name + " above 0", File: intervalsFile, None: true}
 			}
 		}
 		ps.add(panel, notes, err)
 	}
-	s := selection{runs: []named{r}}
-	return ps.spec(s, "Gate", fmt.Sprintf("When the gate of %s was open and closed, and what it held back.", r.name))
+	return ps.spec(only(r), "Gate", fmt.Sprintf("When the gate of %s was open and closed, and what it held back.", r.name))
 }
 
 // rowHeight is the height of a row of bars, in CSS pixels.

@@ -46,19 +46,27 @@ func (n named) lacks(file, field, why string) *Missing {
 	return &Missing{Of: n.name, File: file, Field: field, Why: why}
 }
 
-// A selection is the runs of a chart, and notes on those that are not drawn.
+// A selection is the runs of a chart, and notes on those that are not drawn. Of is the
+// campaign that they are of, if they are.
 type selection struct {
 	runs  []named
 	notes []string
+	of    string
 }
+
+// only is the selection of one run.
+func only(r named) selection { return selection{runs: []named{r}} }
 
 // alone reports whether one run is drawn, which has room for more of it.
 func (s selection) alone() bool { return len(s.runs) == 1 }
 
-// title names the run of a chart, if it is one.
+// title names the run of a chart if it is one, or the campaign.
 func (s selection) title(what string) string {
-	if s.alone() {
+	switch {
+	case s.alone():
 		return what + ": " + s.runs[0].name
+	case s.of != "":
+		return what + ": " + s.of
 	}
 	return what
 }
@@ -84,6 +92,7 @@ func (in Input) selected() (s selection, err error) {
 		if s.runs, err = typicalRuns(in.Campaign); err != nil {
 			return s, err
 		}
+		s.of = in.Campaign.Campaign.Campaign.Name
 	}
 	if len(s.runs) == 0 {
 		return s, errors.New("there is no run to draw: name one, or a campaign that has made some")
@@ -119,7 +128,7 @@ func (in Input) over() (selection, error) {
 		}
 		return r, nil
 	})
-	return selection{with, append(s.notes, notes...)}, err
+	return selection{with, append(s.notes, notes...), s.of}, err
 }
 
 // oneOver is the run of a chart that draws a single run over time.

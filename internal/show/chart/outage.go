@@ -19,14 +19,14 @@ func outage(in Input) (draw.Spec, error) {
 	if err != nil {
 		return draw.Spec{}, err
 	}
-	acks, deliveries, note, err := gapsOf(r)
+	kept, err := gapsOf(r)
 	if err != nil {
 		return draw.Spec{}, err
 	}
 	var ps panels
 	for _, p := range []draw.Panel{
-		faultRows(r), gapRows(acks, "no acknowledgement", "gaps.acks"),
-		gapRows(deliveries, "no delivery", "gaps.deliveries"),
+		faultRows(r), gapRows(kept.acks, "no acknowledgement", kept.acksName),
+		gapRows(kept.deliveries, "no delivery", kept.deliveriesName),
 	} {
 		if len(p.Series) > 0 {
 			ps.add(p, nil, nil)
@@ -40,25 +40,35 @@ func outage(in Input) (draw.Spec, error) {
 	ps.add(panelOf(draw.Free("partitions", draw.Linear, count), r,
 		call{"under-replicated", field{"under_replicated_partitions", under}},
 		call{"without a leader", field{"leaderless_partitions", leaderless}}))
-	spec, err := ps.spec(selection{runs: []named{r}, notes: note}, "Outage",
+	s := only(r)
+	s.notes = kept.notes
+	spec, err := ps.spec(s, "Outage",
 		fmt.Sprintf("When partitions of %s had no acknowledgement, or delivered nothing.", r.name))
 	spec.Marks = append(phaseMarks(&r.Run), eventMarks(r, "fault", "broker", "rebalance")...)
 	return spec, err
 }
 
-// gapsOf are the gaps that a run kept, or of an older one the longest of each partition.
-func gapsOf(r named) (acks, deliveries []result.AckGap, note []string, err error) {
-	switch g, a := r.Run.Gaps, r.Run.Availability; {
-	case g != nil:
-		note = []string{"Shown are gaps of " + unit.Nanos(g.AtLeastNs) + " or longer."}
+// keptGaps are the gaps that a run kept, with what they are called in run.json.
+type keptGaps struct {
+	acks, deliveries         []result.AckGap
+	acksName, deliveriesName string
+	notes                    []string
+}
+
+// gapsOf are all gaps that a run kept, or of an older one the longest of each partition.
+func gapsOf(r named) (keptGaps, error) {
+	if g := r.Run.Gaps; g != nil {
+		notes := []string{"Shown are gaps of " + unit.Nanos(g.AtLeastNs) + " or longer."}
 		if g.LeftOut > 0 {
-			note = append(note, unit.Things(int64(g.LeftOut), "shorter one")+" beside the longest of these not kept.")
+			notes = append(notes, unit.Things(int64(g.LeftOut), "shorter one")+" beside the longest of these not kept.")
 		}
-		return g.Acks, g.Deliveries, note, nil
-	case a != nil:
-		return a.AckGaps, a.DeliveryGaps, []string{"The run kept the longest gap of each partition, and no others."}, nil
+		return keptGaps{g.Acks, g.Deliveries, "gaps.acks", "gaps.deliveries", notes}, nil
 	}
-	return nil, nil, nil, r.lacks(runFile, "gaps and no availability", "")
+	if a := r.Run.Availability; a != nil {
+		return keptGaps{a.AckGaps, a.DeliveryGaps, "availability.ack_gaps", "availability.delivery_gaps",
+			[]string{"The run kept the longest gap of each partition, and no others."}}, nil
+	}
+	return keptGaps{}, r.lacks(runFile, "gaps and no availability", "")
 }
 
 // gapRows are a row for each partition that has a gap, in each group.

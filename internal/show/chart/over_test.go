@@ -87,11 +87,13 @@ func TestOverTime(t *testing.T) {
 		{"age", "time lag", "time_lag_ns", func(i result.Interval) float64 { return float64(i.TimeLagNs) }},
 		{"age", "oldest unacknowledged", "queue_oldest_unacked_ns",
 			func(i result.Interval) float64 { return float64(*i.QueueOldestUnackedNs) }},
-		{"gate", "gate", "gate_open", func(i result.Interval) float64 { return map[bool]float64{true: 0, false: 1}[*i.GateOpen] }},
+		{"gate", "gate", "gate_open",
+			func(i result.Interval) float64 { return map[bool]float64{true: 0, false: 1}[*i.GateOpen] }},
 		{"gate", "deferred", "deferred_records", func(i result.Interval) float64 { return float64(i.DeferredRecords) }},
 		{"gate", "shed", "shed", rate(func(i result.Interval) int64 { return i.Shed })},
 		{"resources", "kafka-bench", "process_cpu_cores", func(i result.Interval) float64 { return *i.ProcessCPUCores }},
-		{"resources", "kafka-bench", "process_rss_bytes", func(i result.Interval) float64 { return float64(*i.ProcessRSSBytes) }},
+		{"resources", "kafka-bench", "process_rss_bytes",
+			func(i result.Interval) float64 { return float64(*i.ProcessRSSBytes) }},
 		{"resources", "broker 1", "brokers.cpu_cores", func(i result.Interval) float64 {
 			if i.Brokers == nil {
 				return math.NaN()
@@ -115,8 +117,10 @@ func TestOverTime(t *testing.T) {
 			return float64(*i.Host.NetworkSent) / seconds(i)
 		}},
 		{"process", "p99", "time.e2e_response_time.p99_ns", e2e(func(t result.IntervalTime) int64 { return t.P99Ns })},
-		{"process", "run", "processes.heap_bytes", func(i result.Interval) float64 { return float64(*i.Processes[0].HeapBytes) }},
-		{"process", "run", "processes.goroutines", func(i result.Interval) float64 { return float64(*i.Processes[0].Goroutines) }},
+		{"process", "run", "processes.heap_bytes",
+			func(i result.Interval) float64 { return float64(*i.Processes[0].HeapBytes) }},
+		{"process", "run", "processes.goroutines",
+			func(i result.Interval) float64 { return float64(*i.Processes[0].Goroutines) }},
 		{"process", "run", "processes.gc_pause_ns", func(i result.Interval) float64 {
 			if i.Processes[0].GCPauseNs == nil {
 				return math.NaN()
@@ -187,8 +191,8 @@ func TestMarks(t *testing.T) {
 	r.Run.Lag.Changes = []result.Change{{AtNs: 7e9, What: "work 1ms"}}
 	r.Events = append(r.Events, result.Event{AtNs: 9e9, Kind: "fault", What: "kill broker 1 → 2"},
 		result.Event{AtNs: -1, Kind: "rebalance", What: "before"})
-	want := []draw.Mark{{At: 0, Words: "measured window begins"}, {At: 20e9, Words: "load ends"}, {At: 7e9, Words: "work 1ms"},
-		{At: 9e9, Words: "kill broker 1 to 2"}}
+	want := []draw.Mark{{At: 0, Words: "measured window begins"}, {At: 20e9, Words: "load ends"},
+		{At: 7e9, Words: "work 1ms"}, {At: 9e9, Words: "kill broker 1 to 2"}}
 	if got := drawn(t, "lag", of1(r)).Marks; !slices.Equal(got, want) {
 		t.Errorf("marks %v, expected %v", got, want)
 	}
@@ -230,8 +234,10 @@ func TestOutage(t *testing.T) {
 	lacking(t, "outage", of1(r), "gaps and no faults", "run.json")
 	r.Run.Gaps.Acks = []result.AckGap{{Partition: 4, FromNs: 5e9, ToNs: 7e9}, {Partition: 1, FromNs: 5e9, ToNs: 6e9},
 		{Partition: 4, FromNs: 8e9, ToNs: 9e9}}
-	r.Run.Gaps.Deliveries = []result.AckGap{{Partition: 1, FromNs: 5e9, ToNs: 6e9, Group: "b"}, {Partition: 2, FromNs: 1, ToNs: 2, Group: "a"}}
-	r.Run.Faults = []result.Fault{{Name: "kill", Target: "broker 1", StartNs: 5e9}, {Name: "start", Target: "broker 1", StartNs: 6e9},
+	r.Run.Gaps.Deliveries = []result.AckGap{{Partition: 1, FromNs: 5e9, ToNs: 6e9, Group: "b"},
+		{Partition: 2, FromNs: 1, ToNs: 2, Group: "a"}}
+	r.Run.Faults = []result.Fault{{Name: "kill", Target: "broker 1", StartNs: 5e9},
+		{Name: "start", Target: "broker 1", StartNs: 6e9},
 		{Name: "pause", Target: "consumer 0", StartNs: 7e9, EndNs: new(int64(8e9))}}
 	r.Intervals[9].UnderReplicated = new(int64(3))
 	spec := drawn(t, "outage", of1(r))

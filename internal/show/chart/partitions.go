@@ -49,7 +49,7 @@ func partitions(in Input) (draw.Spec, error) {
 		p, err := f.panel(r, worst, rest)
 		ps.add(p, nil, err)
 	}
-	s := selection{runs: []named{r}}
+	s := only(r)
 	if len(rest) > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("The lines are the %d partitions with the highest backlogs, or rates "+
 			"if no backlog is known; the area is the range of the other %d.", len(worst), len(rest)))

@@ -55,7 +55,7 @@ func (c curve) series(name, metric string) draw.Series {
 
 // notes say of which records the curve is, if some had not ended.
 func (c curve) notes(r named, metric string) []string {
-	open := r.Run.Time[metric].NotEnded
+	open := notEnded(&r.Run, metric)
 	switch {
 	case open == 0 || len(c.ns) == 0:
 		return nil
@@ -65,6 +65,16 @@ func (c curve) notes(r named, metric string) []string {
 	}
 	return []string{fmt.Sprintf("%s: of the %s records that ended; %s had not.", r.name, unit.Count(c.of),
 		unit.Count(open))}
+}
+
+// notEnded is how many records of a time had not ended. Runs of method 1 did not count them: of
+// end-to-end times these are the records that were not shed and not delivered.
+func notEnded(r *result.Run, metric string) int64 {
+	t := r.Time[metric]
+	if r.Method() != 1 || !strings.HasPrefix(metric, "e2e_") || !r.Delivery.Checked {
+		return t.NotEnded
+	}
+	return max(0, copies(r)*(r.Load.Scheduled-r.Load.Shed)-t.Count)
 }
 
 // metricOf is the time whose percentiles are drawn.

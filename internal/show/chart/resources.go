@@ -51,8 +51,7 @@ func resources(in Input) (draw.Spec, error) {
 	} {
 		ps.add(panelOf(p.axis, r, p.calls...))
 	}
-	s := selection{runs: []named{r}}
-	return ps.spec(s, "Processors, memory, disk and network",
+	return ps.spec(only(r), "Processors, memory, disk and network",
 		fmt.Sprintf("What the tool, the brokers and the machine used while %s went on.", r.name))
 }
 
@@ -137,8 +136,7 @@ func process(in Input) (draw.Spec, error) {
 		eachProcess(r, "gc_pause_ns", func(p *result.IntervalProcess) *int64 { return p.GCPauseNs })...))
 	ps.add(panelOf(draw.Free("goroutines", draw.Linear, count), r,
 		eachProcess(r, "goroutines", func(p *result.IntervalProcess) *int64 { return p.Goroutines })...))
-	s := selection{runs: []named{r}}
-	return ps.spec(s, "Process of the tool, under the latency", fmt.Sprintf(
+	return ps.spec(only(r), "Process of the tool, under the latency", fmt.Sprintf(
 		"The %s of %s, and below it CPU, heap, pauses of the garbage collector and goroutines of the tool.",
 		inWords(metric), r.name))
 }

@@ -57,7 +57,7 @@ func shapesOf(study *analysis.Study) (s shapes, err error) {
 	slices.SortFunc(s.all, func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.workers(), b.workers()), cmp.Compare(a.nodes, b.nodes))
 	})
-	s.lines = linesOf(study, alsoVaried...)
+	s.lines = linesOf(study, func(c *analysis.Cell) shape { of, _ := shapeOf(c); return of })
 	return s, nil
 }
 
@@ -100,7 +100,7 @@ func threads(in Input) (draw.Spec, error) {
 		metric = "e2e_service_time" // of a closed loop
 	}
 	spec := draw.Spec{
-		Title: "Latency by nodes and threads", X: s.axis(), Notes: []string{whiskersNote},
+		Title: titleOf(study, "Latency by nodes and threads"), X: s.axis(), Notes: []string{whiskersNote},
 		Alt: fmt.Sprintf("The %s of each engine of %s by nodes × threads.", inWords(metric), nameOf(study)),
 	}
 	for _, statistic := range []string{"_p50", "_p99"} {
@@ -141,7 +141,7 @@ func speedUp(in Input) (draw.Spec, error) {
 	}
 	p := draw.Panel{Y: draw.Free(f.Title+" ÷ that of the smallest", draw.Log, times), Series: []draw.Series{s.ideal()}}
 	for n, l := range s.lines {
-		series := draw.Series{Name: l.name, Figure: f.Name, Kind: draw.Whiskers, Colour: 1 + n%5}
+		series := draw.Series{Name: l.said(), Figure: f.Name, Kind: draw.Whiskers, Colour: 1 + n%5}
 		base := some(s.base(l).Of(f.Name).Median)
 		for _, cell := range l.cells {
 			if x, ok := s.place(cell, n); ok && cell.Of(f.Name).N > 0 {
@@ -153,7 +153,7 @@ func speedUp(in Input) (draw.Spec, error) {
 		}
 	}
 	return draw.Spec{
-		Title: "Speed-up", X: s.axis(), Panels: []draw.Panel{p},
+		Title: titleOf(study, "Speed-up"), X: s.axis(), Panels: []draw.Panel{p},
 		Alt: fmt.Sprintf("How many times the throughput of the smallest configuration of %s the others reached.",
 			nameOf(study)),
 		Notes: []string{"Medians, with an interval of 95 % from six runs on, else from the lowest to the highest; " +

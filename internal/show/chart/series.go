@@ -102,15 +102,21 @@ func (f field) missing(r named) string {
 	switch f.name {
 	case scheduled.name, acked.name, shed.name, deferred.name:
 		if !produces(r) {
-			return "nobody produced"
+			return noProducers
 		}
 	case delivered.name, backlog.name, timeLag.name:
 		if !consumes(r) {
-			return "nobody consumed"
+			return noConsumers
 		}
 	}
 	return ""
 }
+
+// Why a run has no count of what nobody did.
+const (
+	noProducers = "nobody produced"
+	noConsumers = "nobody consumed"
+)
 
 // produces and consumes tell what a run is made for. One that was killed has no summary: its
 // intervals say it.
@@ -128,7 +134,9 @@ func consumes(r named) bool {
 func (f field) of(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: f.name, Kind: draw.Steps}
 	if why := f.missing(r); why != "" {
-		return s, r.lacks(intervalsFile, f.name, why)
+		m := r.lacks(intervalsFile, f.name, why)
+		m.None = why == noProducers || why == noConsumers
+		return s, m
 	}
 	for i := range r.Intervals {
 		iv := &r.Intervals[i]
@@ -190,7 +198,7 @@ func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
 		return draw.Spec{}, ps.errs[0]
 	}
 	for _, err := range ps.errs {
-		ps.notes = append(ps.notes, "Not drawn: "+err.Error()+".")
+		ps.notes = append(ps.notes, notDrawn(err)...)
 	}
 	spec := draw.Spec{Title: s.title(title), Alt: alt, X: timeAxis(), Panels: ps.all, Notes: append(s.notes, ps.notes...)}
 	if s.alone() {

@@ -1,6 +1,7 @@
 package chart
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"slices"
@@ -63,12 +64,13 @@ type line struct {
 	cells []*analysis.Cell
 }
 
-// linesOf groups the cells of a study by the settings of some paths in which they differ.
-func linesOf(study *analysis.Study, paths ...string) (lines []line) {
-	paths = slices.DeleteFunc(slices.Clone(paths), func(path string) bool {
-		first := study.Cells[0].Setting(path)
-		return !slices.ContainsFunc(study.Cells, func(c analysis.Cell) bool { return c.Setting(path) != first })
-	})
+// said is what a line is called; one that is alone has no name of its own.
+func (l line) said() string { return cmp.Or(l.name, "median") }
+
+// linesOf groups the cells of a study, whose places on the x axis are x. Each engine and each
+// driver has a line, and so has each value of a setting in which cells of one place differ.
+func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lines []line) {
+	paths := slices.DeleteFunc(slices.Clone(alsoVaried), func(path string) bool { return !splits(study, path, x) })
 	for i := range study.Cells {
 		cell := &study.Cells[i]
 		name := lineName(cell, paths)
@@ -81,21 +83,32 @@ func linesOf(study *analysis.Study, paths ...string) (lines []line) {
 	return lines
 }
 
+// splits tells whether cells differ in a setting, and not only because they do in x.
+func splits[X comparable](study *analysis.Study, path string, x func(*analysis.Cell) X) bool {
+	for i := range study.Cells {
+		for j := range study.Cells[:i] {
+			a, b := &study.Cells[i], &study.Cells[j]
+			if a.Setting(path) != b.Setting(path) && (path == enginePath || path == driverPath || x(a) == x(b)) {
+				return true
+			}
+		}
+	}
+	return false
+}
+
 // lineName is the values of a cell by which lines differ: markers, acks all.
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
-		value := cell.Setting(path)
+		value, name := cell.Setting(path), path[strings.LastIndex(path, ".")+1:]
 		switch {
 		case value == "":
-		case path == enginePath || path == "driver":
+			parts = append(parts, "no "+name)
+		case path == enginePath || path == driverPath:
 			parts = append(parts, value)
 		default:
-			parts = append(parts, path[strings.LastIndex(path, ".")+1:]+" "+value)
+			parts = append(parts, name+" "+value)
 		}
-	}
-	if len(parts) == 0 {
-		return "median"
 	}
 	return strings.Join(parts, ", ")
 }
@@ -106,11 +119,12 @@ const (
 	nodesPath   = "consume.consumers"
 	threadsPath = "consume.queue.threads"
 	sizePath    = "load.record.size"
+	driverPath  = "driver"
 )
 
 // alsoVaried are the settings beside that of the x axis by which studies have several lines.
 var alsoVaried = []string{
-	enginePath, "consume.queue.start_first", "driver", "load.acks", "topic.replication", "load.compression",
+	enginePath, "consume.queue.start_first", driverPath, "load.acks", "topic.replication", "load.compression",
 	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
 }
 
@@ -131,12 +145,14 @@ func recordSize(in Input) (draw.Spec, error) {
 		return draw.Spec{}, &Missing{Of: nameOf(study), Field: "two sizes in scenario." + sizePath, File: runFile}
 	}
 	spec := draw.Spec{
-		Title: "Throughput by record size", X: draw.Free("record size", draw.Log, bytes), Notes: []string{whiskersNote},
-		Alt: fmt.Sprintf("Records and bytes per second of %s over the size of a record.", nameOf(study)),
+		Title: titleOf(study, "Throughput by record size"), X: draw.Free("record size", draw.Log, bytes),
+		Notes: []string{whiskersNote},
+		Alt:   fmt.Sprintf("Records and bytes per second of %s over the size of a record.", nameOf(study)),
 	}
+	lines := linesOf(study, func(c *analysis.Cell) string { return c.Setting(sizePath) })
 	x := func(c *analysis.Cell) (float64, bool) { v, known := sizes[c.Setting(sizePath)]; return v, known }
 	for _, name := range []string{"throughput_per_s", "throughput_bytes_per_s"} {
-		p, err := linesPanel(study, linesOf(study, alsoVaried...), analysis.FigureCalled(name), x)
+		p, err := linesPanel(study, lines, analysis.FigureCalled(name), x)
 		if err != nil {
 			return draw.Spec{}, err
 		}
@@ -152,6 +168,14 @@ func nameOf(study *analysis.Study) string {
 		return "the input"
 	}
 	return study.Campaign.Name
+}
+
+// titleOf names the campaign of a study in a title.
+func titleOf(study *analysis.Study, what string) string {
+	if study.Campaign.Name == "" {
+		return what
+	}
+	return what + ": " + study.Campaign.Name
 }
 
 // scaleWithin is logarithmic if the values of series are far apart from each other.
@@ -173,8 +197,11 @@ func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}
 	for n, l := range lines {
 		colour := 1 + n%5
-		dots := draw.Series{Name: "runs of " + l.name, Figure: f.Name, Kind: draw.Points, Colour: colour}
-		medians := draw.Series{Name: l.name, Figure: f.Name, Kind: draw.Whiskers, Colour: colour}
+		dots := draw.Series{Name: "runs", Figure: f.Name, Kind: draw.Points, Colour: colour}
+		if l.name != "" {
+			dots.Name += " of " + l.name
+		}
+		medians := draw.Series{Name: l.said(), Figure: f.Name, Kind: draw.Whiskers, Colour: colour}
 		for _, cell := range l.cells {
 			if at, has := x(cell); has {
 				dotsOf(cell, f, at, &dots)

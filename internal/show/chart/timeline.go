@@ -16,19 +16,20 @@ func timeline(in Input) (draw.Spec, error) {
 		return draw.Spec{}, err
 	}
 	var ps panels
-	metric := timeOf(s.runs)
+	metric, title := timeOf(s.runs), "Rates"
 	if s.alone() {
-		r := s.runs[0]
-		ps.add(panelOf(draw.Free("records/s", draw.Linear, perS), r,
+		ps.add(panelOf(draw.Free("records/s", draw.Linear, perS), s.runs[0],
 			call{"offered", scheduled}, call{"acked", acked}, call{"delivered", delivered}))
-		ps.add(timesOver(r, metric))
+		err = ps.need(timesOver(s.runs[0], metric))
 	} else {
 		ps.add(sideBySide(draw.Free("acked/s", draw.Linear, perS), s.runs, acked.each))
 		ps.add(sideBySide(draw.Free("delivered/s", draw.Linear, perS), s.runs, delivered.each))
-		ps.add(sideBySide(draw.Free(inWords(metric)+" p99", draw.Linear, nanos), s.runs, p99(metric).each))
+		err = ps.need(sideBySide(draw.Free(inWords(metric)+" p99", draw.Linear, nanos), s.runs, p99(metric).each))
 	}
-	alt := fmt.Sprintf("Records per second of %s over time, and below them the %s.", s.said(), inWords(metric))
-	return ps.spec(s, "Rates and "+inWords(metric), alt)
+	if err == nil {
+		title += " and " + inWords(metric)
+	}
+	return ps.spec(s, title, fmt.Sprintf("%s of %s over time.", title, s.said()))
 }
 
 // timesOver is the panel of a time of one run.

@@ -18,11 +18,16 @@ func TestPercentiles(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	e2e := r.Run.Time["e2e_response_time"]
 	s := seriesOf(t, drawn(t, "percentiles", of1(r)), "baseline", "time.e2e_response_time")
-	same(t, "percentiles of run.json", s.X0, []float64{0, 0.5, 0.75, 0.9, 0.95, 0.99, 0.995, 0.999, 0.9999})
-	same(t, "times of run.json", s.Y, []float64{float64(e2e.MinNs), float64(e2e.P50Ns), float64(e2e.P75Ns), float64(e2e.P90Ns),
-		float64(e2e.P95Ns), float64(e2e.P99Ns), float64(e2e.P995Ns), float64(e2e.P999Ns), float64(e2e.P9999Ns)})
+	var shares []float64
+	for _, p := range []float64{0, 50, 75, 90, 95, 99, 99.5, 99.9, 99.99} {
+		shares = append(shares, p/100)
+	}
+	same(t, "percentiles of run.json", s.X0, shares)
+	same(t, "times of run.json", s.Y, floats([]int64{e2e.MinNs, e2e.P50Ns, e2e.P75Ns, e2e.P90Ns, e2e.P95Ns, e2e.P99Ns,
+		e2e.P995Ns, e2e.P999Ns, e2e.P9999Ns}, 1))
 
-	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90, 100}, Ns: map[string][]int64{"e2e_response_time": {1, 5, 9, 11}}}
+	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90, 100},
+		Ns: map[string][]int64{"e2e_response_time": {1, 5, 9, 11}}}
 	s = seriesOf(t, drawn(t, "percentiles", of1(r)), "baseline", "time.e2e_response_time")
 	same(t, "percentiles of curves.json", s.X0, []float64{0, 0.5, 0.9}) // 100 is in infinity
 	same(t, "times of curves.json", s.Y, []float64{1, 5, 9})
@@ -46,6 +51,7 @@ func TestPercentilesOfScheduled(t *testing.T) {
 	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90}, Ns: map[string][]int64{"e2e_response_time": {1, 5, 9}}}
 	l, d := &r.Run.Load, &r.Run.Delivery
 	l.Acked -= 600
+	d.Unique -= 1000
 	l.Failed, l.Unknown, l.Deferred = 100, 200, 300
 	d.UnackedDelivered, d.Lost = 150, 40
 	d.Pending = l.Acked - (d.Unique - d.UnackedDelivered) - d.Lost
@@ -223,7 +229,7 @@ func TestRecordSize(t *testing.T) {
 		inBytes = append(inBytes, r.Run.Load.AckedPerS*float64(r.Run.Load.Bytes)/float64(r.Run.Load.Acked))
 	}
 	for figure, want := range map[string][]float64{"throughput_per_s": records, "throughput_bytes_per_s": inBytes} {
-		dots := seriesOf(t, spec, "runs of median", figure)
+		dots := seriesOf(t, spec, "runs", figure)
 		same(t, "sizes", dots.X0, at)
 		same(t, figure, dots.Y, want)
 		_, median, _ := bounds(want[:3])
@@ -284,6 +290,7 @@ func TestThreads(t *testing.T) {
 	same(t, "p99", seriesOf(t, spec, "runs of markers", "e2e_response_time_p99").Y, want)
 	consumers := repeats(t, 1, []string{"1", "3"}, func(name string, r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.consumers", name)
+		resulttest.Set(&r.Scenario, "topic.partitions", name) // which makes no second line
 	})
 	lacking(t, "threads", of1(consumers...), "queue", "run.json")
 	same(t, "speed-up by consumers", drawn(t, "speed-up", of1(consumers...)).Panels[0].Series[1].Y,
@@ -328,7 +335,7 @@ func TestSearch(t *testing.T) {
 	campaign.Campaign.Campaign.Name = "search-it"
 	in := Input{Campaign: campaign}
 	lacking(t, "search", in, "search.probes", "campaign.json")
-	campaign.Campaign.Search = &result.Search{ResponseMetric: "e2e_response_time", Answer: "300/s.", Probes: []result.Probe{
+	campaign.Campaign.Search = &result.Search{Answer: "300/s.", Probes: []result.Probe{
 		{Phase: "capacity", OfferedPerS: 500, Passed: true},
 		{Phase: "bisect", OfferedPerS: 400},
 		{Phase: "bisect", OfferedPerS: 300, Passed: true},
@@ -348,7 +355,8 @@ func TestSearch(t *testing.T) {
 
 	campaign.Campaign.Search.Probes = append(campaign.Campaign.Search.Probes,
 		result.Probe{Phase: "curve", OfferedPerS: 330, ResponseP99Ns: new(int64(900))},
-		result.Probe{Phase: "curve", OfferedPerS: 150, ResponseP50Ns: new(int64(10)), ResponseP99Ns: new(int64(40)), Passed: true})
+		result.Probe{Phase: "curve", OfferedPerS: 150, ResponseP50Ns: new(int64(10)), ResponseP99Ns: new(int64(40)),
+			Passed: true})
 	spec = drawn(t, "capacity", in)
 	p99 := seriesOf(t, spec, "p99", "response_p99_ns")
 	same(t, "share of the highest rate", p99.X0, []float64{0.5, 330.0 / 300})
