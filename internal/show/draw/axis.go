@@ -153,10 +153,11 @@ func below(v float64) float64 {
 
 // next is the 1, 2 or 5 times a power of ten that comes after v, which is one itself.
 func next(v float64) float64 {
-	if b := below(v * 2); b > v {
+	const more = 1 + 1e-9 // than what rounding may take away
+	if b := below(v * 2 * more); b > v {
 		return b
 	}
-	return below(v * 2.5)
+	return below(v * 2.5 * more)
 }
 
 // times is m·10^power, as exact as a literal of it.
@@ -192,6 +193,9 @@ func (a *axis) place(from, to float64) {
 	}
 }
 
+// far is farther than any picture reaches, in pixels.
+const far = 1e7
+
 // at is where a value lies in pixels; NaN if it is not known. It may be beyond the ends.
 func (a *axis) at(v float64) float64 {
 	if !known(v) {
@@ -202,7 +206,7 @@ func (a *axis) at(v float64) float64 {
 	}
 	low, high := a.forward(a.low), a.forward(a.high)
 	share := (a.forward(v) - low) / (high - low)
-	return a.from + float64(share*(a.to-a.from))
+	return max(-far, min(far, a.from+float64(share*(a.to-a.from))))
 }
 
 // span are the ends in pixels, the lower number first.

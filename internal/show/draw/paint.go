@@ -108,15 +108,19 @@ func (s Scheme) Hex(ink Ink, colour int) string {
 // Style is the CSS of all charts of a page. A standalone SVG has it inside.
 func Style() string {
 	var b strings.Builder
-	b.WriteString(".chart{font-family:Arial,\"Liberation Sans\",Helvetica,sans-serif}\n")
+	b.WriteString(".chart{font-family:Arial,\"Liberation Sans\",Helvetica,sans-serif}\n.chart path{stroke-linejoin:round}\n")
 	for _, p := range paints {
-		if p.Stroke != NoInk {
-			fmt.Fprintf(&b, ".chart .%s{stroke-width:%s;stroke-linejoin:round}\n", p.class, decimals(p.Width))
-		}
+		var rules []string
 		if p.Fill == NoInk {
-			fmt.Fprintf(&b, ".chart .%s{fill:none}\n", p.class)
+			rules = append(rules, "fill:none")
 		} else if p.Opacity != 1 {
-			fmt.Fprintf(&b, ".chart .%s{fill-opacity:%s}\n", p.class, decimals(p.Opacity))
+			rules = append(rules, "fill-opacity:"+decimals(p.Opacity))
+		}
+		if p.Stroke != NoInk {
+			rules = append(rules, "stroke-width:"+decimals(p.Width))
+		}
+		if rules != nil {
+			fmt.Fprintf(&b, ".chart .%s{%s}\n", p.class, strings.Join(rules, ";"))
 		}
 	}
 	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n") // neighbours without a seam
