@@ -2,7 +2,6 @@ package main
 
 import (
 	"bytes"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -57,25 +56,19 @@ func (s *shelf) readme(text []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(blockBegin), block, []byte(blockEnd), after}, nil), nil
 }
 
-// blockWidth has room for four variants with their ranges side by side.
-const blockWidth = 120
-
-// block is a campaign as a report shows it on a terminal, with the machine and the method.
+// block is the headline as a table, with the machine and the method.
 func (e *entry) block() ([]byte, error) {
 	where, err := whereOf(e.runs())
 	if err != nil {
 		return nil, err
 	}
-	var b bytes.Buffer
-	if err := campaigns.Write(&b, e.kept(), report.Options{Width: blockWidth}); err != nil {
+	table, err := e.table("admitted_ratio", "delivered_per_s", "lag_peak", "e2e_response_time_p50", "e2e_response_time_p99")
+	if err != nil {
 		return nil, err
 	}
-	text, _, found := strings.Cut(b.String(), "\nFiles in ")
-	if !found {
-		return nil, errors.New("the report of the campaign does not end with its files")
-	}
-	said := wrapped(fmt.Sprintf("Measured on: %s Measured with %s.", where, methodsOf(e.runs())))
-	return fmt.Appendf(nil, "%s\n```text\n%s\n```\n", said, strings.TrimSpace(text)), nil
+	said := wrapped("Measured on: " + where + " " + leftOut(e.runs()) +
+		" Each figure is the median of five runs; the brackets have the lowest and the highest.")
+	return fmt.Appendf(nil, "%s\n\n%s\n", table, strings.TrimSpace(string(said))), nil
 }
 
 // kept is the campaign without what is said of files that are not kept in results/.

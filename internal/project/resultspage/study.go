@@ -175,8 +175,7 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 	return f.Among(slices.Concat(sets...)), nil
 }
 
-// study is a table of a study: a row for each variant, a column for each figure that
-// some of them have.
+// study is the question of a study and its table; "" where it was not made.
 func (s *shelf) study(name string, figures ...string) (string, error) {
 	e := s.of(name)
 	if len(e.runs()) == 0 {
@@ -186,6 +185,12 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	if err != nil {
 		return "", err
 	}
+	table, err := e.table(figures...)
+	return fmt.Sprintf("### `%s`\n\n%s\n\n%s", name, question, table), err
+}
+
+// table is a row for each variant, a column for each figure that some of them have.
+func (e *entry) table(figures ...string) (string, error) {
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))
 	for i, c := range e.cells {
@@ -213,8 +218,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "### %s\n\n%s\n\n| %s |\n|%s|", "`"+name+"`", question, strings.Join(head, " | "),
-		strings.Join(rule, "|"))
+	fmt.Fprintf(&b, "| %s |\n|%s|", strings.Join(head, " | "), strings.Join(rule, "|"))
 	for _, row := range rows {
 		fmt.Fprintf(&b, "\n| %s |", strings.Join(row, " | "))
 	}

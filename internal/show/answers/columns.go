@@ -137,30 +137,26 @@ func quotient(r, base analysis.Repeated) string {
 // alike, that of the first cell of the same variant; where the suite names bases, that of the
 // base or of the first cell, with its name.
 func againstFirst(d *analysis.Study, head, name string) column {
-	if slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil }) {
-		return column{"÷ base", func(c *analysis.Cell) string {
-			base := d.Base(c)
-			switch {
-			case base == nil || base.Valid == 0 || c.PartlyRead() || base.PartlyRead():
-				return unit.Absent
-			case c.Name == base.Name && c.Of(name).N > 0:
-				return "1"
-			}
-			return CellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name))+" of "+base.Label)
-		}}
-	}
-	if d.VariantsAt() >= 0 {
+	named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil })
+	switch {
+	case named:
+		head = "÷ base"
+	case d.VariantsAt() >= 0:
 		head += " of variant"
 	}
 	return column{head, func(c *analysis.Cell) string {
 		base := d.Base(c)
 		switch {
-		case base == nil || base.Valid == 0:
+		case base == nil || base.Valid == 0 || c.PartlyRead() || base.PartlyRead():
 			return unit.Absent
 		case c.Name == base.Name && c.Of(name).N > 0:
 			return "1"
 		}
-		return CellMark(c, c.Of(name), quotient(c.Of(name), base.Of(name)))
+		text := quotient(c.Of(name), base.Of(name))
+		if named {
+			text += " of " + base.Label
+		}
+		return CellMark(c, c.Of(name), text)
 	}}
 }
 

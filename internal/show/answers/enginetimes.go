@@ -126,9 +126,10 @@ func inOrder(d *analysis.Study, name string) (clauses []string) {
 		for _, free := range d.ValidCells() {
 			if free.Setting(order) == "none" && free.EngineOf() == c.EngineOf() &&
 				analysis.RatesApart(c, free) <= analysis.SameLoad && free.Of(name).N > 0 {
-				clauses = append(clauses,
-					fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s", d.Said(c.Label), c.Setting(order),
-						quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label)))
+				_, shown := added(c.Of(name), free.Of(name), analysis.FigureCalled(name))
+				clauses = append(clauses, fmt.Sprintf("%s, in order of each %s, has %s times the %s of %s%s", d.Said(c.Label),
+					c.Setting(order), quotient(c.Of(name), free.Of(name)), analysis.FigureCalled(name).Title, d.Said(free.Label),
+					unshown(c.Of(name).N, shown)))
 			}
 		}
 	}

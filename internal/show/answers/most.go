@@ -113,10 +113,10 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 	return head, rest
 }
 
-// nearBest is how much less than the best a rate may be that has not fallen.
+// nearBest is how much less than the best a median may be that is called near it.
 const nearBest = 0.1
 
-// lastNearBest says up to where along a numeric axis the rate stays near the best; "" where
+// lastNearBest says up to where along a numeric axis the median stays near the best; "" where
 // the cells do not lie along one.
 func lastNearBest(d *analysis.Study, ranked []analysis.Cell) string {
 	if len(d.Axes) != 1 || len(ranked) < 2 || d.By.Better != figure.Higher {
@@ -136,7 +136,7 @@ func lastNearBest(d *analysis.Study, ranked []analysis.Cell) string {
 	}
 	name := d.Said(ranked[last].Label)
 	if reach == highest {
-		return fmt.Sprintf("so it has not fallen at %s, the highest that was measured", name)
+		return fmt.Sprintf("the median at %s, the highest that was measured, is within %s of the best", name, unit.WholePercent(nearBest))
 	}
-	return fmt.Sprintf("so %s is the last that is within %s of the best", name, unit.WholePercent(nearBest))
+	return fmt.Sprintf("%s is the last whose median is within %s of the best", name, unit.WholePercent(nearBest))
 }
