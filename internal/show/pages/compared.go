@@ -93,11 +93,10 @@ func History(h *compared.History) *Page {
 	for _, s := range h.Series {
 		changes += len(s.Changes)
 	}
-	tone := Plain
+	p.Badges = []Badge{{"level", "no change shown", Plain}}
 	if changes > 0 {
-		tone = Doubtful
+		p.Badges = []Badge{{"level", unit.Things(int64(changes), "change"), Doubtful}}
 	}
-	p.Badges = []Badge{{"levels", unit.Things(int64(changes), "change"), tone}}
 	p.Lines = []string{layout.List(unit.Things(int64(len(h.Runs)), "run"), "configuration "+h.Configuration)}
 	if twice := h.Head.Twice(); twice != "" {
 		p.Remarks = append(p.Remarks, Text{Doubtful, twice})

@@ -9,10 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// crosshair has the words for each moment of a chart: what chart.js shows.
+// crosshair has the words for each moment of a chart: what chart.js shows. Each word is there
+// once.
 type crosshair struct {
-	Grid   int     `json:"grid"` // its place in the grids of the page
-	Series []coded `json:"series"`
+	Grid   int      `json:"grid"` // its place in the grids of the page
+	Words  []string `json:"words"`
+	Digits int      `json:"digits"`
+	Series []coded  `json:"series"`
 
 	last  int
 	first string
@@ -30,13 +33,10 @@ type grid struct {
 	Labels []string  `json:"labels"`
 }
 
-// coded is a word for each moment. Each word is there once; At has the place of the word of
-// each moment in so many digits of 64.
+// coded is a word of a series for each moment: At has its place in Words, in so many digits.
 type coded struct {
-	Name   string   `json:"name"`
-	Words  []string `json:"words"`
-	Digits int      `json:"digits"`
-	At     string   `json:"at"`
+	Name string `json:"name"`
+	At   string `json:"at"`
 }
 
 // digits64 are the digits of At.
@@ -70,6 +70,8 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 			named[s.Name]++
 		}
 	}
+	var names []string
+	var said [][]string
 	for _, panel := range spec.Panels {
 		if panel.Y.Format == nil {
 			continue
@@ -83,13 +85,14 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 			if named[name] > 1 { // it is in several panels
 				name += ", " + panel.Y.Label
 			}
-			c.Series = append(c.Series, codedOf(name, words))
+			names, said = append(names, name), append(said, words)
 			c.first += "; " + name + " " + words[0]
 		}
 	}
-	if len(c.Series) == 0 {
+	if len(names) == 0 {
 		return nil
 	}
+	c.code(names, said)
 	c.Grid = p.gridOf(g)
 	return c
 }
@@ -194,26 +197,28 @@ func valueAt(s draw.Series, i int) (low, high float64) {
 	return s.Y[i], s.Y[i]
 }
 
-// codedOf codes the words of a series.
-func codedOf(name string, words []string) coded {
-	c := coded{Name: name, Digits: 1}
+// code codes the words of series.
+func (c *crosshair) code(names []string, said [][]string) {
 	places := map[string]int{}
-	for _, w := range words {
-		if _, known := places[w]; !known {
-			places[w] = len(c.Words)
-			c.Words = append(c.Words, w)
+	for _, words := range said {
+		for _, w := range words {
+			if _, known := places[w]; !known {
+				places[w] = len(c.Words)
+				c.Words = append(c.Words, w)
+			}
 		}
 	}
+	c.Digits = 1
 	for n := len(digits64); n < len(c.Words); n *= len(digits64) {
 		c.Digits++
 	}
-	var b strings.Builder
-	for _, w := range words {
-		place := places[w]
-		for shift := 6 * (c.Digits - 1); shift >= 0; shift -= 6 {
-			b.WriteByte(digits64[place>>shift&63])
+	for i, words := range said {
+		var at strings.Builder
+		for _, w := range words {
+			for shift := 6 * (c.Digits - 1); shift >= 0; shift -= 6 {
+				at.WriteByte(digits64[places[w]>>shift&63])
+			}
 		}
+		c.Series = append(c.Series, coded{names[i], at.String()})
 	}
-	c.At = b.String()
-	return c
 }

@@ -12,11 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// decodedWords reads what codedOf wrote, as chart.js does.
-func decodedWords(c coded) (words []string) {
-	for i := 0; i < len(c.At); i += c.Digits {
+// decodedWords reads the words of a series, as chart.js does.
+func decodedWords(c *crosshair, series int) (words []string) {
+	at := c.Series[series].At
+	for i := 0; i < len(at); i += c.Digits {
 		place := 0
-		for _, digit := range c.At[i : i+c.Digits] {
+		for _, digit := range at[i : i+c.Digits] {
 			place = place*64 + strings.IndexRune(digits64, digit)
 		}
 		words = append(words, c.Words[place])
@@ -26,9 +27,13 @@ func decodedWords(c coded) (words []string) {
 
 func TestCodedWords(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		words := rapid.SliceOfN(rapid.StringN(0, 2, -1), 1, 9000).Draw(t, "words")
-		if got := decodedWords(codedOf("", words)); !slices.Equal(got, words) {
-			t.Fatalf("%q became %q", words, got)
+		said := rapid.SliceOfN(rapid.SliceOfN(rapid.StringN(0, 2, -1), 1, 3000), 1, 4).Draw(t, "words")
+		c := &crosshair{}
+		c.code(make([]string, len(said)), said)
+		for i, words := range said {
+			if got := decodedWords(c, i); !slices.Equal(got, words) {
+				t.Fatalf("%q became %q", words, got)
+			}
 		}
 	})
 }
@@ -52,8 +57,8 @@ func TestCrosshair(t *testing.T) {
 		t.Fatalf("%+v, grids %+v", c, p.grids)
 	}
 	want := map[string]string{"acked": "5|–|7", "between": "1 to 3|2|–", "lag": "2 to 9|6|8"}
-	for _, s := range c.Series {
-		if got := strings.Join(decodedWords(s), "|"); got != strings.ReplaceAll(want[s.Name], "–", unit.Absent) {
+	for i, s := range c.Series {
+		if got := strings.Join(decodedWords(c, i), "|"); got != strings.ReplaceAll(want[s.Name], "–", unit.Absent) {
 			t.Errorf("%s: %s, want %s", s.Name, got, want[s.Name])
 		}
 	}

@@ -2,6 +2,7 @@ package pages
 
 import (
 	"cmp"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
@@ -12,9 +13,15 @@ import (
 
 // studyCharts are those of a campaign. All but the first depend on what was varied.
 var studyCharts = []shownChart{
-	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false}, {"stored", false},
+	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false},
 	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
 }
+
+// cellsShown bounds the figures of the chart of cells; the table has all.
+const cellsShown = 6
+
+// slopeAnswer is the answer of a suite that asks what happens as a topic grows.
+const slopeAnswer = "slope"
 
 // searchCharts are those of a search.
 var searchCharts = []shownChart{{"search", true}, {"capacity", false}}
@@ -48,10 +55,14 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		}
 	}
 	charts := studyCharts
-	if d.Search != nil {
+	switch {
+	case d.Search != nil:
 		charts = searchCharts
+	case d.Answer.Name == slopeAnswer:
+		charts = append(slices.Clone(charts), shownChart{"stored", false})
 	}
-	p.charts("Charts", charts, chart.Input{Campaign: c, Figures: d.Figures()})
+	figures := d.Figures()
+	p.charts("Charts", charts, chart.Input{Campaign: c, Figures: figures[:min(len(figures), cellsShown)]})
 	p.severalCharts("Charts of typical runs", typical)
 	if t := runsTable(c.Runs); t != nil {
 		p.section("Runs", Part{Table: t})

@@ -5,13 +5,13 @@
 const digits = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_";
 const svgNamespace = "http://www.w3.org/2000/svg";
 
-function wordAt(series, moment) {
+function wordAt(data, series, moment) {
   let place = 0;
-  const start = moment * series.digits;
-  for (let i = start; i < start + series.digits; i++) {
+  const start = moment * data.digits;
+  for (let i = start; i < start + data.digits; i++) {
     place = place * 64 + digits.indexOf(series.at[i]);
   }
-  return series.words[place];
+  return data.words[place];
 }
 
 // scaled is a value in the measure in which the axis is even.
@@ -68,7 +68,7 @@ function crosshair(figure, grids) {
 
   function show(wanted) {
     moment = Math.max(0, Math.min(last, wanted));
-    const words = data.series.map((s) => `${s.name} ${wordAt(s, moment)}`);
+    const words = data.series.map((s) => `${s.name} ${wordAt(data, s, moment)}`);
     const text = [grid.labels[moment], ...words].join("; ");
     slider.setAttribute("aria-valuenow", String(moment));
     slider.setAttribute("aria-valuetext", text);
