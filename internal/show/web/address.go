@@ -18,7 +18,8 @@ type Address struct {
 func ParseAddress(text string) (Address, error) {
 	host, port, err := net.SplitHostPort(text)
 	if err != nil {
-		return Address{}, fmt.Errorf("%q is no address; write it as 127.0.0.1:8780, or 127.0.0.1:0 for a port that is free", text)
+		return Address{}, fmt.Errorf(
+			"%q is no address; write it as 127.0.0.1:8780, or 127.0.0.1:0 for a port that is free", text)
 	}
 	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 		return Address{}, fmt.Errorf("%q has no port from 0 to 65535; write it as 127.0.0.1:8780", text)

@@ -176,7 +176,7 @@ func TestLivePage(t *testing.T) {
 		}
 		s := b.until("the interval", func(s state) bool { return s.EndNs != nil && *s.EndNs == i.EndNs })
 		if s.Name != made.Run.Run.Name || s.Ended || s.Page != "" || len(s.Values) == 0 || len(s.Events) == 0 {
-			t.Errorf("the state is %+v", s)
+			t.Errorf("interval %d: name %q, ended %t, page %q, %d values, %d events", i.EndNs, s.Name, s.Ended, s.Page, len(s.Values), len(s.Events))
 		}
 		for _, name := range []string{"timeline", "lag", "gate"} {
 			if c := s.Charts[name]; !strings.HasPrefix(string(c.Wide), "<svg") || !strings.HasPrefix(string(c.Narrow), "<svg") {
@@ -259,7 +259,7 @@ func TestLiveCampaign(t *testing.T) {
 		f.Run(library.path(run))
 		s := b.until("the run", func(s state) bool { return strings.HasSuffix(s.Run, run[len(run)-6:]) && s.Done == i })
 		if s.Name != "my-study" || s.Of != 2 || s.Progress != "run of 2" || s.Ended {
-			t.Errorf("the state is %+v", s)
+			t.Errorf("%s: name %q, %d of %d, progress %q, ended %t", run, s.Name, s.Done, s.Of, s.Progress, s.Ended)
 		}
 	}
 	go f.Finish()

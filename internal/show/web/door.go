@@ -62,7 +62,8 @@ func (d *Door) Warning() string {
 	if d.token == "" {
 		return ""
 	}
-	return "the page is not only for this machine: whoever has its address sees the runs, and the connection is not encrypted"
+	return "the page is not only for this machine: whoever has its address sees the runs, and the connection is " +
+		"not encrypted"
 }
 
 // Bounds on connections. An answer may take a while: a comparison reads whole runs.
@@ -145,10 +146,13 @@ func (d *Door) cookie() string { return "kafka_bench_" + d.port }
 // another site, since the cookie is SameSite=Strict; so the page itself leads on.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 	if !same(r.URL.Query().Get("token"), d.token) {
-		http.Error(w, "The token is wrong: it is of another run. Open the address that kafka-bench printed last.", http.StatusForbidden)
+		http.Error(w, "The token is wrong: it is of another run. Open the address that kafka-bench printed last.",
+			http.StatusForbidden)
 		return
 	}
-	http.SetCookie(w, &http.Cookie{Name: d.cookie(), Value: d.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
+	http.SetCookie(w, &http.Cookie{
+		Name: d.cookie(), Value: d.token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode,
+	})
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Refresh", "0; url=/")
 	fmt.Fprint(w, `<!doctype html><html lang="en"><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/">`+

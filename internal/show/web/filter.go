@@ -38,7 +38,8 @@ func filterOf(q url.Values) (filter, error) {
 	}
 	var faults []error
 	if f.Verdict != "" && !slices.Contains(verdicts, f.Verdict) {
-		faults = append(faults, fmt.Errorf("there is no verdict %q; choose one of %s", f.Verdict, strings.Join(verdicts, ", ")))
+		faults = append(faults, fmt.Errorf("there is no verdict %q; choose one of %s", f.Verdict,
+			strings.Join(verdicts, ", ")))
 	}
 	day := func(text, what string, days int) time.Time {
 		if text == "" {

@@ -70,7 +70,9 @@ func (listing) Heads() []string { return []string{"Offered", "Acked", "e2e respo
 // list is a page of the runs that fit; all of them if perPage is 0. It opens the summaries of
 // the runs that it shows, and others only if it is asked for a verdict.
 func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
-	page := listing{Dir: s.lib.dir, Title: "Runs in " + s.lib.dir, Filter: f, Verdicts: verdicts, All: l.list(), Static: l.static}
+	page := listing{
+		Dir: s.lib.dir, Title: "Runs in " + s.lib.dir, Filter: f, Verdicts: verdicts, All: l.list(), Static: l.static,
+	}
 	page.Cards, page.MoreOf = c.cards(l)
 	if perPage == 0 {
 		perPage = math.MaxInt

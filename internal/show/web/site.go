@@ -170,7 +170,8 @@ func (s *site) comparison(a, b []string, c *catalog, l links) ([]byte, error) {
 // set reads the runs of one side.
 func (s *site) set(letter string, folders []string, c *catalog) (set analysis.Set, err error) {
 	if len(folders) > mostCompared {
-		return set, fmt.Errorf("set %s has more than %d folders; tick fewer, or use kafka-bench compare", letter, mostCompared)
+		return set, fmt.Errorf("set %s has more than %d folders; tick fewer, or use kafka-bench compare", letter,
+			mostCompared)
 	}
 	var faults []error
 	var names []string
@@ -205,7 +206,8 @@ func (s *site) member(folder string, c *catalog) (analysis.Set, error) {
 		return analysis.Set{}, err
 	}
 	if n := len(recorded.Campaign.Cells); n != 1 {
-		return analysis.Set{}, fmt.Errorf("%s is a campaign of %d scenarios, which are no set; tick runs of one of them", folder, n)
+		return analysis.Set{}, fmt.Errorf("%s is a campaign of %d scenarios, which are no set; tick runs of one of them",
+			folder, n)
 	}
 	return analysis.CellSet(recorded, 0), nil
 }
