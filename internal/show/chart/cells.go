@@ -13,9 +13,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is how many figures cells draws if nobody names some: the first that are good
-// or bad, and not only a description.
+// shownFigures is how many figures cells draws if nobody names some.
 const shownFigures = 4
+
+// tellingFigures are the first figures of a campaign that are good or bad, and not the same in
+// all runs.
+func tellingFigures(study *analysis.Study) []figure.Figure {
+	telling := slices.DeleteFunc(slices.Clone(study.Figures), func(f figure.Figure) bool {
+		dots := draw.Series{}
+		for i := range study.Cells {
+			dotsOf(&study.Cells[i], f, 0, &dots)
+		}
+		low, high := extent(dots.Y)
+		return f.Better == figure.Neither || len(study.Cells) > 1 && low == high
+	})
+	return telling[:min(shownFigures, len(telling))]
+}
 
 // cells has the runs of each cell as dots, their median and what bounds it: a panel for each
 // figure. Cells of one setting that is a number or a size are drawn at that number.
@@ -26,9 +39,7 @@ func cells(in Input) (draw.Spec, error) {
 	}
 	figures := in.Figures
 	if len(figures) == 0 {
-		figures = slices.DeleteFunc(slices.Clone(study.Figures),
-			func(f figure.Figure) bool { return f.Better == figure.Neither })
-		figures = figures[:min(shownFigures, len(figures))]
+		figures = tellingFigures(study)
 	}
 	spec := draw.Spec{Title: titleOf(study, "Figures of repeated runs"), Notes: []string{whiskersNote}}
 	places, axis := placesOf(study)
@@ -194,8 +205,7 @@ func codecs(in Input) (draw.Spec, error) {
 	if len(runs) == 0 && in.Campaign != nil {
 		runs = in.Campaign.Runs
 	}
-	runs = slices.DeleteFunc(slices.Clone(runs),
-		func(r *result.Recorded) bool { return r == nil || len(r.Run.Compression) == 0 })
+	runs = slices.DeleteFunc(readable(runs), func(r *result.Recorded) bool { return len(r.Run.Compression) == 0 })
 	if len(runs) == 0 {
 		return draw.Spec{}, &Missing{Of: "the input", Field: "compression", File: runFile}
 	}

@@ -92,16 +92,15 @@ func curveOf(r named, metric string) (curve, error) {
 		return curve{}, r.lacks(runFile, "time."+metric, "the run could not measure it")
 	}
 	t := r.Run.Time[metric]
+	c := curve{of: t.Count}
 	if r.Curves != nil && len(r.Curves.Ns[metric]) > 0 {
-		c := curve{of: t.Count}
 		for i, ns := range r.Curves.Ns[metric] {
-			if p := r.Curves.Percentiles[i]; p < 100 { // the maximum has no place on this axis
+			if p := at(r.Curves.Percentiles, i); p < 100 { // the maximum has no place on this axis
 				c.shares, c.ns = append(c.shares, p/100), append(c.ns, float64(ns))
 			}
 		}
 		return c, nil
 	}
-	c := curve{of: t.Count}
 	if r.Run.Method() >= 2 { // since then percentiles are of all records
 		c.of, c.whole = t.Count+t.NotEnded, t.NotEnded > 0
 	}
@@ -136,7 +135,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
 		p, last, err := censoredPanel(r, metric)
 		if !s.alone() {
-			p.Y.Label = r.name
+			p.Y.Label = r.name + ", " + p.Y.Label
 		}
 		end = max(end, last)
 		return p, err

@@ -165,6 +165,12 @@ func TestCells(t *testing.T) {
 		same(t, "median", medians.Y[cell:cell+1], []float64{median})
 		same(t, "bounds", []float64{medians.Low[cell], medians.High[cell]}, []float64{low, high})
 	}
+	in.Figures = nil // shed_ratio is 0 in all runs, and offered_per_s neither good nor bad
+	for _, p := range drawn(t, "cells", in).Panels {
+		if name := p.Series[0].Figure; name == "shed_ratio" || name == "offered_per_s" {
+			t.Errorf("%s is drawn, and tells nothing", name)
+		}
+	}
 	lost, err := figure.Named("queue_lost")
 	if err != nil {
 		t.Fatal(err)
