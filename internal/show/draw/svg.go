@@ -128,18 +128,45 @@ func (e *element) words(s Shape, all []string) {
 	e.WriteString("><title>" + escape(s.Text.Full) + "</title>" + escape(s.Text.Words) + "</text>\n")
 }
 
+// pathData writes each line from its first point on as steps from one point to the next, which
+// takes half of the bytes. Steps are differences of rounded places: they add up to them.
 func pathData(lines [][]Point, closed bool) string {
 	var b strings.Builder
 	for _, line := range lines {
 		for i, p := range line {
-			b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-			b.WriteString(decimals(p.X) + " " + decimals(p.Y))
+			if i == 0 {
+				b.WriteString("M" + decimals(p.X) + " " + decimals(p.Y))
+				continue
+			}
+			dx, dy := step(line[i-1].X, p.X), step(line[i-1].Y, p.Y)
+			switch {
+			case dy == "0":
+				b.WriteString("h" + dx)
+			case dx == "0":
+				b.WriteString("v" + dy)
+			case dy[0] == '-':
+				b.WriteString("l" + dx + dy)
+			default:
+				b.WriteString("l" + dx + " " + dy)
+			}
 		}
 		if closed {
 			b.WriteString("Z")
 		}
 	}
 	return b.String()
+}
+
+// step is the way from one place to the next, without the zero before its point.
+func step(from, to float64) string {
+	text := decimals(round2(to) - round2(from))
+	if short, below := strings.CutPrefix(text, "0."); below {
+		return "." + short
+	}
+	if short, below := strings.CutPrefix(text, "-0."); below {
+		return "-." + short
+	}
+	return text
 }
 
 func joined(values []float64) string {

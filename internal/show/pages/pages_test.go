@@ -356,7 +356,8 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// hours is a run of so many seconds with an interval for each.
+// hours is a run of so many seconds with an interval for each, and all that an interval may have:
+// values that change all the time, of twelve partitions, three brokers and the machine.
 func hours(t *testing.T, seconds int64) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	base := r.Intervals
@@ -375,6 +376,21 @@ func hours(t *testing.T, seconds int64) *result.Recorded {
 			i.LagSamples[n].AtNs = i.StartNs + int64(n+1)*1e9/int64(len(i.LagSamples)+1)
 			i.LagSamples[n].Records += noise
 		}
+		i.BacklogPartition, i.AckedPartition, i.DeliveredPartition = make([]int64, 12), make([]int64, 12), make([]int64, 12)
+		for n := range int64(12) {
+			share := 700 + (k*7907+n*601)%499
+			i.BacklogPartition[n], i.AckedPartition[n], i.DeliveredPartition[n] = 10*share, share, share+n
+		}
+		i.Brokers = nil
+		busy := 0.2 + float64(noise)/2000
+		for id := range int32(3) {
+			i.Brokers = append(i.Brokers, result.IntervalBroker{ID: id, CPUCores: new(busy + float64(id)/10),
+				RSSBytes: new(1e9 + noise*1e5), DiskRead: new(noise * 1e3), DiskWritten: new(noise * 1e5)})
+		}
+		i.Host = &result.IntervalHost{CPUBusyRatio: &busy, CPUStolenRatio: new(busy / 9), DiskRead: new(noise * 1e3),
+			DiskWritten: new(noise * 1e5), NetworkReceived: new(noise * 2e5), NetworkSent: new(noise * 3e5)}
+		i.Processes = []result.IntervalProcess{{Name: "run", HeapBytes: new(5e7 + noise*1e4), GCPauseNs: new(noise * 100),
+			Goroutines: new(100 + noise%50)}}
 		r.Intervals = append(r.Intervals, i)
 	}
 	r.Run.Run.Phases = []result.Phase{{Name: "measure", EndNs: seconds * 1e9}}
