@@ -84,14 +84,14 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 		case err != nil:
 			faults = append(faults, fmt.Errorf("--metrics-token-file: %w", err))
 		case len(o.Token) < shortestToken || strings.ContainsAny(o.Token, " \t\r\n"):
-			faults = append(faults, fmt.Errorf("--metrics-token-file %s: a token is one word of %d characters or more, as from: openssl rand -hex 16",
-				f.tokenFile, shortestToken))
+			faults = append(faults, fmt.Errorf("--metrics-token-file %s: a token is one word of %d characters or more, "+
+				"as from: openssl rand -hex 16", f.tokenFile, shortestToken))
 		case f.metrics == "":
 			faults = append(faults, errors.New("--metrics-token-file is for --metrics; add that, or leave it out"))
 		}
 	} else if len(faults) == 0 && o.Metrics != nil && !o.Metrics.Loopback() {
-		faults = append(faults, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400, or name a token with --metrics-token-file: other machines reach this one",
-			f.metrics))
+		faults = append(faults, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400, "+
+			"or name a token with --metrics-token-file: other machines reach this one", f.metrics))
 	}
 	return o, errors.Join(faults...)
 }

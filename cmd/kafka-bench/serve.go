@@ -50,7 +50,8 @@ else: open index.html there, or publish the folder with any web server.`,
 	}
 	f := c.Flags()
 	f.StringVar(&flags.listen, "listen", "127.0.0.1:8780", "the address of the pages (port 0: any that is free)")
-	f.StringVar(&flags.export, "export", "", "write the pages to this folder, which must be empty or missing, and serve nothing")
+	f.StringVar(&flags.export, "export", "",
+		"write the pages to this folder, which must be empty or missing, and serve nothing")
 	return c
 }
 
