@@ -40,8 +40,9 @@ says whether the numbers can be believed.`,
 		return fmt.Errorf("%w; see %s --help", inOurWords(c, err), c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
-		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
+		runCommand(in), listCommand(), showCommand(), reportCommand(), chartCommand(), compareCommand(), historyCommand(),
+		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in),
+		kmqCommand(in),
 		driversCommand(), versionCommand(),
 		workerCommand(), pagesCommand(),
 	)
