@@ -138,7 +138,7 @@ func pathData(lines [][]Point, closed bool) string {
 				b.WriteString("M" + decimals(p.X) + " " + decimals(p.Y))
 				continue
 			}
-			dx, dy := step(line[i-1].X, p.X), step(line[i-1].Y, p.Y)
+			dx, dy := onward(line[i-1].X, p.X), onward(line[i-1].Y, p.Y)
 			switch {
 			case dy == "0":
 				b.WriteString("h" + dx)
@@ -157,8 +157,8 @@ func pathData(lines [][]Point, closed bool) string {
 	return b.String()
 }
 
-// step is the way from one place to the next, without the zero before its point.
-func step(from, to float64) string {
+// onward is the way from one place to the next, without the zero before its point.
+func onward(from, to float64) string {
 	text := decimals(round2(to) - round2(from))
 	if short, below := strings.CutPrefix(text, "0."); below {
 		return "." + short
