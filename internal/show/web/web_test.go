@@ -9,6 +9,7 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -24,9 +25,12 @@ type shelf struct {
 	run *result.Recorded // that all others are like
 }
 
+// baseline is read only: to make it up takes a while.
+var baseline = sync.OnceValue(func() *result.Recorded { return resulttest.Baseline().Run() })
+
 func newShelf(t *testing.T) *shelf {
 	t.Helper()
-	return &shelf{t: t, dir: t.TempDir(), run: resulttest.Baseline().Run()}
+	return &shelf{t: t, dir: t.TempDir(), run: baseline()}
 }
 
 // record writes a run as its tool does, so many minutes after the first, and returns its folder.
@@ -251,6 +255,17 @@ func TestAddresses(t *testing.T) {
 		if w := get(h, address); w.Code != want.status || !strings.Contains(w.Body.String(), want.text) {
 			t.Errorf("%s: %d, want %d with %q:\n%.300s", address, w.Code, want.status, want.text, w.Body)
 		}
+	}
+}
+
+// Style and scripts of all pages together are small.
+func TestAssetsAreSmall(t *testing.T) {
+	bytes := 0
+	for _, text := range assets() {
+		bytes += len(text)
+	}
+	if bytes > 60<<10 {
+		t.Errorf("style and scripts have %d bytes", bytes)
 	}
 }
 
