@@ -272,10 +272,7 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	defer scrape.Stop()
 	looking, scraping := l.page != nil, l.scrapes != nil
 	if scraping {
-		select {
-		case <-l.scrapes.done: // it may have been before the end
-		default:
-		}
+		l.scrapes.ended.Store(true)
 	}
 	for looking && l.tabs.open() > 0 || scraping {
 		select {

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"net/url"
 	"strings"
 	"sync"
@@ -384,8 +385,11 @@ func TestFinishWaits(t *testing.T) {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if c.scrape {
-				l.scrapes = &scrapes{done: make(chan struct{}, 1)}
-				signal(l.scrapes.done) // before the end: that one does not count
+				l.scrapes = &scrapes{
+					door: doorAt(t, "127.0.0.1:9400", ""), done: make(chan struct{}, 1),
+					handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
+				}
+				scrape(l.scrapes) // before the end: that one does not count
 			}
 			var open chan []byte
 			if c.tab {
@@ -401,7 +405,7 @@ func TestFinishWaits(t *testing.T) {
 					l.tabs.leave(open)
 				}
 				if c.scrape {
-					signal(l.scrapes.done)
+					scrape(l.scrapes)
 				}
 			}()
 			began := time.Now()
@@ -411,6 +415,13 @@ func TestFinishWaits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// scrape scrapes as Prometheus does.
+func scrape(s *scrapes) {
+	r := httptest.NewRequest(http.MethodGet, metricsPath, nil)
+	r.Host = "localhost"
+	s.ServeHTTP(httptest.NewRecorder(), r)
 }
 
 // The metrics are those of the run, for who has the token.

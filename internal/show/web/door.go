@@ -71,23 +71,30 @@ const (
 	headTimeout   = 5 * time.Second
 	answerTimeout = 2 * time.Minute
 	idleTimeout   = time.Minute
+	lastAnswer    = time.Second // for an answer that is under way at the end
 	headBytes     = 16 << 10
 )
 
-// Serve answers with h, behind Guard, until ctx ends. It ends what is under way then.
+// Serve answers with h, behind Guard, until ctx ends. Answers that are under way then are given a
+// moment: the last scrape of a run counts.
 func (d *Door) Serve(ctx context.Context, h http.Handler) error { return d.serve(ctx, d.Guard(h)) }
 
 // serve is Serve without the guard.
 func (d *Door) serve(ctx context.Context, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
-		MaxHeaderBytes: headBytes,
+		MaxHeaderBytes: headBytes, BaseContext: func(net.Listener) context.Context { return ctx }, // ends the tabs
 	}
 	served := make(chan error, 1)
 	go func() { served <- server.Serve(d.listener) }()
 	select {
 	case <-ctx.Done():
-		err := server.Close()
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastAnswer)
+		defer cancel()
+		err := server.Shutdown(last)
+		if errors.Is(err, context.DeadlineExceeded) {
+			err = server.Close()
+		}
 		if ended := <-served; !errors.Is(ended, http.ErrServerClosed) {
 			err = errors.Join(err, ended)
 		}

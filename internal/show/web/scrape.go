@@ -3,6 +3,7 @@ package web
 import (
 	"net/http"
 	"strings"
+	"sync/atomic"
 
 	"github.com/prometheus/client_golang/prometheus"
 	"github.com/prometheus/client_golang/prometheus/promhttp"
@@ -16,7 +17,8 @@ type scrapes struct {
 	door    *Door
 	token   string // that a scrape must have; "" is none
 	handler http.Handler
-	done    chan struct{} // has a value when a scrape was answered
+	ended   atomic.Bool   // the collector has all that comes
+	done    chan struct{} // has a value when a scrape was answered that began after that
 }
 
 func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error) {
@@ -51,7 +53,10 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case r.URL.Path != metricsPath:
 		http.NotFound(w, r)
 	default:
+		last := s.ended.Load()
 		s.handler.ServeHTTP(w, r)
-		signal(s.done)
+		if last {
+			signal(s.done)
+		}
 	}
 }
