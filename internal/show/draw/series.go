@@ -284,7 +284,12 @@ func (p *panel) bars(l *layout, i int) {
 		top := middle - each/2 + float64(lane)*height
 		inner := height
 		if lanes > 1 {
-			inner -= 1 // from one lane to the next
+			inner-- // from one lane to the next
+		}
+		bottom := min(top+inner, p.bottom)
+		top = max(top, p.top)
+		if inner = bottom - top; inner <= 0 {
+			continue
 		}
 		bar := Shape{Role: Bar, Colour: look.colour, Form: Rectangle, At: Point{from, top}, Width: to - from, Height: inner}
 		bar.Data = s.data(Datum{"at", exact(b.row)}, Datum{"value", exact(b.x1 - b.x0)},
