@@ -123,6 +123,9 @@ flakes: bin/tools/flakes ## quick and test again and again while every processor
 results: ## write docs/RESULTS.md from the runs in results/
 	$(GO) run ./internal/project/resultspage
 
+charts: ## draw the charts of docs/images from the runs in results/ (FORMATS=pdf,png: also those, in build/charts)
+	$(GO) run ./internal/project/resultspage -formats=$(FORMATS)
+
 results-runs: build ## make the runs in results/ anew on a real Kafka, five of each, in about two hours (ONLY=quick,overload)
 	$(GO) run ./internal/project/resultspage -run $(BIN) $(if $(ONLY),-only $(ONLY)) $(if $(FLAGS),-flags "--cluster kafka $(FLAGS)")
 

@@ -40,7 +40,7 @@ says whether the numbers can be believed.`,
 		return fmt.Errorf("%w; see %s --help", inOurWords(c, err), c.CommandPath())
 	})
 	root.AddCommand(
-		runCommand(in), listCommand(), showCommand(), reportCommand(), compareCommand(), historyCommand(),
+		runCommand(in), listCommand(), showCommand(), reportCommand(), chartCommand(), compareCommand(), historyCommand(),
 		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
 		driversCommand(), versionCommand(),
 		workerCommand(),

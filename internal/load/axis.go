@@ -22,6 +22,9 @@ type Axis struct {
 	end   atomic.Int64  // of the measured window, on the axis
 }
 
+// unset is the zero of an axis before it is set.
+const unset = math.MaxInt64 / 2
+
 // NewAxis returns an axis whose zero is not set yet. machine reads the clock that
 // processes share, in nanoseconds; nil is the kernel's monotonic clock.
 func NewAxis(machine func() int64) *Axis {
@@ -30,8 +33,8 @@ func NewAxis(machine func() int64) *Axis {
 	}
 	now, clock, apart := bothClocks(machine)
 	a := &Axis{epoch: now, clock: clock, apart: apart, wall: now.Round(0).UTC()}
-	a.zero.Store(math.MaxInt64 / 2)
-	a.end.Store(math.MaxInt64 / 2)
+	a.zero.Store(unset)
+	a.end.Store(unset)
 	return a
 }
 
@@ -52,6 +55,9 @@ func (a *Axis) EndAt(ns int64) {
 
 // Now is the present time.
 func (a *Axis) Now() int64 { return int64(time.Since(a.epoch)) - a.zero.Load() }
+
+// Placed reports whether a time was read when the zero was known.
+func Placed(ns int64) bool { return ns > -unset/2 }
 
 // End is the end of the measured window: no record due at or after it is
 // offered.

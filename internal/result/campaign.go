@@ -100,9 +100,7 @@ func (c *Campaign) Finished() bool { return !c.Campaign.FinishedAt.IsZero() }
 
 // RunDir is the folder of a run by its place in Runs, for a campaign that was
 // read from dir.
-func (c *Campaign) RunDir(dir string, place int) string {
-	return filepath.Join(dir, filepath.FromSlash(c.Runs[place].Dir))
-}
+func (c *Campaign) RunDir(dir string, place int) string { return path.Join(dir, c.Runs[place].Dir) }
 
 // Beside is what CampaignRun.Dir says of a run's folder that is beside the
 // campaign's.

@@ -3,8 +3,8 @@ package result
 import (
 	"errors"
 	"fmt"
-	"os"
-	"path/filepath"
+	"io/fs"
+	"path"
 )
 
 // RecordedCampaign is a campaign as its folder and those of its runs tell it.
@@ -37,8 +37,12 @@ var ErrNotACampaign = errors.New("not a campaign's folder")
 // ReadCampaign reads the campaign in dir and its runs. Only a campaign.json that
 // is missing, broken or of a newer schema is an error; a run that cannot be read
 // is worth a note.
-func ReadCampaign(dir string) (*RecordedCampaign, error) {
-	c, err := readCampaignFile(dir)
+func ReadCampaign(dir string) (*RecordedCampaign, error) { return ReadCampaignFS(osFiles{}, dir) }
+
+// ReadCampaignFS is ReadCampaign of a directory of a file system. A run whose folder is
+// outside of the file system cannot be read.
+func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
+	c, err := ReadCampaignFile(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +51,7 @@ func ReadCampaign(dir string) (*RecordedCampaign, error) {
 		if planned.Dir == "" {
 			continue
 		}
-		run, err := Read(c.RunDir(dir, i))
+		run, err := ReadFS(fsys, c.RunDir(dir, i))
 		if err != nil {
 			recorded.Notes = append(recorded.Notes,
 				fmt.Sprintf("run %d of %d cannot be read: %v", i+1, len(c.Runs), err))
@@ -94,17 +98,18 @@ type ListedCampaign struct {
 // first. What is in there beside campaigns is passed over; one that cannot be
 // read is listed with its error.
 func ListCampaigns(outDir string) ([]ListedCampaign, error) {
-	entries, err := os.ReadDir(outDir) // sorted by name, and names begin with the time
+	return ListCampaignsFS(osFiles{}, outDir)
+}
+
+// ListCampaignsFS is ListCampaigns of a directory of a file system.
+func ListCampaignsFS(fsys fs.FS, outDir string) ([]ListedCampaign, error) {
+	dirs, err := Folders(fsys, outDir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list campaigns: %w", err)
 	}
 	var campaigns []ListedCampaign
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		dir := filepath.Join(outDir, e.Name())
-		c, err := readCampaignFile(dir)
+	for _, dir := range dirs {
+		c, err := ReadCampaignFile(fsys, dir)
 		if errors.Is(err, ErrNotACampaign) {
 			continue
 		}
@@ -113,15 +118,16 @@ func ListCampaigns(outDir string) ([]ListedCampaign, error) {
 	return campaigns, nil
 }
 
-// readCampaignFile reads campaign.json alone, and holds its runs to its cells.
-func readCampaignFile(dir string) (*Campaign, error) {
-	c, err := readDocument[Campaign](dir, CampaignFile, ErrNotACampaign)
-	if err != nil {
+// ReadCampaignFile reads campaign.json without the runs, and holds its runs to its cells. A
+// folder without one is ErrNotACampaign.
+func ReadCampaignFile(fsys fs.FS, dir string) (*Campaign, error) {
+	c := new(Campaign)
+	if err := readDocument(fsys, dir, CampaignFile, ErrNotACampaign, c); err != nil {
 		return nil, err
 	}
 	for i, run := range c.Runs {
 		if run.Cell < 0 || run.Cell >= len(c.Cells) {
-			return nil, fmt.Errorf("%s: run %d is of cell %d, and there are %d", filepath.Join(dir, CampaignFile),
+			return nil, fmt.Errorf("%s: run %d is of cell %d, and there are %d", path.Join(dir, CampaignFile),
 				i+1, run.Cell, len(c.Cells))
 		}
 	}

@@ -54,7 +54,7 @@ func CreateCampaign(outDir string, c Campaign) (*CampaignWriter, error) {
 // open, and ErrNotACampaign where there is none.
 func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 	// A folder that is no campaign's is not to be given a lock file.
-	if _, err := readCampaignFile(dir); err != nil {
+	if _, err := ReadCampaignFile(osFiles{}, dir); err != nil {
 		return nil, Campaign{}, err
 	}
 	lock, err := lockCampaign(dir)
@@ -62,7 +62,7 @@ func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 		return nil, Campaign{}, err
 	}
 	w := &CampaignWriter{dir: dir, lock: lock}
-	c, err := readCampaignFile(dir) // again: what another has saved before it let go
+	c, err := ReadCampaignFile(osFiles{}, dir) // again: what another has saved before it let go
 	if err != nil {
 		return nil, Campaign{}, errors.Join(err, w.Close())
 	}

@@ -2,6 +2,7 @@ package result
 
 import (
 	"errors"
+	"io/fs"
 	"math"
 )
 
@@ -38,12 +39,16 @@ func CurvePercentiles() []float64 {
 var errNoCurves = errors.New("no curves")
 
 // readCurves reads the curves of a run; nil if it has none.
-func readCurves(dir string) (*Curves, error) {
-	c, err := readDocument[Curves](dir, CurvesFile, errNoCurves)
+func readCurves(fsys fs.FS, dir string) (*Curves, error) {
+	c := new(Curves)
+	err := readDocument(fsys, dir, CurvesFile, errNoCurves, c)
 	if errors.Is(err, errNoCurves) {
 		return nil, nil
 	}
-	return c, err
+	if err != nil {
+		return nil, err
+	}
+	return c, nil
 }
 
 // Curves writes curves.json. Call it before Finish.

@@ -37,6 +37,9 @@ type Interval struct {
 	// queue.
 	AckedByQueue *int64 `json:"acked_by_queue,omitempty"`
 	Redelivered  *int64 `json:"redelivered,omitempty"`
+	// DeadLettered are different records that were found in the topic of dead letters; null
+	// without a queue, and before they were counted.
+	DeadLettered *int64 `json:"dead_lettered,omitempty"`
 	// AckedPartition and DeliveredPartition are by partition: acknowledged records, and
 	// records that the consumers of all groups were handed, duplicates and unreadable ones
 	// included. Absent from a topic of more than MaxPartitions, and where nobody produces

@@ -8,8 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"os"
-	"path/filepath"
+	"path"
 	"slices"
 )
 
@@ -34,30 +33,33 @@ var ErrNotARun = errors.New("not a run's folder")
 // passed over, a schema_version above SchemaVersion is refused. Errors say
 // which file is broken, and where. Numbers within Scenario and Event.Data are
 // read as json.Number, so that none loses a digit.
-func Read(dir string) (*Recorded, error) {
-	run, err := readSummary(dir)
+func Read(dir string) (*Recorded, error) { return ReadFS(osFiles{}, dir) }
+
+// ReadFS is Read of a directory of a file system.
+func ReadFS(fsys fs.FS, dir string) (*Recorded, error) {
+	run, err := ReadSummary(fsys, dir)
 	if err != nil {
 		return nil, err
 	}
-	r := &Recorded{Dir: dir, Run: *run, Files: filesIn(dir)}
+	r := &Recorded{Dir: dir, Run: *run, Files: filesIn(fsys, dir)}
 	var note string
-	if r.Intervals, note, err = readFile[Interval](dir, IntervalsFile); err != nil {
+	if r.Intervals, note, err = readFile(fsys, dir, IntervalsFile, DecodeInterval); err != nil {
 		return nil, err
 	}
 	r.note(note)
-	if r.Events, note, err = readFile[Event](dir, EventsFile); err != nil {
+	if r.Events, note, err = readFile(fsys, dir, EventsFile, DecodeEvent); err != nil {
 		return nil, err
 	}
 	r.note(note)
-	if r.Curves, err = readCurves(dir); err != nil {
+	if r.Curves, err = readCurves(fsys, dir); err != nil {
 		return nil, err
 	}
 	return r, nil
 }
 
-func filesIn(dir string) []string {
+func filesIn(fsys fs.FS, dir string) []string {
 	return slices.DeleteFunc(RunFiles(), func(name string) bool {
-		_, err := os.Stat(filepath.Join(dir, name))
+		_, err := fs.Stat(fsys, path.Join(dir, name))
 		return err != nil
 	})
 }
@@ -78,18 +80,17 @@ type Listed struct {
 // List reads the summaries of the runs in outDir, the oldest first. What is in
 // there beside runs is passed over; a run that cannot be read is listed with
 // its error.
-func List(outDir string) ([]Listed, error) {
-	entries, err := os.ReadDir(outDir) // sorted by name, and names begin with the time
+func List(outDir string) ([]Listed, error) { return ListFS(osFiles{}, outDir) }
+
+// ListFS is List of a directory of a file system.
+func ListFS(fsys fs.FS, outDir string) ([]Listed, error) {
+	dirs, err := Folders(fsys, outDir)
 	if err != nil {
 		return nil, fmt.Errorf("cannot list runs: %w", err)
 	}
 	var runs []Listed
-	for _, e := range entries {
-		if !e.IsDir() {
-			continue
-		}
-		dir := filepath.Join(outDir, e.Name())
-		run, err := readSummary(dir)
+	for _, dir := range dirs {
+		run, err := ReadSummary(fsys, dir)
 		if errors.Is(err, ErrNotARun) {
 			continue
 		}
@@ -98,45 +99,76 @@ func List(outDir string) ([]Listed, error) {
 	return runs, nil
 }
 
-func readSummary(dir string) (*Run, error) {
-	return readDocument[Run](dir, SummaryFile, ErrNotARun)
+// Folders returns the folders in an output folder by their paths, sorted by name: as the
+// names of runs and campaigns begin with the time, the oldest comes first. It opens none.
+func Folders(fsys fs.FS, outDir string) ([]string, error) {
+	entries, err := fs.ReadDir(fsys, outDir)
+	if err != nil {
+		return nil, err
+	}
+	var dirs []string
+	for _, e := range entries {
+		if e.IsDir() {
+			dirs = append(dirs, path.Join(outDir, e.Name()))
+		}
+	}
+	return dirs, nil
 }
 
-// readDocument reads a file that is one document with a schema_version. A folder
-// without the file is the error missing.
-func readDocument[T any](dir, name string, missing error) (*T, error) {
-	path := filepath.Join(dir, name)
-	b, err := os.ReadFile(path)
+// ReadSummary reads a run's run.json and nothing else. A folder without one is
+// ErrNotARun.
+func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
+	run := new(Run)
+	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, run); err != nil {
+		return nil, err
+	}
+	return run, nil
+}
+
+// document is a file that is one JSON object with a schema_version, which version returns.
+type document interface{ version() int }
+
+func (r *Run) version() int         { return r.SchemaVersion }
+func (c *Curves) version() int      { return c.SchemaVersion }
+func (c *Campaign) version() int    { return c.SchemaVersion }
+func (d *rowDocument) version() int { return d.SchemaVersion }
+
+// readDocument reads a document into one that is empty. A folder without the file is the
+// error missing.
+func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
+	file := path.Join(dir, name)
+	b, err := fs.ReadFile(fsys, file)
 	if errors.Is(err, fs.ErrNotExist) {
-		return nil, fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
+		return fmt.Errorf("%s: %w: it has no %s", dir, missing, name)
 	}
 	if err != nil {
-		return nil, fmt.Errorf("cannot read a result: %w", err)
+		return fmt.Errorf("cannot read a result: %w", err)
 	}
-	// The version is read first: what a newer one means by its other fields
-	// is not known here.
-	var version struct {
-		SchemaVersion int `json:"schema_version"`
+	err = decode(b, to)
+	v := to.version()
+	if err != nil {
+		// What a newer version means by its other fields is not known here: that may be why.
+		var head struct {
+			SchemaVersion int `json:"schema_version"`
+		}
+		if json.Unmarshal(b, &head) != nil || head.SchemaVersion <= SchemaVersion {
+			return fmt.Errorf("%s:%d: %w", file, errorLine(b, err), err)
+		}
+		v = head.SchemaVersion
 	}
-	if err := json.Unmarshal(b, &version); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", path, errorLine(b, err), err)
-	}
-	switch v := version.SchemaVersion; {
+	switch {
 	case v > SchemaVersion:
-		return nil, fmt.Errorf("%s has schema_version %d, and this kafka-bench reads up to %d: read it with the version that wrote it, or a newer one", path, v, SchemaVersion)
+		return fmt.Errorf("%s has schema_version %d, and this kafka-bench reads up to %d: read it with the version that wrote it, or a newer one", file, v, SchemaVersion)
 	case v < 1:
-		return nil, fmt.Errorf("%s has no schema_version: it was not written by kafka-bench", path)
+		return fmt.Errorf("%s has no schema_version: it was not written by kafka-bench", file)
 	}
-	document := new(T)
-	if err := decode(b, document); err != nil {
-		return nil, fmt.Errorf("%s:%d: %w", path, errorLine(b, err), err)
-	}
-	return document, nil
+	return nil
 }
 
 // readFile reads a file of lines; one that is missing is worth a note.
-func readFile[T any](dir, name string) (lines []T, note string, err error) {
-	f, err := os.Open(filepath.Join(dir, name))
+func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error) (lines []T, note string, err error) {
+	file := path.Join(dir, name)
+	f, err := fsys.Open(file)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil, name + " is missing", nil
 	}
@@ -144,9 +176,9 @@ func readFile[T any](dir, name string) (lines []T, note string, err error) {
 		return nil, "", fmt.Errorf("cannot read a run: %w", err)
 	}
 	defer f.Close()
-	lines, torn, err := readLines[T](f)
+	lines, torn, err := readLines(f, decode)
 	if err != nil {
-		return nil, "", fmt.Errorf("%s:%w", f.Name(), err)
+		return nil, "", fmt.Errorf("%s:%w", file, err)
 	}
 	if torn > 0 {
 		note = fmt.Sprintf("line %d of %s is cut short, as a crash leaves it; it was passed over", torn, name)
@@ -154,44 +186,66 @@ func readFile[T any](dir, name string) (lines []T, note string, err error) {
 	return lines, note, nil
 }
 
-// readLines reads a value from each line. A last line without a newline that
+// lineBuffer is what most lines fit into, in bytes. A longer one costs an allocation.
+const lineBuffer = 64 << 10
+
+// readLines decodes a value from each line. A last line without a newline that
 // does not parse was being written when the tool was killed: its number is
 // returned as torn, and it is no error. Errors begin with the line's number.
-func readLines[T any](r io.Reader) (values []T, torn int, err error) {
-	lines := bufio.NewReader(r)
+func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, torn int, err error) {
+	lines := bufio.NewReaderSize(r, lineBuffer)
 	for number := 1; ; number++ {
-		line, readErr := lines.ReadBytes('\n')
+		line, readErr := readLine(lines)
 		if readErr != nil && !errors.Is(readErr, io.EOF) {
 			return nil, 0, fmt.Errorf("%d: %w", number, readErr)
 		}
-		if last := readErr != nil; last && len(line) == 0 {
+		if readErr != nil && len(line) == 0 {
 			return values, 0, nil
 		}
-		var v T
-		err := decode(line, &v)
-		switch {
+		last := len(values)
+		values = append(values, *new(T))
+		switch err := decode(line, &values[last]); {
 		case err == nil:
-			values = append(values, v)
 		case readErr != nil:
-			return values, number, nil
+			return values[:last], number, nil
 		default:
 			return nil, 0, fmt.Errorf("%d: %w", number, err)
 		}
 	}
 }
 
+// readLine reads a line with its end. It is valid until the next call.
+func readLine(lines *bufio.Reader) ([]byte, error) {
+	line, err := lines.ReadSlice('\n')
+	if !errors.Is(err, bufio.ErrBufferFull) {
+		return line, err
+	}
+	head := bytes.Clone(line)
+	rest, err := lines.ReadBytes('\n')
+	return append(head, rest...), err
+}
+
+// DecodeInterval reads a line of intervals.ndjson. An interval has no number of unknown
+// type, so that there is no digit to lose and one pass less.
+func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(line, to) }
+
+// DecodeEvent reads a line of events.ndjson; see Read.
+func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
+
 // decode is json.Unmarshal that keeps numbers of unknown type to the digit.
 func decode(b []byte, v any) error {
-	if _, plain := v.(*Interval); plain { // it has no number of unknown type, and there are many
-		return json.Unmarshal(b, v)
-	}
-	if !json.Valid(b) {
-		return json.Unmarshal(b, v) // its error has the offset
-	}
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
-	return d.Decode(v)
+	err := d.Decode(v)
+	var mismatch *json.UnmarshalTypeError
+	if whole := err == nil || errors.As(err, &mismatch); !whole || !onlySpace(b[d.InputOffset():]) {
+		return json.Unmarshal(b, v) // its error has the offset
+	}
+	return err
 }
+
+// onlySpace reports whether b has nothing but JSON's white space.
+func onlySpace(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
 // errorLine is the line of b that a JSON error speaks of, from 1.
 func errorLine(b []byte, err error) int {

@@ -138,7 +138,7 @@ func TestFullDisk(t *testing.T) {
 	if err := event("fits again"); err != nil {
 		t.Fatal(err)
 	}
-	events, torn, err := readLines[Event](&disk.Buffer)
+	events, torn, err := readLines(&disk.Buffer, DecodeEvent)
 	if err != nil || torn != 0 || len(events) != 2 || events[1].What != "fits again" {
 		t.Errorf("read %+v, torn %d, error %v", events, torn, err)
 	}
@@ -151,7 +151,7 @@ func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("{}\n\n"))
 	f.Add([]byte("{\"data\":{\"n\":18446744073709551615}}\n"))
 	f.Fuzz(func(t *testing.T, content []byte) {
-		events, torn, err := readLines[Event](bytes.NewReader(content))
+		events, torn, err := readLines(bytes.NewReader(content), DecodeEvent)
 		if err != nil {
 			return
 		}
@@ -167,7 +167,7 @@ func FuzzReadLines(f *testing.F) {
 			}
 			b.Write(line)
 		}
-		again, torn, err := readLines[Event](&b)
+		again, torn, err := readLines(&b, DecodeEvent)
 		want, _ := json.Marshal(events)
 		got, _ := json.Marshal(again)
 		if err != nil || torn != 0 || !bytes.Equal(want, got) {

@@ -11,8 +11,8 @@
 // never zero.
 //
 // Files to know: run.go, books.go, times.go, lag.go, share.go (each client; group and topic
-// at the window's end), interval.go, curves.go, writer.go, read.go, campaign.go,
-// campaignwriter.go.
+// at the window's end), interval.go, curves.go, writer.go, read.go, row.go (a run in a list),
+// campaign.go, campaignwriter.go.
 package result
 
 import (

@@ -1,6 +1,9 @@
 package latency
 
-import "math"
+import (
+	"iter"
+	"math"
+)
 
 // Summary is the short form of a distribution, for a line of a time series.
 type Summary struct {
@@ -208,7 +211,10 @@ func highest(slot int) int64 {
 // deviation from a large mean.
 func (h *Histogram) moments() (mean, stddev float64) {
 	mean = h.mean()
-	h.eachMiddle(func(middle, n float64) { stddev += (middle - mean) * (middle - mean) * n })
+	for s := range h.Slots() {
+		off := float64(s.MiddleNs) - mean
+		stddev += off * off * float64(s.Count)
+	}
 	return mean, math.Sqrt(stddev / float64(h.count))
 }
 
@@ -264,11 +270,24 @@ func middle(slot int) int64 {
 	return lowest + width/2
 }
 
-func (h *Histogram) eachMiddle(visit func(middle, n float64)) {
-	from, to := h.span()
-	for i, n := range h.counts[from:to] {
-		if n != 0 {
-			visit(float64(middle(from+i)), float64(n))
+// Slot is a range of values that a histogram does not tell apart.
+type Slot struct {
+	HighestNs int64 // as percentiles report all values of the slot
+	MiddleNs  int64 // as the mean takes them
+	Count     int64
+}
+
+// Slots are the slots that have values, ascending.
+func (h *Histogram) Slots() iter.Seq[Slot] {
+	return func(yield func(Slot) bool) {
+		if h.count == 0 {
+			return
+		}
+		from, to := h.span()
+		for i, n := range h.counts[from:to] {
+			if n != 0 && !yield(Slot{HighestNs: highest(from + i), MiddleNs: middle(from + i), Count: n}) {
+				return
+			}
 		}
 	}
 }

@@ -34,21 +34,14 @@ func ReadLog(r io.Reader) iter.Seq2[LogEntry, error] {
 		lines := bufio.NewScanner(r)
 		lines.Buffer(nil, maxLineBytes)
 		lines.Split(wholeLines)
-		var measuredAt time.Duration
-		for number := 1; lines.Scan(); number++ {
-			entry, err := LogEntry{}, error(nil)
-			switch line := lines.Text(); {
-			case strings.HasPrefix(line, measuredStart):
-				measuredAt, err = parseMeasuredStart(line)
-			case line == "" || line[0] == '#' || line[0] == '"':
-			default:
-				entry, err = parseEntry(line, measuredAt)
-			}
+		var log LogLines
+		for lines.Scan() {
+			entry, ok, err := log.Next(lines.Bytes())
 			if err != nil {
-				yield(LogEntry{}, fmt.Errorf("histogram log: line %d: %w", number, err))
+				yield(LogEntry{}, err)
 				return
 			}
-			if entry.Histogram != nil && !yield(entry, nil) {
+			if ok && !yield(entry, nil) {
 				return
 			}
 		}
@@ -56,6 +49,31 @@ func ReadLog(r io.Reader) iter.Seq2[LogEntry, error] {
 			yield(LogEntry{}, fmt.Errorf("histogram log: %w", err))
 		}
 	}
+}
+
+// LogLines reads a log line by line, for whoever reads one that is still being written. The
+// zero value is at the beginning of a log.
+type LogLines struct {
+	number     int
+	measuredAt time.Duration
+}
+
+// Next reads the next line, which comes without its end. It has no entry if it is one of the
+// head. An error names the line.
+func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
+	l.number++
+	switch {
+	case bytes.HasPrefix(line, []byte(measuredStart)):
+		l.measuredAt, err = parseMeasuredStart(string(line))
+	case len(line) == 0 || line[0] == '#' || line[0] == '"':
+	default:
+		entry, err = parseEntry(string(line), l.measuredAt)
+		ok = err == nil
+	}
+	if err != nil {
+		return LogEntry{}, false, fmt.Errorf("histogram log: line %d: %w", l.number, err)
+	}
+	return entry, ok, nil
 }
 
 // wholeLines splits as bufio.ScanLines does, without a line that has no end.

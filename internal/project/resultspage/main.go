@@ -15,7 +15,7 @@
 // use, and only what the page and a reader need of them is kept in results/:
 // the summary, the scenario, the series, the events and the curves, without the histograms.
 //
-// Files to know: page.go, front.go (what README shows), make.go, suites.go.
+// Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go.
 package main
 
 import (
@@ -27,6 +27,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"slices"
 	"strings"
 	"syscall"
@@ -45,11 +46,12 @@ func main() {
 // job is what the command line asks for.
 type job struct {
 	from   string   // the folder of the runs
-	page   string   // the file that is written
+	page   string   // the file that is written; the charts are in images beside it
 	readme string   // the file of which a block is written
 	binary string   // makes the runs; empty makes none
 	only   []string // scenarios to run
 	flags  []string // further flags of kafka-bench run
+	also   []string // further formats of the charts
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
@@ -79,7 +81,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	if err := j.writeReadme(shelf); err != nil {
 		return errors.Join(failed, err)
 	}
-	fmt.Fprintf(stdout, "wrote %s and the result in %s from %s\n", j.page, j.readme, j.from)
+	lacking, err := shelf.writeCharts(filepath.Join(filepath.Dir(j.page), "images"), j.also)
+	for _, sentence := range lacking {
+		fmt.Fprintln(stderr, sentence)
+	}
+	if err != nil {
+		return errors.Join(failed, err)
+	}
+	fmt.Fprintf(stdout, "wrote %s, its charts and the result in %s from %s\n", j.page, j.readme, j.from)
 	return failed
 }
 
@@ -108,11 +117,15 @@ func parse(args []string, stderr io.Writer) (job, error) {
 		"with -run: the scenarios to run; without it, all but the studies of backpressure and of queues and the suites of throughput and scale, which take hours")
 	more := flags.String("flags", "--cluster kafka",
 		"with -run: further flags of kafka-bench run, separated by blanks; the page says by how much --repeat and --set phases.measure shortened a study")
+	also := flags.String("formats", "", "also write the charts to build/charts: pdf, png")
 	if err := flags.Parse(args); err != nil {
 		return job{}, err
 	}
 	if flags.NArg() > 0 {
 		return job{}, fmt.Errorf("%q is not a flag; there are no other arguments", flags.Arg(0))
+	}
+	if *also != "" {
+		j.also = strings.Split(*also, ",")
 	}
 	known := slices.Concat(scenarios(), front, studies, suites, queues)
 	j.only, j.flags = scenarios(), strings.Fields(*more)

@@ -37,6 +37,7 @@ func (s *shelf) page() ([]byte, error) {
 		"queueGoals": s.queueGoals, "queueVerdicts": s.queueVerdicts, "missingQueues": s.missingQueues,
 		"decision": s.decision,
 		"search":   s.searchSection,
+		"picture":  s.picture,
 		"limits":   func() string { return s.limits },
 	}).Parse(pageTemplate)
 	if err != nil {
@@ -64,7 +65,7 @@ func wrapped(page string) []byte {
 		if i > 0 {
 			b.WriteString("\n\n")
 		}
-		if strings.ContainsAny(block[:1], "|#<-") {
+		if strings.ContainsAny(block[:1], "|#<-!") {
 			b.WriteString(block)
 			continue
 		}

@@ -5,6 +5,8 @@ package main
 import (
 	"bytes"
 	"os"
+	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -53,4 +55,38 @@ func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	if !bytes.Equal(got, want) {
 		t.Error("the result in README.md is not what the runs in results/ say; make results writes it")
 	}
+}
+
+// The charts that are committed are what the runs that are committed make, and there are no
+// others.
+func TestChartsAreThoseOfTheRuns(t *testing.T) {
+	shelf, err := readShelf("../../../results")
+	if err != nil {
+		t.Fatal(err)
+	}
+	dir := t.TempDir()
+	lacking, err := shelf.writeCharts(dir, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Log(strings.Join(lacking, "\n"))
+	const committed = "../../../docs/images"
+	want, got := filesBelow(t, dir), filesBelow(t, committed)
+	if !slices.Equal(got, want) {
+		t.Fatalf("docs/images has %v; the runs make %v: make charts writes them", got, want)
+	}
+	for _, name := range want {
+		if !bytes.Equal(read(t, filepath.Join(dir, name)), read(t, filepath.Join(committed, name))) {
+			t.Errorf("docs/images/%s is not what the runs make; make charts writes it anew", name)
+		}
+	}
+}
+
+func read(t *testing.T, path string) []byte {
+	t.Helper()
+	text, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return text
 }

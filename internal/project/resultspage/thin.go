@@ -13,8 +13,8 @@ import (
 // keptOfTimes are the times that a kept series of a study tells.
 var keptOfTimes = []string{"e2e_response_time", "send_response_time"}
 
-// thinned is a series without what none of its readers draws: the lag between two
-// intervals and of single partitions, and most times. A study has dozens of runs,
+// thinned is a series without what none of its readers draws: the lag of single partitions,
+// and most times. A study has dozens of runs,
 // and a repository should not be larger for it than the program.
 func thinned(series []byte) ([]byte, error) {
 	var b bytes.Buffer
@@ -23,7 +23,10 @@ func thinned(series []byte) ([]byte, error) {
 		if err := json.Unmarshal(line, &i); err != nil {
 			return nil, fmt.Errorf("cannot thin out %s: %w", result.IntervalsFile, err)
 		}
-		i.LagSamples, i.LagPartitions, i.BacklogPartition = nil, nil, nil
+		i.LagPartitions, i.BacklogPartition = nil, nil
+		for n := range i.LagSamples {
+			i.LagSamples[n].Partitions = nil
+		}
 		i.AckedPartition, i.DeliveredPartition = nil, nil
 		maps.DeleteFunc(i.Time, func(metric string,
 			_ result.IntervalTime) bool {

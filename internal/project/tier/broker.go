@@ -15,16 +15,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// checkTools fails with the names of the Debian packages if what Kafka needs is
-// missing.
+// checkTools fails with the names of the Debian packages if what the tests of the tier full
+// need is missing.
 func checkTools(ctx context.Context) error {
 	_, noJava := cluster.FindJava(ctx)
 	_, noMaven := exec.LookPath("mvn")
-	if noJava == nil && noMaven == nil {
+	_, noPrometheus := exec.LookPath("prometheus")
+	_, noPromtool := exec.LookPath("promtool")
+	missing := errors.Join(noJava, noMaven, noPrometheus, noPromtool)
+	if missing == nil {
 		return nil
 	}
-	return fmt.Errorf("the tests on a real Kafka need Java 17 and Maven; on Debian install "+
-		"openjdk-17-jdk-headless and maven (make quick needs neither): %w", errors.Join(noJava, noMaven))
+	return fmt.Errorf("the tests on a real Kafka and a real Prometheus need Java 17, Maven and Prometheus; on Debian "+
+		"install openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
 }
 
 // stopTimeout bounds the end of the broker.

@@ -65,13 +65,14 @@ func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	wantCount(t, "deliveries by attempt, in all", tried, q.Received)
 	wantCount(t, "what became of deliveries", q.UniqueAcked+q.AckedAgain+q.Dropped+q.Nacked+q.Unsettled+given, q.Received)
 	wantCount(t, "delivered in Run.Delivery", r.Run.Delivery.Delivered, q.Received)
-	var acked, again int64
+	var acked, again, dead int64
 	for _, iv := range r.Intervals {
-		acked, again = acked+*iv.AckedByQueue, again+*iv.Redelivered
+		acked, again, dead = acked+*iv.AckedByQueue, again+*iv.Redelivered, dead+*iv.DeadLettered
 	}
 	if r.Run.Warmup.Load.Acked == 0 {
 		wantCount(t, "acknowledged by the intervals", acked, q.UniqueAcked)
 		wantCount(t, "redelivered by the intervals", again, q.Redelivered)
+		wantCount(t, "dead letters by the intervals", dead, q.DeadLettered)
 	}
 	if !r.Run.Lag.Drained {
 		t.Error("the run has not drained")

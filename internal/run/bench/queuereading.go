@@ -9,6 +9,7 @@ import (
 func (q *queue) standing(g snapshot.Group) observe.QueueReading {
 	return observe.QueueReading{
 		Totals: g.Queue.Total, Counts: q.counts(g.Queue.Counts), OldestUnackedNs: q.group.OldestUnacked(),
+		Dead: g.Queue.Deliveries[0].Dead + g.Queue.Deliveries[1].Dead,
 	}
 }
 

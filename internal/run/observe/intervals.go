@@ -54,6 +54,7 @@ type Intervals struct {
 type QueueReading struct {
 	Totals snapshot.QueueTotal
 	Counts snapshot.QueueCounts
+	Dead   int64 // different records among the dead letters, so far
 	// OldestUnackedNs is when the oldest record was due that was handed over and is not
 	// acknowledged; snapshot.NothingDue if there is none, nil if it is not known.
 	OldestUnackedNs *int64
@@ -328,7 +329,9 @@ func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
 func addQueue(iv *result.Interval, before, after counters) {
 	acked := after.queue.Totals.Acked - before.queue.Totals.Acked
 	again := after.queue.Totals.Redelivered - before.queue.Totals.Redelivered
-	iv.AckedByQueue, iv.Redelivered, iv.QueueInFlight = &acked, &again, &after.queue.Counts.InFlight
+	dead := after.queue.Dead - before.queue.Dead
+	iv.AckedByQueue, iv.Redelivered, iv.DeadLettered = &acked, &again, &dead
+	iv.QueueInFlight = &after.queue.Counts.InFlight
 	if oldest := after.queue.OldestUnackedNs; oldest != nil {
 		var age int64
 		if *oldest != snapshot.NothingDue {

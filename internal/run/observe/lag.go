@@ -144,6 +144,9 @@ func (l *Lag) read(ctx context.Context) (lagReading, bool) {
 }
 
 func (l *Lag) keep(reading lagReading) {
+	if !load.Placed(reading.asked) {
+		return // a gate looks before the run's clock begins, and that has no place in the series
+	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other

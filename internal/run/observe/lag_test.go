@@ -51,3 +51,17 @@ func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 		}
 	}
 }
+
+// What a gate reads before the run's clock begins is not in the series.
+func TestLagBeforeTheClockBegins(t *testing.T) {
+	axis := load.NewAxis(nil)
+	l := NewLag(LagConfig{Axis: axis})
+	one := []probe.Lag{{Records: 1, Partitions: []int64{1}}}
+	l.keep(lagReading{Lag: one[0], groups: one, asked: axis.Now(), known: true})
+	axis.Set(time.Hour, time.Hour)
+	two := []probe.Lag{{Records: 2, Partitions: []int64{2}}}
+	l.keep(lagReading{Lag: two[0], groups: two, asked: axis.Now(), known: true})
+	if fresh := l.takeFresh(); len(fresh) != 1 || fresh[0].Records != 2 {
+		t.Errorf("the series has %+v, want the one sample after the clock began", fresh)
+	}
+}

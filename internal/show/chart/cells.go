@@ -68,7 +68,7 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 	for i := range study.Cells {
 		cell := &study.Cells[i]
 		bounds += dotsOf(cell, f, places[i], &dots)
-		addMedian(&medians, places[i]+aside(places), cell.Of(f.Name), 1)
+		addMedian(&medians, places[i], cell.Of(f.Name), 1)
 	}
 	if len(dots.Y) == 0 {
 		return draw.Panel{}, nil, lacksFigure(study, f)
@@ -80,14 +80,6 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 			unit.Things(int64(bounds), "run"))}, nil
 	}
 	return p, nil, nil
-}
-
-// aside is how far from its runs a median is drawn, so that it hides none.
-func aside(places []float64) float64 {
-	if len(places) > 0 && places[0] == 0 { // rows of names
-		return 0.2
-	}
-	return 0
 }
 
 // dotsOf adds the runs of a cell that have a figure; bounds is how many have only a lower bound.

@@ -25,6 +25,9 @@ func lag(in Input) (draw.Spec, error) {
 	} else {
 		err = ps.need(sideBySide(draw.Free("consumer lag", draw.Linear, count), s.runs,
 			func(r named) (draw.Series, error) { return lagSeries(r, r.name) }))
+		if bound, has := commonBound(s.runs); err == nil && has {
+			ps.all[0].Series = append(ps.all[0].Series, bound)
+		}
 		rates.Label = "delivered/s"
 		ps.add(sideBySide(rates, s.runs, delivered.each))
 	}
@@ -80,6 +83,27 @@ func boundSeries(r named) (draw.Series, bool) {
 	}}
 	s, err := bound.of(r, name)
 	return s, err == nil
+}
+
+// commonBound is the bound in records that the scenarios of runs give, if those that give one give
+// the same.
+func commonBound(runs []named) (draw.Series, bool) {
+	bound := draw.Series{Name: "max_lag", Figure: "max_lag_records", Kind: draw.Steps}
+	for _, r := range runs {
+		b := r.Run.Backpressure
+		if b == nil || b.Per == "partition" || b.MaxLag == 0 {
+			continue
+		}
+		if len(bound.Y) > 0 && bound.Y[0] != float64(b.MaxLag) {
+			return bound, false
+		}
+		end := analysis.Window(&r.Run)
+		if len(bound.X1) > 0 {
+			end = max(end, int64(bound.X1[0]))
+		}
+		bound.X0, bound.X1, bound.Y = []float64{0}, []float64{float64(end)}, []float64{float64(b.MaxLag)}
+	}
+	return bound, len(bound.Y) > 0
 }
 
 // drain is how a filled topic was worked off: what was left of it, and the rate.

@@ -173,11 +173,12 @@ func TestLagSeries(t *testing.T) {
 	}
 	same(t, "lag at the ends of intervals", seriesOf(t, drawn(t, "lag", of1(r)), "consumer lag", "lag_records").Y, want)
 	end := float64(r.Intervals[len(r.Intervals)-1].EndNs)
-	r.Intervals[2].LagSamples = []result.LagSample{{AtNs: 500, Records: 7}, {AtNs: 900, Records: 9}}
+	r.Intervals[2].LagSamples = []result.LagSample{{AtNs: math.MinInt64 / 2, Records: 5}, {AtNs: 500, Records: 7},
+		{AtNs: 900, Records: 9}}
 	s := seriesOf(t, drawn(t, "lag", of1(r)), "consumer lag", "lag_records")
-	same(t, "starts of samples", s.X0, []float64{500, 900})
-	same(t, "ends of samples", s.X1, []float64{900, end})
-	same(t, "samples", s.Y, []float64{7, 9})
+	same(t, "starts of samples", s.X0, []float64{-3e9, 500, 900}) // none from before the run
+	same(t, "ends of samples", s.X1, []float64{500, 900, end})
+	same(t, "samples", s.Y, []float64{5, 7, 9})
 	for i := range r.Intervals {
 		r.Intervals[i].LagSamples, r.Intervals[i].LagRecords = nil, nil
 	}

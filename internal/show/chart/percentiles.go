@@ -141,9 +141,14 @@ func censored(s selection, metric string) (draw.Spec, error) {
 		return p, err
 	})
 	spec.X.Max, spec.Panels, spec.Notes = end, all, append(s.notes, notes...)
+	var ns []float64
 	for _, p := range all {
-		for i := range p.Stripes {
-			p.Stripes[i].To = min(p.Stripes[i].To, end)
+		ns = append(ns, p.Series[0].Y...)
+	}
+	for k := range all { // one scale for all
+		all[k].Y.Min, all[k].Y.Max = extent(ns)
+		for i := range all[k].Stripes {
+			all[k].Stripes[i].To = min(all[k].Stripes[i].To, end)
 		}
 	}
 	return spec, err

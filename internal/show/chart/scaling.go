@@ -36,8 +36,7 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are those of the cells, the smallest first, and where a cell is among them. Lines that
-// share a shape stand beside each other.
+// shapes are those of the cells, the smallest first, and the lines of cells.
 type shapes struct {
 	all   []shape
 	lines []line
@@ -66,8 +65,7 @@ func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
 // place is where a cell is on the axis.
 func (s shapes) place(c *analysis.Cell) (x float64, ok bool) {
 	shape, ok := shapeOf(c)
-	n, lines := slices.IndexFunc(s.lines, func(l line) bool { return slices.Contains(l.cells, c) }), float64(len(s.lines))
-	return float64(slices.Index(s.all, shape)) + 0.6/lines*(float64(n)-(lines-1)/2), ok
+	return float64(slices.Index(s.all, shape)), ok
 }
 
 // axis has the shapes as names.
@@ -149,7 +147,7 @@ func speedUp(in Input) (draw.Spec, error) {
 
 // ideal is how many times more workers each shape has than the smallest.
 func (s shapes) ideal() draw.Series {
-	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 3}
+	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 5}
 	for i, shape := range s.all {
 		line.X0, line.Y = append(line.X0, float64(i)), append(line.Y, shape.workers()/s.all[0].workers())
 	}

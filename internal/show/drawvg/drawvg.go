@@ -1,7 +1,7 @@
 // Package drawvg writes a chart as PDF and as PNG: the shapes of a scene of package draw, in
 // Liberation Sans.
 //
-// Files to know: drawvg.go, canvas.go.
+// Files to know: write.go (formats by name), drawvg.go, canvas.go.
 package drawvg
 
 import (

@@ -1,0 +1,147 @@
+package main
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/chart"
+	"kafkabench.example/kafka-bench/internal/show/drawvg"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+)
+
+// chartFlags are what the command line of chart says.
+type chartFlags struct {
+	to      []string
+	out     string
+	width   float64
+	figures []string
+	of      string
+}
+
+// Widths of a chart, in CSS pixels.
+const (
+	leastChartWidth = 320
+	usualChartWidth = 860
+	mostChartWidth  = 4000
+)
+
+func chartCommand() *cobra.Command {
+	var flags chartFlags
+	c := &cobra.Command{
+		Use:   "chart [NAME RUN…|CAMPAIGN]",
+		Short: "Draw recorded runs or a campaign: SVG, PDF, PNG",
+		Long: `Draw a chart of recorded runs, from their files alone, into a file with the chart's
+name. Without arguments the charts are listed.
+
+Several runs are drawn beside each other, eight at most. Of a CAMPAIGN a chart over
+time draws one run of each scenario: the one nearest to the median. What a run does
+not know is not drawn: the line breaks there, and a chart that lacks its data says
+which field, and draws nothing.
+
+percentiles --of scheduled counts every record that was offered: those that did not
+arrive have no time, and are named where the curve ends.`,
+		Example: `  kafka-bench chart
+  kafka-bench chart lag runs/20261121T200000Z-overload-k3x7qa
+  kafka-bench chart percentiles runs/*-baseline-* --of scheduled --to svg,pdf --out images
+  kafka-bench chart cells runs/20261121T200000Z-sweep-acks-k3x7qa --figures e2e_response_time_p99,acked_per_s`,
+		RunE: func(c *cobra.Command, args []string) error {
+			if len(args) == 0 {
+				return listCharts(c.OutOrStdout())
+			}
+			return drawChart(args[0], args[1:], flags, c.OutOrStdout())
+		},
+	}
+	f := c.Flags()
+	f.StringSliceVar(&flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
+	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
+	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
+	f.StringSliceVar(&flags.figures, "figures", nil, "of the chart cells: the figures, as in acked_per_s")
+	f.StringVar(&flags.of, "of", "delivered", "of the chart percentiles: delivered, or scheduled")
+	return c
+}
+
+// listCharts names the charts, with what they show.
+func listCharts(w io.Writer) error {
+	var table layout.Table
+	table.Add("chart", "what it shows")
+	for _, c := range chart.All() {
+		table.Add(c.Name, c.Title)
+	}
+	return table.Print(w)
+}
+
+// input is what the flags and the folders say; all faults of the flags at once.
+func (f chartFlags) input(dirs []string) (in chart.Input, err error) {
+	var faults []error
+	for _, name := range f.figures {
+		named, err := figure.Named(name)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("--figures: %w", err))
+		}
+		in.Figures = append(in.Figures, named)
+	}
+	for _, format := range f.to {
+		if !slices.Contains(drawvg.Formats(), format) {
+			faults = append(faults, fmt.Errorf("--to: there is no format %q; choose from %s", format,
+				strings.Join(drawvg.Formats(), ", ")))
+		}
+	}
+	if f.of != "delivered" && f.of != "scheduled" {
+		faults = append(faults, fmt.Errorf("--of: %q is neither delivered nor scheduled", f.of))
+	}
+	if !(f.width >= leastChartWidth && f.width <= mostChartWidth) {
+		faults = append(faults, fmt.Errorf("--width: %g is not from %d to %d", f.width, leastChartWidth, mostChartWidth))
+	}
+	if len(dirs) == 0 {
+		faults = append(faults, errors.New("chart needs a RUN: the folder of a run (kafka-bench list)"))
+	}
+	in.OfScheduled = f.of == "scheduled"
+	if len(faults) > 0 {
+		return in, errors.Join(faults...)
+	}
+	in.Campaign, in.Runs, err = readReported(dirs)
+	if in.Campaign != nil {
+		in.Runs = nil // the chart chooses of the campaign's
+	}
+	return in, err
+}
+
+func drawChart(name string, dirs []string, flags chartFlags, stdout io.Writer) error {
+	c, err := chart.Named(name)
+	if err != nil {
+		return err
+	}
+	in, err := flags.input(dirs)
+	if err != nil {
+		return err
+	}
+	spec, err := c.Draw(in)
+	if err != nil {
+		return err
+	}
+	scene := spec.Layout(flags.width)
+	if err := os.MkdirAll(flags.out, 0o755); err != nil {
+		return fmt.Errorf("--out: %w", err)
+	}
+	for _, format := range flags.to {
+		var b bytes.Buffer
+		if err := drawvg.Write(&b, scene, format); err != nil {
+			return err
+		}
+		path := filepath.Join(flags.out, name+"."+format)
+		if err := os.WriteFile(path, b.Bytes(), 0o644); err != nil {
+			return fmt.Errorf("--out: %w", err)
+		}
+		fmt.Fprintln(stdout, "wrote", path)
+	}
+	return nil
+}

@@ -1,0 +1,51 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// Without a name the charts are listed; a wrong word is refused with what was meant.
+func TestChartsAreListed(t *testing.T) {
+	got := invoke(t, "chart")
+	for _, want := range []string{"timeline", "percentiles", "lag"} {
+		if got.code != 0 || !strings.Contains(got.stdout, want) {
+			t.Errorf("exit code %d, %q is not in\n%s%s", got.code, want, got.stdout, got.stderr)
+		}
+	}
+}
+
+func TestChartBadInput(t *testing.T) {
+	for args, want := range map[string]string{
+		"chart lga x": "did you mean lag?",
+		"chart lag":   "chart needs a RUN",
+		"chart lag x --to bmp --of all --width 10":     `no format "bmp"`,
+		"chart lag x --of all":                         `--of: "all" is neither`,
+		"chart lag x --width 10":                       "--width: 10 is not from 320 to 4000",
+		"chart cells x --figures e2e_response_time_p9": "--figures: ",
+	} {
+		if got := invoke(t, strings.Fields(args)...); got.code != 2 || !strings.Contains(got.stderr, want) {
+			t.Errorf("%s: exit code %d, %s, want %q", args, got.code, got.stderr, want)
+		}
+	}
+}
+
+// A chart of a recorded run is a file in each format.
+func TestChartIsWritten(t *testing.T) {
+	recorded, err := filepath.Glob("../../results/*-baseline-*/intervals.ndjson")
+	if err != nil || len(recorded) == 0 {
+		t.Fatalf("results/ has no baseline with a series (%v)", err)
+	}
+	dir := t.TempDir()
+	if got := invoke(t, "chart", "lag", filepath.Dir(recorded[0]), "--to", "svg,pdf,png", "--out", dir); got.code != 0 {
+		t.Fatal(got.stderr)
+	}
+	for name, begin := range map[string]string{"lag.svg": "<svg", "lag.pdf": "%PDF", "lag.png": "\x89PNG"} {
+		text, err := os.ReadFile(filepath.Join(dir, name))
+		if err != nil || !strings.HasPrefix(string(text), begin) {
+			t.Errorf("%s begins with %.8q (%v)", name, text, err)
+		}
+	}
+}

@@ -1,0 +1,172 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/chart"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+	"kafkabench.example/kafka-bench/internal/show/drawvg"
+)
+
+// picture is a chart that is committed in docs/images.
+type picture struct {
+	file  string // without its ending
+	chart string
+	of    []string // scenarios, or one campaign
+	cells []string // of that campaign; none stands for all
+	// figures are those of the chart cells.
+	figures   []string
+	scheduled bool // percentiles of all scheduled records
+}
+
+// pictures are those of the page, in its order: first those that an earlier study had, by
+// its names.
+func pictures() []picture {
+	return []picture{
+		{file: "baseline-timeline", chart: "timeline", of: []string{"baseline"}},
+		{file: "compression-sweep", chart: "cells", of: []string{"sweep-compression"},
+			figures: []string{"send_response_time_p99", "e2e_response_time_p99", "acked_per_s"}},
+		{file: "acks-sweep", chart: "cells", of: []string{"sweep-acks"}, figures: []string{
+			"e2e_response_time_p50", "e2e_response_time_p95", "e2e_response_time_p99", "e2e_response_time_p99_9"}},
+		{file: "msgsize", chart: "cells", of: []string{"sweep-record-size"},
+			figures: []string{"acked_bytes_per_s", "e2e_response_time_p99"}},
+		{file: "payload-compression", chart: "codecs", of: []string{"sweep-payload"}},
+		{file: "slow-consumer", chart: "lag", of: []string{"overload"}},
+		{file: "recovery", chart: "lag", of: []string{"recovery-aggressive"}},
+		{file: "e2e-cdf", chart: "percentiles", of: []string{"baseline", "overload", "recovery-aggressive"}},
+		{file: "sysperf-gc", chart: "cells", of: []string{"sweep-compression"}, figures: []string{"gc_cycles", "gc_pause_p99"}},
+		{file: "bursty-timeline", chart: "bursts", of: []string{"bursty-light", "bursty-heavy", "bursty-overload"}},
+		{file: "bursty-summary", chart: "burst-peaks", of: []string{"bursty-light", "bursty-heavy", "bursty-overload"}},
+		{file: "bp-compare", chart: "lag", of: []string{"overload", "overload-loose", "overload-tight"}},
+		{file: "bp-summary", chart: "cells", of: []string{"overload", "overload-loose", "overload-tight"},
+			figures: []string{"lag_peak", "e2e_response_time_p99", "delivery_ratio", "delivered_per_s"}},
+
+		{file: "lag-four-modes", chart: "lag", of: []string{"backpressure-study"},
+			cells: []string{"off", "hysteresis-tight", "credit", "latency-1s"}},
+		{file: "percentiles-overload", chart: "percentiles", of: []string{"overload"}, scheduled: true},
+		{file: "outage", chart: "outage", of: []string{"broker-failover"}, cells: []string{"all-kill"}},
+		{file: "age", chart: "age", of: []string{"overload", "overload-tight", "recovery-aggressive"}},
+		{file: "search", chart: "search", of: []string{search}},
+		{file: "capacity", chart: "capacity", of: []string{search}},
+
+		{file: "throughput-stored", chart: "stored", of: []string{"throughput-stored-data"}},
+		{file: "throughput-record-size", chart: "record-size", of: []string{"throughput-record-size"}},
+		{file: "consumers-speed-up", chart: "speed-up", of: []string{"consumer-limit"}},
+		{file: "queue-speed-up", chart: "speed-up", of: []string{"kmq-scale"}},
+		{file: "queue-latency", chart: "threads", of: []string{"kmq-scale"}},
+		{file: "queue-drain", chart: "drain", of: []string{"kmq-drain"}},
+		{file: "queue-drops", chart: "receive-rate", of: []string{"kmq-drops-nack"}},
+	}
+}
+
+// imageWidth is that of a committed picture, in CSS pixels.
+const imageWidth = 860
+
+// spec is the picture's chart; false if it was not measured, or lacks a field.
+func (s *shelf) spec(p picture) (draw.Spec, error) {
+	c, err := chart.Named(p.chart)
+	if err != nil {
+		return draw.Spec{}, err
+	}
+	in := chart.Input{OfScheduled: p.scheduled}
+	for _, name := range p.figures {
+		f, err := figure.Named(name)
+		if err != nil {
+			return draw.Spec{}, err
+		}
+		in.Figures = append(in.Figures, f)
+	}
+	for _, scenario := range p.of {
+		e := s.of(scenario)
+		switch {
+		case len(e.runs()) == 0:
+			return draw.Spec{}, fmt.Errorf("%s was not recorded", scenario)
+		case len(e.cells) > 1 || e.campaign != nil && e.campaign.Campaign.Search != nil:
+			in.Campaign = e.campaign
+			if len(p.cells) > 0 {
+				in.Campaign = cellsOf(e.campaign, p.cells)
+			}
+		case len(p.figures) > 0: // which are of all repeats
+			in.Runs = append(in.Runs, valid(e.runs())...)
+		default:
+			in.Runs = append(in.Runs, e.runs()[0]) // which has kept its series
+		}
+	}
+	return c.Draw(in)
+}
+
+// cellsOf is a campaign with some of its cells, in the order of names.
+func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaign {
+	some := *c
+	some.Campaign.Cells, some.Campaign.Runs, some.Runs = nil, nil, nil
+	for _, name := range names {
+		from := slices.IndexFunc(c.Campaign.Cells, func(cell result.Cell) bool { return valueOf(cell) == name })
+		if from < 0 {
+			continue
+		}
+		for i, r := range c.Campaign.Runs {
+			if r.Cell == from {
+				r.Cell = len(some.Campaign.Cells)
+				some.Campaign.Runs, some.Runs = append(some.Campaign.Runs, r), append(some.Runs, c.Runs[i])
+			}
+		}
+		some.Campaign.Cells = append(some.Campaign.Cells, c.Campaign.Cells[from])
+	}
+	return &some
+}
+
+// writeCharts writes the pictures to dir, and in further formats (pdf, png) to build/charts.
+// It returns a sentence for each that lacks its data.
+func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err error) {
+	paths := []string{filepath.Join(dir, "%s.svg")}
+	for _, format := range formats {
+		paths = append(paths, filepath.Join("build", "charts", "%s."+format))
+	}
+	for _, path := range paths {
+		if err := os.MkdirAll(filepath.Dir(path), 0o755); err != nil {
+			return nil, err
+		}
+	}
+	for _, p := range pictures() {
+		spec, err := s.spec(p)
+		if err != nil {
+			lacking = append(lacking, fmt.Sprintf("%s.svg is not drawn: %v", p.file, err))
+			continue
+		}
+		for _, path := range paths {
+			if err := write(fmt.Sprintf(path, p.file), spec.Layout(imageWidth)); err != nil {
+				return lacking, err
+			}
+		}
+	}
+	return lacking, nil
+}
+
+// write writes a scene to a file whose ending is a format.
+func write(path string, scene draw.Scene) error {
+	var b bytes.Buffer
+	if err := drawvg.Write(&b, scene, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {
+		return err
+	}
+	return os.WriteFile(path, b.Bytes(), 0o644)
+}
+
+// picture shows a chart on the page; "" if it lacks its data.
+func (s *shelf) picture(file string) (string, error) {
+	i := slices.IndexFunc(pictures(), func(p picture) bool { return p.file == file })
+	if i < 0 {
+		return "", fmt.Errorf("there is no picture %q", file)
+	}
+	spec, err := s.spec(pictures()[i])
+	if err != nil {
+		return "", nil
+	}
+	return fmt.Sprintf("![%s](images/%s.svg)", spec.Alt, file), nil
+}

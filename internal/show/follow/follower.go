@@ -1,0 +1,202 @@
+// Package follow reads a run's folder while the run writes it: new intervals, events and
+// histograms, and run.json at the beginning and at the end.
+//
+// A run appends whole lines, and replaces run.json in one step. So a Follower looks at the
+// sizes of the files ten times a second, and reads only what was appended, up to the last line
+// that has its end. It reads a folder that is not written any more just as well: all there is
+// comes at once, and then nothing. Whether its run was killed is told by the age of the last
+// line.
+//
+// Files to know: follower.go, tail.go.
+package follow
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/latency"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// lookEvery is the time between two looks at the files.
+const lookEvery = 100 * time.Millisecond
+
+// Change is what came since the change before.
+type Change struct {
+	// Run is run.json, if there is a new one; else nil. The first change has one: of a run that
+	// goes on it is the head, which says what runs; when the run has ended, the whole comes.
+	Run       *result.Run
+	Intervals []result.Interval
+	Events    []result.Event
+	// Histograms are those of intervals, of all metrics and both books; nil unless they
+	// were asked for.
+	Histograms []latency.LogEntry
+	// WrittenAt is when the run wrote a line last, by the clock of the file system, or when it
+	// began if there is none. A run that goes on writes at the end of each interval.
+	WrittenAt time.Time
+	// Ended is that the run has finished and that this is the last change.
+	Ended bool
+}
+
+// Follower follows one run. It belongs to one goroutine.
+type Follower struct {
+	// Histograms asks for them. Set it before the first Next: to read them takes more time
+	// than all else.
+	Histograms bool
+
+	dir   string
+	root  *os.Root
+	tails []*tail
+	log   latency.LogLines
+
+	summary  os.FileInfo // of the run.json that was read last
+	finished bool        // as it says
+	next     Change      // as far as it is known
+	ended    bool
+}
+
+// Open opens the folder dir below root. The error wraps result.ErrNotARun if the folder is not
+// a run's. Close the Follower in the end.
+func Open(root *os.Root, dir string) (*Follower, error) {
+	folder, err := root.OpenRoot(dir)
+	if err != nil {
+		return nil, fmt.Errorf("cannot follow a run: %w", err)
+	}
+	if _, err := folder.Stat(result.SummaryFile); err != nil {
+		folder.Close()
+		if errors.Is(err, fs.ErrNotExist) {
+			err = fmt.Errorf("%s: %w: it has no %s", dir, result.ErrNotARun, result.SummaryFile)
+		}
+		return nil, err
+	}
+	f := &Follower{dir: dir, root: folder}
+	// The line of an interval is written after all that belongs to it. So intervals are read
+	// first: what belongs to them is in the same change, or in one before.
+	f.tails = []*tail{
+		{name: result.IntervalsFile, atOnce: linesAtOnce, take: f.takeInterval},
+		{name: result.EventsFile, atOnce: linesAtOnce, take: f.takeEvent},
+		{name: result.HistogramsFile, atOnce: histogramsAtOnce, take: f.takeHistogram},
+	}
+	return f, nil
+}
+
+// How many bytes of a file are read into one change, so that a long run that has ended takes
+// no more memory than one that goes on. A histogram takes hundreds of times the bytes of its line.
+const (
+	linesAtOnce      = 256 << 10
+	histogramsAtOnce = 16 << 10
+)
+
+// Close closes the folder's files.
+func (f *Follower) Close() error {
+	err := f.root.Close()
+	for _, t := range f.tails {
+		err = errors.Join(err, t.close())
+	}
+	return err
+}
+
+// Next waits until something was written and returns it; the first call returns at once. After
+// the change that is Ended it returns io.EOF. It returns ctx's error when ctx ends, and may
+// then be called again: nothing is lost. Other errors name the file: they are of a folder
+// that was removed, or that something else than a run wrote.
+func (f *Follower) Next(ctx context.Context) (Change, error) {
+	if f.ended {
+		return Change{}, io.EOF
+	}
+	if err := ctx.Err(); err != nil {
+		return Change{}, err
+	}
+	var looks *time.Ticker
+	for {
+		changed, err := f.look()
+		if err != nil {
+			return Change{}, fmt.Errorf("cannot follow the run in %s: %w", f.dir, err)
+		}
+		if changed {
+			change := f.next
+			f.next = Change{WrittenAt: change.WrittenAt}
+			return change, nil
+		}
+		if looks == nil {
+			looks = time.NewTicker(lookEvery)
+			defer looks.Stop()
+		}
+		select {
+		case <-looks.C:
+		case <-ctx.Done():
+			return Change{}, ctx.Err()
+		}
+	}
+}
+
+// look takes what was written into the next change, and reports whether that was anything.
+// run.json comes first: when a run replaces it by the final one, all lines are written.
+func (f *Follower) look() (changed bool, err error) {
+	if changed, err = f.readSummary(); err != nil {
+		return false, err
+	}
+	all := true
+	for _, t := range f.tails {
+		if t.name == result.HistogramsFile && !f.Histograms {
+			continue
+		}
+		grown, more, err := t.read(f.root)
+		if err != nil {
+			return false, err
+		}
+		changed, all = changed || grown, all && !more
+		if t.writtenAt.After(f.next.WrittenAt) {
+			f.next.WrittenAt = t.writtenAt
+		}
+	}
+	f.ended = f.finished && all
+	f.next.Ended = f.ended
+	return changed || f.ended, nil
+}
+
+// readSummary reads run.json if it is another than the last time.
+func (f *Follower) readSummary() (changed bool, err error) {
+	info, err := f.root.Stat(result.SummaryFile)
+	if err != nil {
+		return false, err
+	}
+	if was := f.summary; was != nil && os.SameFile(info, was) && info.Size() == was.Size() &&
+		info.ModTime().Equal(was.ModTime()) {
+		return false, nil
+	}
+	run, err := result.ReadSummary(f.root.FS(), ".")
+	if err != nil {
+		return false, err
+	}
+	f.summary, f.finished, f.next.Run = info, run.Finished(), run
+	return true, nil
+}
+
+func (f *Follower) takeInterval(line []byte) error {
+	var i result.Interval
+	err := result.DecodeInterval(line, &i)
+	f.next.Intervals = append(f.next.Intervals, i)
+	return err
+}
+
+func (f *Follower) takeEvent(line []byte) error {
+	var e result.Event
+	err := result.DecodeEvent(line, &e)
+	f.next.Events = append(f.next.Events, e)
+	return err
+}
+
+func (f *Follower) takeHistogram(line []byte) error {
+	entry, some, err := f.log.Next(bytes.TrimSuffix(line, []byte("\n")))
+	if some {
+		f.next.Histograms = append(f.next.Histograms, entry)
+	}
+	return err
+}
