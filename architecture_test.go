@@ -215,14 +215,14 @@ var walls = map[string][]string{
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
+	// A run while it goes on: its files as they grow, and what Prometheus is told of them.
+	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
+	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
 	// Reports as HTML: how they are laid out, and no sentence of its own.
 	"internal/show/pages": {
 		"internal/show/analysis", "internal/show/campaigns", "internal/show/chart", "internal/show/compared", "internal/show/draw",
 		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/figure", "internal/plan/unit",
 	},
-	// A run while it goes on: its files as they grow, and what Prometheus is told of them.
-	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
-	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
 	// What browsers and Prometheus are shown, over HTTP.
 	"internal/show/web": {
 		"internal/show/analysis", "internal/show/chart", "internal/show/compared", "internal/show/follow", "internal/show/layout",

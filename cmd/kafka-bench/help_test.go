@@ -92,7 +92,8 @@ func prepareExample(t *testing.T, args []string) {
 	for _, arg := range args[1:] {
 		var err error
 		switch {
-		case args[0] == "report" && filepath.Dir(arg) == "runs":
+		case strings.Contains(arg, "-sweep-"): // prepareRecorded has made it
+		case (args[0] == "report" || args[0] == "chart") && filepath.Dir(arg) == "runs":
 			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)
 		case filepath.Ext(arg) == ".yaml":

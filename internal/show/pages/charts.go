@@ -15,6 +15,10 @@ const (
 	narrowChart = 328
 )
 
+// heavyDrawing is from how many bytes on a drawing is only there for wide screens. Others scroll
+// it: the page of an hour would have too many bytes.
+const heavyDrawing = 50_000
+
 // tableRows bounds the table of a chart.
 const tableRows = 60
 
@@ -43,7 +47,9 @@ func (p *Page) chartOf(name string, spec draw.Spec) Part {
 	bare := spec
 	bare.Title, bare.Notes = "", nil
 	v.Wide = svg(bare, spec, wideChart, v.ID+"-wide")
-	v.Narrow = svg(bare, spec, narrowChart, v.ID+"-narrow")
+	if len(v.Wide) < heavyDrawing {
+		v.Narrow = svg(bare, spec, narrowChart, v.ID+"-narrow")
+	}
 	return Part{Chart: v}
 }
 

@@ -1,6 +1,7 @@
 package pages
 
 import (
+	"encoding/json"
 	"math"
 	"slices"
 	"strings"
@@ -31,6 +32,22 @@ func (c *crosshair) First() string { return c.first }
 type grid struct {
 	X      []float64 `json:"x"`
 	Labels []string  `json:"labels"`
+}
+
+// MarshalJSON leaves out places that are evenly apart: a first one, a step and their number say
+// the same.
+func (g grid) MarshalJSON() ([]byte, error) {
+	type plain grid // without this method
+	if len(g.X) < 2 {
+		return json.Marshal(plain(g))
+	}
+	first, step := g.X[0], g.X[1]-g.X[0]
+	for i, x := range g.X {
+		if x != first+float64(i)*step {
+			return json.Marshal(plain(g))
+		}
+	}
+	return json.Marshal(map[string]any{"first": first, "step": step, "count": len(g.X), "labels": g.Labels})
 }
 
 // coded is a word of a series for each moment: At has its place in Words, in so many digits.

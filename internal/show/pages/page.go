@@ -140,7 +140,7 @@ type Cell struct {
 type Chart struct {
 	ID, Name, Title, Alt string
 	Missing              string
-	Wide, Narrow         template.HTML // the drawing, for wide and for narrow screens
+	Wide, Narrow         template.HTML // the drawing; without Narrow, Wide is for all screens
 	Notes                []string
 	Table                *Table
 	Crosshair            *crosshair

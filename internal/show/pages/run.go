@@ -29,8 +29,8 @@ var runCharts = []shownChart{
 
 // runCards are the figures of a run that stand out.
 var runCards = []string{
-	"offered_per_s", "acked_per_s", "delivered_per_s", "shed", "e2e_response_time_p50", "e2e_response_time_p99",
-	"e2e_response_time_p99_9", "lag_peak",
+	"offered_per_s", "acked_per_s", "delivered_per_s", "queue_acked_per_s", "shed", "e2e_response_time_p50",
+	"e2e_response_time_p99", "e2e_response_time_p99_9", "lag_peak",
 }
 
 // mostEvents bounds the events of a page; the others are counted.

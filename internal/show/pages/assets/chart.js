@@ -59,24 +59,25 @@ function crosshair(figure, grids) {
   const slider = figure.querySelector(".crosshair");
   if (!slider || !slider.hidden) return;
   const data = JSON.parse(figure.querySelector(".crosshair-data").textContent);
-  const grid = grids[data.grid];
+  const { labels, x: places, first, step, count } = grids[data.grid];
+  const moments = places ?? Array.from({ length: count }, (_, i) => first + i * step);
   const output = figure.querySelector(".values");
   const thumb = slider.querySelector("circle");
   const drawings = [...figure.querySelectorAll(".plot svg")].map((svg) => ({ svg, axis: axisOf(svg), line: null }));
-  const last = grid.x.length - 1;
+  const last = moments.length - 1;
   let moment = 0;
 
   function show(wanted) {
     moment = Math.max(0, Math.min(last, wanted));
     const words = data.series.map((s) => `${s.name} ${wordAt(data, s, moment)}`);
-    const text = [grid.labels[moment], ...words].join("; ");
+    const text = [labels[moment], ...words].join("; ");
     slider.setAttribute("aria-valuenow", String(moment));
     slider.setAttribute("aria-valuetext", text);
     output.textContent = text;
     for (const d of drawings) {
       if (!d.axis) continue;
       d.line ??= lineIn(d.svg);
-      const at = d.axis.at(grid.x[moment]);
+      const at = d.axis.at(moments[moment]);
       d.line.setAttribute("x1", String(at));
       d.line.setAttribute("x2", String(at));
       if (d.svg.clientWidth > 0) {
@@ -97,9 +98,9 @@ function crosshair(figure, grids) {
   function point(event, surface) {
     const drawing = drawings.find((d) => d.svg.clientWidth > 0 && d.axis);
     if (!drawing) return;
-    const box = surface.getBoundingClientRect();
+    const box = (surface === slider ? slider : drawing.svg).getBoundingClientRect();
     const at = ((event.clientX - box.left) / box.width) * drawing.svg.viewBox.baseVal.width;
-    show(nearest(grid.x.map(drawing.axis.at), at));
+    show(nearest(moments.map(drawing.axis.at), at));
   }
   for (const surface of [figure.querySelector(".plot"), slider]) {
     surface.addEventListener("pointermove", (event) => {
