@@ -180,11 +180,14 @@ func wordsOf(s draw.Series, moments []moment, format func(float64) string) []str
 
 // between names two values, or the one that both are.
 func between(low, high float64, format func(float64) string) string {
-	from, to := format(low), format(high)
-	if from == to {
+	to := format(high)
+	if low == high {
 		return to
 	}
-	return from + " to " + to
+	if from := format(low); from != to {
+		return from + " to " + to
+	}
+	return to
 }
 
 // within are the lowest and the highest value of a series in a moment. Its x values ascend.
