@@ -34,10 +34,14 @@ func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
 func (d *CampaignDocument) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	d.print(p)
+	if d.pictured() {
+		report.PrintPictures(p, d.study.Variants())
+	}
+	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
 	return p.Print(w)
 }
 
-// Sections are the parts of the text.
+// Sections are the parts of the text, without its pictures.
 func (d *CampaignDocument) Sections() []layout.Section {
 	p := layout.NewPage(0, false)
 	d.print(p)
@@ -74,10 +78,6 @@ func (d *CampaignDocument) print(p *layout.Page) {
 		printCampaignAgainst(p, d)
 	}
 	d.caveats(p)
-	if d.pictured() {
-		report.PrintPictures(p, d.study.Variants())
-	}
-	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
 }
 
 // Variants are the cells with their runs that finished.

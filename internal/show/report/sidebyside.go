@@ -21,26 +21,26 @@ import (
 // what the figures show in words, and the lag of each over time on one scale.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
-	printSeveral(p, runs)
+	PrintPictures(p, printSeveral(p, runs))
 	return p.Print(w)
 }
 
-// Several are the parts of what SideBySide writes.
+// Several are the parts of what SideBySide writes, without its pictures.
 func Several(runs []*result.Recorded) []layout.Section {
 	p := layout.NewPage(0, false)
 	printSeveral(p, runs)
 	return p.Sections()
 }
 
-func printSeveral(p *layout.Page, runs []*result.Recorded) {
-	compared := analysis.Variants(runs)
+func printSeveral(p *layout.Page, runs []*result.Recorded) (compared []analysis.Variant) {
+	compared = analysis.Variants(runs)
 	PrintSideBySide(p, compared)
 	printFootnotes(p, runs)
 	p.Heading("What it shows", "")
 	for _, sentence := range Findings(compared) {
 		p.Item(layout.Plain, sentence)
 	}
-	PrintPictures(p, compared)
+	return compared
 }
 
 // comparedRow is one row of the table.
