@@ -41,7 +41,7 @@ func outage(in Input) (draw.Spec, error) {
 		call{"under-replicated", field{name: "under_replicated_partitions", value: under}},
 		call{"without a leader", field{name: "leaderless_partitions", value: leaderless}}))
 	s := only(r)
-	s.notes = kept.notes
+	s.notes = append(s.notes, kept.notes...)
 	spec, err := ps.spec(s, "Outage",
 		fmt.Sprintf("When partitions of %s had no acknowledgement, or delivered nothing.", r.name))
 	spec.Marks = append(phaseMarks(&r.Run), eventMarks(r, "fault", "broker", "rebalance")...)
