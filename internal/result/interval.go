@@ -116,6 +116,15 @@ func (i Interval) Seconds() float64 {
 	return time.Duration(i.EndNs - i.StartNs).Seconds()
 }
 
+// TimeLag is TimeLagNs; nil if nobody knows which records have arrived, as of records that carry
+// no stamp.
+func (i Interval) TimeLag() *int64 {
+	if i.UndeliveredRecords == nil && i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
+		return nil
+	}
+	return &i.TimeLagNs
+}
+
 // LagSample is one reading of the consumer lag.
 type LagSample struct {
 	AtNs       int64   `json:"at_ns"` // when it was asked for

@@ -95,8 +95,13 @@ func (s *shelf) spec(p picture) (draw.Spec, error) {
 			}
 		case len(p.figures) > 0: // which are of all repeats
 			in.Runs = append(in.Runs, valid(e.runs())...)
-		default:
-			in.Runs = append(in.Runs, e.runs()[0]) // which has kept its series
+		default: // one run, which has kept its series
+			runs := valid(e.runs())
+			i := slices.IndexFunc(runs, func(r *result.Recorded) bool { return len(r.Intervals) > 0 })
+			if i < 0 {
+				return draw.Spec{}, fmt.Errorf("%s has no valid run with %s", scenario, result.IntervalsFile)
+			}
+			in.Runs = append(in.Runs, runs[i])
 		}
 	}
 	return c.Draw(in)

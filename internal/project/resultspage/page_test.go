@@ -167,6 +167,18 @@ func TestPageOfMadeUpRuns(t *testing.T) {
 	}
 }
 
+// A picture of one run is of the first that is valid.
+func TestPictureOfAValidRun(t *testing.T) {
+	bad, good := made(baseline, "baseline", "base01", 0), made(baseline, "baseline", "base02", 1)
+	bad.Run.Verdict.Status = result.Invalid
+	s := newShelf()
+	s.of("baseline").cells = []cell{{runs: []*result.Recorded{bad, good}}}
+	spec, err := s.spec(picture{chart: "timeline", of: []string{"baseline"}})
+	if err != nil || slices.ContainsFunc(spec.Notes, func(n string) bool { return strings.Contains(n, "invalid") }) {
+		t.Errorf("%v, notes %q", err, spec.Notes)
+	}
+}
+
 // Runs of two machines on one page would be compared, and must not be.
 func TestPageOfTwoMachines(t *testing.T) {
 	out := t.TempDir()

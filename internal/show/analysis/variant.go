@@ -131,6 +131,25 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 	return best
 }
 
+// TypicalRun is the run that stands for repeats in a picture over time: of those with intervals the
+// one whose p99, or else whose throughput, is nearest to the median of all, lower bounds included.
+// It is the first if none has either, and nil without a run.
+func TypicalRun(runs []*result.Recorded) *result.Recorded {
+	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
+	if len(with) == 0 {
+		with = runs
+	}
+	for _, name := range []string{PrimaryName, ThroughputFigure} {
+		if r := (Variant{Runs: with}).Typical(FigureCalled(name).Ranked); r != nil {
+			return r
+		}
+	}
+	if len(with) == 0 {
+		return nil
+	}
+	return with[0]
+}
+
 // FigureNamed reads a figure by a name that is known to be one.
 func FigureNamed(name string) Reading {
 	f, err := figure.Named(name)

@@ -2,6 +2,7 @@ package chart
 
 import (
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +34,7 @@ func tellingFigures(study *analysis.Study) []figure.Figure {
 // cells has the runs of each cell as dots, their median and what bounds it: a panel for each
 // figure. Cells of one setting that is a number or a size are drawn at that number.
 func cells(in Input) (draw.Spec, error) {
-	study, err := in.study()
+	study, notValid, err := in.study()
 	if err != nil {
 		return draw.Spec{}, err
 	}
@@ -41,7 +42,7 @@ func cells(in Input) (draw.Spec, error) {
 	if len(figures) == 0 {
 		figures = tellingFigures(study)
 	}
-	spec := draw.Spec{Title: titleOf(study, "Figures of repeated runs"), Notes: []string{whiskersNote}}
+	spec := draw.Spec{Title: titleOf(study, "Figures of repeated runs"), Notes: append(notValid, whiskersNote)}
 	places, axis := placesOf(study)
 	spec.X = axis
 	var titles []string
@@ -64,41 +65,58 @@ const whiskersNote = "Dots are runs. Beside them is their median, with an interv
 func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (draw.Panel, []string, error) {
 	dots := draw.Series{Name: "runs", Figure: f.Name, Kind: draw.Points, Colour: 2}
 	medians := draw.Series{Name: "median", Figure: f.Name, Kind: draw.Whiskers, Colour: 1}
-	bounds := 0
+	var left undrawn
 	for i := range study.Cells {
 		cell := &study.Cells[i]
-		bounds += dotsOf(cell, f, places[i], &dots)
-		addMedian(&medians, places[i], cell.Of(f.Name), 1)
+		left.runs += dotsOf(cell, f, places[i], &dots)
+		left.cells += addMedian(&medians, places[i], cell.Of(f.Name), 1)
 	}
 	if len(dots.Y) == 0 {
 		return draw.Panel{}, nil, lacksFigure(study, f)
 	}
 	p := draw.Panel{Y: axisOf(f, draw.Linear), Series: []draw.Series{dots, medians}}
 	p.Y.Scale = scaleWithin(p.Series)
-	if bounds > 0 {
-		return p, []string{fmt.Sprintf("%s: not drawn are %s with only a lower bound.", f.Title,
-			unit.Things(int64(bounds), "run"))}, nil
-	}
-	return p, nil, nil
+	return p, left.notes(f), nil
 }
 
-// dotsOf adds the runs of a cell that have a figure; bounds is how many have only a lower bound.
-func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) (bounds int) {
+// undrawn counts what is not drawn because only a lower bound is known of it: runs, and the
+// intervals of cells.
+type undrawn struct{ runs, cells int }
+
+func (b undrawn) notes(f figure.Figure) (notes []string) {
+	if b.runs > 0 {
+		notes = append(notes, fmt.Sprintf("%s: not drawn are %s with only a lower bound.", f.Title,
+			unit.Things(int64(b.runs), "run")))
+	}
+	if b.cells > 0 {
+		notes = append(notes, fmt.Sprintf("%s: no interval is drawn of %s, as its upper end is not known.", f.Title,
+			unit.Things(int64(b.cells), "configuration")))
+	}
+	return notes
+}
+
+// dotsOf adds the runs of a cell that have a figure; left is how many have only a lower bound.
+func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) (left int) {
 	f = f.Among(cell.Sample.Among)
 	for _, r := range cell.Sample.Taken {
 		if v, known := f.Value(&r.Run); known {
 			dots.X0, dots.Y = append(dots.X0, x), append(dots.Y, v)
 		} else if f.Missing(&r.Run) == "" {
-			bounds++
+			left++
 		}
 	}
-	return bounds
+	return left
 }
 
-// addMedian adds a figure over repeated runs, as a part of base.
-func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) {
+// addMedian adds a figure over repeated runs, as a part of base; left is 1 if its interval has no
+// upper end, and so is not drawn.
+func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) (left int) {
 	s.X0, s.Y = append(s.X0, x), append(s.Y, some(r.Median)/base)
 	s.Low, s.High = append(s.Low, some(r.Low)/base), append(s.High, some(r.High)/base)
+	if math.IsInf(r.Summary.High, 1) {
+		return 1
+	}
+	return 0
 }
 
 // lacksFigure is the error of a campaign none of whose runs has a figure.
@@ -170,7 +188,7 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 	if in.Campaign == nil {
 		return nil, nil
 	}
-	study, err := in.study()
+	study, _, err := in.study()
 	if err != nil {
 		return nil, err
 	}
@@ -190,16 +208,18 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 	return nil, nil
 }
 
-// codecs has the compression ratio that each codec reached on the batches of the runs, by their
-// payload.
+// codecs has the compression ratio that each codec reached on the batches of the valid runs, by
+// their payload.
 func codecs(in Input) (draw.Spec, error) {
 	runs := in.Runs
 	if len(runs) == 0 && in.Campaign != nil {
 		runs = in.Campaign.Runs
 	}
-	runs = slices.DeleteFunc(readable(runs), func(r *result.Recorded) bool { return len(r.Run.Compression) == 0 })
+	runs = slices.DeleteFunc(readable(runs), func(r *result.Recorded) bool {
+		return len(r.Run.Compression) == 0 || r.Run.Verdict.Status != result.Valid
+	})
 	if len(runs) == 0 {
-		return draw.Spec{}, &Missing{Of: "the input", Field: "compression", File: runFile}
+		return draw.Spec{}, &Missing{Of: "the input", Field: "compression of a valid run", File: runFile}
 	}
 	var payloads []string
 	var series []draw.Series

@@ -15,7 +15,7 @@ func gate(in Input) (draw.Spec, error) {
 	if err != nil {
 		return draw.Spec{}, err
 	}
-	state := field{"gate_open", func(i *result.Interval) float64 {
+	state := field{name: "gate_open", value: func(i *result.Interval) float64 {
 		switch {
 		case i.GateOpen == nil:
 			return math.NaN()

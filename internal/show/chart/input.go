@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
@@ -55,7 +56,21 @@ type selection struct {
 }
 
 // only is the selection of one run.
-func only(r named) selection { return selection{runs: []named{r}} }
+func only(r named) selection { return selection{runs: []named{r}, notes: invalid(r)} }
+
+// invalid says of each invalid run why it is.
+func invalid(runs ...named) (notes []string) {
+	for _, r := range runs {
+		if v := r.Run.Verdict; v.Status == result.Invalid {
+			note := r.name + " is invalid"
+			if len(v.Reasons) > 0 {
+				note += ": " + strings.Join(v.Reasons, "; ")
+			}
+			notes = append(notes, note+".")
+		}
+	}
+	return notes
+}
 
 // alone reports whether one run is drawn, which has room for more of it.
 func (s selection) alone() bool { return len(s.runs) == 1 }
@@ -97,8 +112,12 @@ func (in Input) selected() (s selection, err error) {
 	if len(s.runs) == 0 {
 		return s, errors.New("there is no run to draw: name one, or a campaign that has made some")
 	}
-	if more := len(s.runs) - MaxRuns; more > 0 {
+	more := len(s.runs) - MaxRuns
+	if more > 0 {
 		s.runs = s.runs[:MaxRuns]
+	}
+	s.notes = invalid(s.runs...)
+	if more > 0 {
 		s.notes = append(s.notes, fmt.Sprintf("%d more runs are not drawn.", more))
 	}
 	return s, nil
@@ -169,34 +188,16 @@ func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	}
 	var all []named
 	for _, cell := range study.Cells {
-		if r := typical(cell.Sample.Taken); r != nil {
+		if r := analysis.TypicalRun(cell.Sample.Taken); r != nil {
 			all = append(all, named{r, cell.Label})
 		}
 	}
 	return all, nil
 }
 
-// typical is the run that stands for repeats: of those with intervals the one whose p99, or
-// whose throughput, is nearest to the median.
-func typical(runs []*result.Recorded) *result.Recorded {
-	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
-	if len(with) == 0 {
-		with = runs
-	}
-	repeats := analysis.Variant{Runs: with}
-	for _, name := range []string{analysis.PrimaryName, analysis.ThroughputFigure} {
-		if r := repeats.Typical(analysis.FigureNamed(name)); r != nil {
-			return r
-		}
-	}
-	if len(with) == 0 {
-		return nil
-	}
-	return with[0]
-}
-
-// study is the campaign, or the runs as one whose cells are the runs of one name.
-func (in Input) study() (*analysis.Study, error) {
+// study is the campaign, or the runs as one whose cells are the runs of one name; the notes name
+// the cells whose runs are all invalid.
+func (in Input) study() (study *analysis.Study, notes []string, err error) {
 	c := in.Campaign
 	if c == nil {
 		c = &result.RecordedCampaign{Runs: readable(in.Runs)}
@@ -210,13 +211,17 @@ func (in Input) study() (*analysis.Study, error) {
 			c.Campaign.Runs = append(c.Campaign.Runs, result.CampaignRun{Cell: cell, Dir: r.Dir})
 		}
 	}
-	study, err := analysis.NewStudy(c, "")
-	if err != nil {
-		return nil, err
+	if study, err = analysis.NewStudy(c, ""); err != nil {
+		return nil, nil, err
 	}
 	study.Cells = slices.DeleteFunc(study.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) == 0 })
 	if len(study.Cells) == 0 {
-		return nil, errors.New("there is no finished run to draw: name runs, or a campaign that has made some")
+		return nil, nil, errors.New("there is no finished run to draw: name runs, or a campaign that has made some")
 	}
-	return study, nil
+	for _, cell := range study.Cells {
+		if cell.Valid == 0 {
+			notes = append(notes, "None of the runs of cell "+cell.Label+" is valid.")
+		}
+	}
+	return study, notes, nil
 }

@@ -75,7 +75,7 @@ func boundSeries(r named) (draw.Series, bool) {
 	if analysis.Estimates(b) {
 		name = "bound of the backlog"
 	}
-	bound := field{"bound_records", func(i *result.Interval) float64 {
+	bound := field{name: "bound_records", value: func(i *result.Interval) float64 {
 		if i.Phase == "drain" {
 			return math.NaN() // nobody is there to be held back
 		}

@@ -38,10 +38,10 @@ func outage(in Input) (draw.Spec, error) {
 	under := func(i *result.Interval) float64 { return some(i.UnderReplicated) }
 	leaderless := func(i *result.Interval) float64 { return some(i.Leaderless) }
 	ps.add(panelOf(draw.Free("partitions", draw.Linear, count), r,
-		call{"under-replicated", field{"under_replicated_partitions", under}},
-		call{"without a leader", field{"leaderless_partitions", leaderless}}))
+		call{"under-replicated", field{name: "under_replicated_partitions", value: under}},
+		call{"without a leader", field{name: "leaderless_partitions", value: leaderless}}))
 	s := only(r)
-	s.notes = kept.notes
+	s.notes = append(s.notes, kept.notes...)
 	spec, err := ps.spec(s, "Outage",
 		fmt.Sprintf("When partitions of %s had no acknowledgement, or delivered nothing.", r.name))
 	spec.Marks = append(phaseMarks(&r.Run), eventMarks(r, "fault", "broker", "rebalance")...)

@@ -31,7 +31,7 @@ func everything(t *testing.T) *result.Recorded {
 			i.Processes[0].GCPauseNs = new(10 * n)
 		}
 		i.AckedByQueue, i.Redelivered, i.QueueOldestUnackedNs = new(n), new(3*n), new(5*n)
-		i.BoundRecords = new(5000 + n)
+		i.BoundRecords, i.UndeliveredRecords = new(5000+n), new(n)
 		i.DeferredRecords = n
 		if i.EndNs == end {
 			i.Host, i.Brokers = nil, nil
@@ -48,9 +48,9 @@ func TestOverTime(t *testing.T) {
 	rate := func(count func(result.Interval) int64) func(result.Interval) float64 {
 		return func(i result.Interval) float64 { return float64(count(i)) / seconds(i) }
 	}
-	e2e := func(ns func(result.IntervalTime) int64) func(result.Interval) float64 {
+	e2e := func(fewest int64, ns func(result.IntervalTime) int64) func(result.Interval) float64 {
 		return func(i result.Interval) float64 {
-			if i.Time["e2e_response_time"].Count == 0 {
+			if i.Time["e2e_response_time"].Count < fewest {
 				return math.NaN()
 			}
 			return float64(ns(i.Time["e2e_response_time"]))
@@ -73,9 +73,9 @@ func TestOverTime(t *testing.T) {
 		{"timeline", "offered", "scheduled", rate(func(i result.Interval) int64 { return i.Scheduled })},
 		{"timeline", "acked", "acked", rate(func(i result.Interval) int64 { return i.Acked })},
 		{"timeline", "delivered", "delivered", rate(func(i result.Interval) int64 { return i.Delivered })},
-		{"timeline", "p50", "time.e2e_response_time.p50_ns", e2e(func(t result.IntervalTime) int64 { return t.P50Ns })},
-		{"timeline", "p99", "time.e2e_response_time.p99_ns", e2e(func(t result.IntervalTime) int64 { return t.P99Ns })},
-		{"timeline", "max", "time.e2e_response_time.max_ns", e2e(func(t result.IntervalTime) int64 { return t.MaxNs })},
+		{"timeline", "p50", "time.e2e_response_time.p50_ns", e2e(20, func(t result.IntervalTime) int64 { return t.P50Ns })},
+		{"timeline", "p99", "time.e2e_response_time.p99_ns", e2e(1000, func(t result.IntervalTime) int64 { return t.P99Ns })},
+		{"timeline", "max", "time.e2e_response_time.max_ns", e2e(1, func(t result.IntervalTime) int64 { return t.MaxNs })},
 		{"lag", "backlog", "backlog_records", func(i result.Interval) float64 { return float64(i.BacklogRecords) }},
 		{"lag", "bound", "bound_records", func(i result.Interval) float64 {
 			if i.Phase == "drain" {
@@ -116,7 +116,7 @@ func TestOverTime(t *testing.T) {
 			}
 			return float64(*i.Host.NetworkSent) / seconds(i)
 		}},
-		{"process", "p99", "time.e2e_response_time.p99_ns", e2e(func(t result.IntervalTime) int64 { return t.P99Ns })},
+		{"process", "p99", "time.e2e_response_time.p99_ns", e2e(1000, func(t result.IntervalTime) int64 { return t.P99Ns })},
 		{"process", "run", "processes.heap_bytes",
 			func(i result.Interval) float64 { return float64(*i.Processes[0].HeapBytes) }},
 		{"process", "run", "processes.goroutines",
@@ -140,6 +140,37 @@ func TestOverTime(t *testing.T) {
 		same(t, what+", starts", s.X0, from)
 		same(t, what+", ends", s.X1, to)
 		same(t, what, s.Y, want)
+	}
+}
+
+// A percentile is drawn of the intervals that have enough records for it, and a time lag of those
+// that know it.
+func TestUnknownInSomeIntervals(t *testing.T) {
+	r := showtest.Simulate(t, resulttest.Overload())
+	const metric = "e2e_response_time"
+	r.Run.Delivery.Copies = 2 // of a record: half of the times are independent
+	for n, count := range []int64{2000, 1999, 39} {
+		of := r.Intervals[n].Time[metric]
+		of.Count = count
+		r.Intervals[n].Time[metric] = of
+	}
+	r.Intervals[0].UndeliveredRecords, r.Intervals[0].TimeLagNs = new(int64(0)), 0
+	r.Intervals[1].TimeLagNs, r.Intervals[1].InFlightRecords = 0, 5
+	times := drawn(t, "timeline", of1(r))
+	for _, c := range []struct {
+		s     draw.Series
+		known [3]bool
+	}{
+		{seriesOf(t, times, "p50", "time."+metric+".p50_ns"), [3]bool{true, true, false}},
+		{seriesOf(t, times, "p99", "time."+metric+".p99_ns"), [3]bool{true, false, false}},
+		{seriesOf(t, times, "max", "time."+metric+".max_ns"), [3]bool{true, true, true}},
+		{seriesOf(t, drawn(t, "age", of1(r)), "time lag", "time_lag_ns"), [3]bool{true, false, true}},
+	} {
+		for n, want := range c.known {
+			if got := !math.IsNaN(c.s.Y[n]); got != want {
+				t.Errorf("%s of interval %d is drawn: %t, want %t", c.s.Name, n, got, want)
+			}
+		}
 	}
 }
 

@@ -93,7 +93,7 @@ func (f partitioned) panel(r named, worst, rest []int) (draw.Panel, error) {
 		p.Series = append(p.Series, f.band(r, rest))
 	}
 	for _, partition := range worst {
-		one := field{f.name, func(i *result.Interval) float64 { return at(f.values(i), partition) }}
+		one := field{name: f.name, value: func(i *result.Interval) float64 { return at(f.values(i), partition) }}
 		s, err := one.of(r, fmt.Sprintf("partition %d", partition))
 		if err != nil {
 			return p, err

@@ -10,8 +10,10 @@ import (
 )
 
 var (
-	processCPU = field{"process_cpu_cores", func(i *result.Interval) float64 { return some(i.ProcessCPUCores) }}
-	processRSS = field{"process_rss_bytes", func(i *result.Interval) float64 { return some(i.ProcessRSSBytes) }}
+	processCPU = field{name: "process_cpu_cores",
+		value: func(i *result.Interval) float64 { return some(i.ProcessCPUCores) }}
+	processRSS = field{name: "process_rss_bytes",
+		value: func(i *result.Interval) float64 { return some(i.ProcessRSSBytes) }}
 )
 
 // tool is what the tool's own series are called.
@@ -56,7 +58,7 @@ func resources(in Input) (draw.Spec, error) {
 }
 
 func ofHost(name string, value func(*result.IntervalHost) float64) field {
-	return field{"host." + name, func(i *result.Interval) float64 {
+	return field{name: "host." + name, value: func(i *result.Interval) float64 {
 		if i.Host == nil {
 			return math.NaN()
 		}
@@ -83,13 +85,14 @@ func brokersOf(r named) (ids []int32) {
 // eachBroker draws a field of brokers; value gets the length of the interval in seconds.
 func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, float64) float64) (all []call) {
 	for _, id := range ids {
-		all = append(all, call{fmt.Sprintf("broker %d", id), field{"brokers." + name, func(i *result.Interval) float64 {
+		one := field{name: "brokers." + name, value: func(i *result.Interval) float64 {
 			at := slices.IndexFunc(i.Brokers, func(b result.IntervalBroker) bool { return b.ID == id })
 			if at < 0 {
 				return math.NaN()
 			}
 			return value(&i.Brokers[at], seconds(i))
-		}}})
+		}}
+		all = append(all, call{fmt.Sprintf("broker %d", id), one})
 	}
 	return all
 }
@@ -105,7 +108,7 @@ func brokerCPU(r named, ids []int32) (all []call) {
 		brokers = max(brokers, len(i.BrokerCPUCores))
 	}
 	for n := range brokers {
-		one := field{"broker_cpu_cores", func(i *result.Interval) float64 {
+		one := field{name: "broker_cpu_cores", value: func(i *result.Interval) float64 {
 			if len(i.BrokerCPUCores) != brokers {
 				return math.NaN()
 			}
@@ -152,7 +155,7 @@ func eachProcess(r named, name string, value func(*result.IntervalProcess) *int6
 		}
 	}
 	for _, process := range names {
-		all = append(all, call{process, field{"processes." + name, func(i *result.Interval) float64 {
+		all = append(all, call{process, field{name: "processes." + name, value: func(i *result.Interval) float64 {
 			at := slices.IndexFunc(i.Processes, func(p result.IntervalProcess) bool { return p.Name == process })
 			if at < 0 {
 				return math.NaN()

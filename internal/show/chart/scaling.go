@@ -3,6 +3,7 @@ package chart
 import (
 	"cmp"
 	"fmt"
+	"math"
 	"slices"
 	"strconv"
 
@@ -36,15 +37,17 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are those of the cells, the smallest first, and the lines of cells.
+// shapes are those of the cells, the smallest first, and the lines of cells. Notes are those of
+// the study.
 type shapes struct {
 	all   []shape
 	lines []line
+	notes []string
 }
 
 // shapes are the different shapes of the study's cells.
 func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
-	if study, err = in.study(); err != nil {
+	if study, s.notes, err = in.study(); err != nil {
 		return nil, s, err
 	}
 	for i := range study.Cells {
@@ -94,16 +97,15 @@ func threads(in Input) (draw.Spec, error) {
 		metric = "e2e_service_time" // of a closed loop
 	}
 	spec := draw.Spec{
-		Title: titleOf(study, "Latency by nodes and threads"), X: s.axis(), Notes: []string{whiskersNote},
+		Title: titleOf(study, "Latency by nodes and threads"), X: s.axis(), Notes: append(s.notes, whiskersNote),
 		Alt: fmt.Sprintf("The %s of each engine of %s by nodes × threads.", inWords(metric), nameOf(study)),
 	}
 	for _, statistic := range []string{"_p50", "_p99"} {
-		p, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.place)
+		p, notes, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.place)
 		if err != nil {
 			return draw.Spec{}, err
 		}
-		p.Y.Scale = scaleWithin(p.Series)
-		spec.Panels = append(spec.Panels, p)
+		spec.Panels, spec.Notes = append(spec.Panels, p), append(spec.Notes, notes...)
 	}
 	return spec, nil
 }
@@ -126,7 +128,11 @@ func speedUp(in Input) (draw.Spec, error) {
 	p := draw.Panel{Y: draw.Free(f.Title+" ÷ that of the smallest", draw.Log, times), Series: []draw.Series{s.ideal()}}
 	for n, l := range s.lines {
 		series := draw.Series{Name: l.said(), Figure: f.Name, Kind: draw.Whiskers, Colour: 1 + n%5}
-		base := some(s.base(l).Of(f.Name).Median)
+		base := s.base(l, f.Name)
+		if math.IsNaN(base) {
+			s.notes = append(s.notes, fmt.Sprintf("Not drawn: %s has no valid run of the smallest, %s.", l.said(), s.all[0]))
+			continue
+		}
 		for _, cell := range l.cells {
 			if x, ok := s.place(cell); ok && cell.Of(f.Name).N > 0 {
 				addMedian(&series, x, cell.Of(f.Name), base)
@@ -136,12 +142,16 @@ func speedUp(in Input) (draw.Spec, error) {
 			p.Series = append(p.Series, series)
 		}
 	}
+	if len(p.Series) == 1 {
+		return draw.Spec{}, &Missing{Of: nameOf(study), Field: f.Name, File: runFile,
+			Why: fmt.Sprintf("there is no valid run of the smallest, %s", s.all[0])}
+	}
 	return draw.Spec{
 		Title: titleOf(study, "Speed-up"), X: s.axis(), Panels: []draw.Panel{p},
 		Alt: fmt.Sprintf("How many times the throughput of the smallest configuration of %s the others reached.",
 			nameOf(study)),
-		Notes: []string{"Medians, with an interval of 95 % from six runs on, else from the lowest to the highest; " +
-			"what the smallest reached varies, too, and is not in it."},
+		Notes: append(s.notes, "Medians, with an interval of 95 % from six runs on, else from the lowest to the highest; "+
+			"what the smallest reached varies, too, and is not in it."),
 	}, nil
 }
 
@@ -154,17 +164,16 @@ func (s shapes) ideal() draw.Series {
 	return line
 }
 
-// base is the cell that a line is held against: its own of the smallest shape, or else that of
-// the first line with the same engine.
-func (s shapes) base(l line) *analysis.Cell {
+// base is the median that a line is held against: that of its own valid cell of the smallest
+// shape, or else of the first line with the same engine; NaN without one.
+func (s shapes) base(l line, figure string) float64 {
 	engine := l.cells[0].EngineOf()
-	smallest := l.cells[0]
 	for _, candidates := range append([]line{l}, s.lines...) {
 		for _, cell := range candidates.cells {
-			if shape, ok := shapeOf(cell); ok && shape == s.all[0] && cell.EngineOf() == engine {
-				return cell
+			if shape, ok := shapeOf(cell); ok && shape == s.all[0] && cell.EngineOf() == engine && cell.Valid > 0 {
+				return some(cell.Of(figure).Median)
 			}
 		}
 	}
-	return smallest
+	return math.NaN()
 }

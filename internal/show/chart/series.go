@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
@@ -14,11 +15,13 @@ import (
 type field struct {
 	name  string                         // in intervals.ndjson, with dots
 	value func(*result.Interval) float64 // NaN if it is not known
+	// supported tells whether an interval has enough records for the value; nil if any number is.
+	supported func(*result.Run, *result.Interval) bool
 }
 
 // perSecond is a count as a rate.
 func perSecond(name string, count func(*result.Interval) float64) field {
-	return field{name, func(i *result.Interval) float64 { return count(i) / seconds(i) }}
+	return field{name: name, value: func(i *result.Interval) float64 { return count(i) / seconds(i) }}
 }
 
 // seconds is what a count of an interval is divided by; NaN of an empty one.
@@ -51,10 +54,13 @@ var (
 	acked     = perSecond("acked", func(i *result.Interval) float64 { return float64(i.Acked) })
 	delivered = perSecond("delivered", func(i *result.Interval) float64 { return float64(i.Delivered) })
 	shed      = perSecond("shed", func(i *result.Interval) float64 { return float64(i.Shed) })
-	deferred  = field{"deferred_records", func(i *result.Interval) float64 { return float64(i.DeferredRecords) }}
-	backlog   = field{"backlog_records", func(i *result.Interval) float64 { return float64(i.BacklogRecords) }}
-	timeLag   = field{"time_lag_ns", func(i *result.Interval) float64 { return float64(i.TimeLagNs) }}
-	unacked   = field{"queue_oldest_unacked_ns", func(i *result.Interval) float64 { return some(i.QueueOldestUnackedNs) }}
+	deferred  = field{name: "deferred_records",
+		value: func(i *result.Interval) float64 { return float64(i.DeferredRecords) }}
+	backlog = field{name: "backlog_records",
+		value: func(i *result.Interval) float64 { return float64(i.BacklogRecords) }}
+	timeLag = field{name: "time_lag_ns", value: func(i *result.Interval) float64 { return some(i.TimeLag()) }}
+	unacked = field{name: "queue_oldest_unacked_ns",
+		value: func(i *result.Interval) float64 { return some(i.QueueOldestUnackedNs) }}
 
 	redelivered  = perSecond("redelivered", func(i *result.Interval) float64 { return some(i.Redelivered) })
 	ackedByQueue = perSecond("acked_by_queue", func(i *result.Interval) float64 { return some(i.AckedByQueue) })
@@ -62,7 +68,7 @@ var (
 
 // timeField is a statistic of a time in each interval.
 func timeField(metric, statistic string, ns func(result.IntervalTime) int64) field {
-	return field{"time." + metric + "." + statistic + "_ns", func(i *result.Interval) float64 {
+	return field{name: "time." + metric + "." + statistic + "_ns", value: func(i *result.Interval) float64 {
 		t, has := i.Time[metric]
 		if !has || t.Count == 0 {
 			return math.NaN()
@@ -72,11 +78,19 @@ func timeField(metric, statistic string, ns func(result.IntervalTime) int64) fie
 }
 
 func p50(metric string) field {
-	return timeField(metric, "p50", func(t result.IntervalTime) int64 { return t.P50Ns })
+	return timeField(metric, "p50", func(t result.IntervalTime) int64 { return t.P50Ns }).asPercentile(metric, 50)
 }
 
 func p99(metric string) field {
-	return timeField(metric, "p99", func(t result.IntervalTime) int64 { return t.P99Ns })
+	return timeField(metric, "p99", func(t result.IntervalTime) int64 { return t.P99Ns }).asPercentile(metric, 99)
+}
+
+// asPercentile is the field of the intervals that have enough records for a percentile.
+func (f field) asPercentile(metric string, percent float64) field {
+	f.supported = func(r *result.Run, i *result.Interval) bool {
+		return figure.Supported(percent, figure.Independent(r, metric, i.Time[metric].Count))
+	}
+	return f
 }
 
 func highestTime(metric string) field {
@@ -141,10 +155,18 @@ func (f field) of(r named, name string) (draw.Series, error) {
 	for i := range r.Intervals {
 		iv := &r.Intervals[i]
 		s.X0, s.X1 = append(s.X0, float64(iv.StartNs)), append(s.X1, float64(iv.EndNs))
-		s.Y = append(s.Y, f.value(iv))
+		if f.supported == nil || f.supported(&r.Run, iv) {
+			s.Y = append(s.Y, f.value(iv))
+		} else {
+			s.Y = append(s.Y, math.NaN())
+		}
 	}
 	if _, known := extent(s.Y); math.IsNaN(known) {
-		return s, r.lacks(intervalsFile, f.name, "")
+		why := ""
+		if f.supported != nil {
+			why = "no interval has enough records for it"
+		}
+		return s, r.lacks(intervalsFile, f.name, why)
 	}
 	return s, nil
 }

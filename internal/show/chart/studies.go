@@ -130,7 +130,7 @@ var alsoVaried = []string{
 
 // recordSize is the throughput in records and in bytes over the size of the records.
 func recordSize(in Input) (draw.Spec, error) {
-	study, err := in.study()
+	study, notes, err := in.study()
 	if err != nil {
 		return draw.Spec{}, err
 	}
@@ -149,17 +149,16 @@ func recordSize(in Input) (draw.Spec, error) {
 	}
 	spec := draw.Spec{
 		Title: titleOf(study, "Throughput by record size"), X: draw.Free("record size", draw.Log, bytes),
-		Notes: []string{whiskersNote},
+		Notes: append(notes, whiskersNote),
 		Alt:   fmt.Sprintf("Records and bytes per second of %s over the size of a record.", nameOf(study)),
 	}
 	lines := linesOf(study, func(c *analysis.Cell) string { return c.Setting(sizePath) })
 	for _, name := range []string{"throughput_per_s", "throughput_bytes_per_s"} {
-		p, err := linesPanel(study, lines, analysis.FigureCalled(name), x)
+		p, notes, err := linesPanel(study, lines, analysis.FigureCalled(name), x)
 		if err != nil {
 			return draw.Spec{}, err
 		}
-		p.Y.Scale = scaleWithin(p.Series)
-		spec.Panels = append(spec.Panels, p)
+		spec.Panels, spec.Notes = append(spec.Panels, p), append(spec.Notes, notes...)
 	}
 	return spec, nil
 }
@@ -195,8 +194,9 @@ func scaleWithin(all []draw.Series) draw.Scale {
 // linesPanel is a figure over the cells of each line: runs, median and what bounds it. x is
 // where a cell is, if it has a place.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
-	x func(*analysis.Cell) (float64, bool)) (draw.Panel, error) {
+	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}
+	var left undrawn
 	for n, l := range lines {
 		colour := 1 + n%5
 		dots := draw.Series{Name: "runs", Figure: f.Name, Kind: draw.Points, Colour: colour}
@@ -206,8 +206,8 @@ func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 		medians := draw.Series{Name: l.said(), Figure: f.Name, Kind: draw.Whiskers, Colour: colour}
 		for _, cell := range l.cells {
 			if at, has := x(cell); has {
-				dotsOf(cell, f, at, &dots)
-				addMedian(&medians, at, cell.Of(f.Name), 1)
+				left.runs += dotsOf(cell, f, at, &dots)
+				left.cells += addMedian(&medians, at, cell.Of(f.Name), 1)
 			}
 		}
 		if len(dots.X0) > 0 {
@@ -215,7 +215,8 @@ func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 		}
 	}
 	if len(p.Series) == 0 {
-		return p, lacksFigure(study, f)
+		return p, nil, lacksFigure(study, f)
 	}
-	return p, nil
+	p.Y.Scale = scaleWithin(p.Series)
+	return p, left.notes(f), nil
 }

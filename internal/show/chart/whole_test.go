@@ -10,6 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
@@ -119,8 +120,8 @@ func TestCodecs(t *testing.T) {
 		same(t, c.Codec, s.Y, []float64{c.Ratio, b.Run.Compression[i].Ratio})
 		same(t, c.Codec+", places", s.X0, []float64{0, 1})
 	}
-	a.Run.Compression = nil
-	lacking(t, "codecs", of1(a), "compression", "run.json")
+	a.Run.Verdict.Status = result.Invalid
+	lacking(t, "codecs", of1(a), "compression of a valid run", "run.json")
 }
 
 // repeats are runs of names, so many of each, that differ in a setting.
@@ -177,6 +178,43 @@ func TestCells(t *testing.T) {
 	}
 	in.Figures = []figure.Figure{lost}
 	lacking(t, "cells", in, "queue_lost", "run.json")
+}
+
+// What has only a lower bound is not drawn, and a note counts it.
+func TestBoundsAreCounted(t *testing.T) {
+	runs := engines(t)
+	p99 := analysis.FigureCalled(analysis.PrimaryName)
+	time := runs[0].Run.Time["e2e_response_time"]
+	time.AtLeast = []string{"p99_ns"}
+	runs[0].Run.Time["e2e_response_time"] = time
+	for _, chart := range []string{"cells", "threads"} {
+		in := of1(runs...)
+		in.Figures = []figure.Figure{p99}
+		notes := drawn(t, chart, in).Notes
+		for _, want := range []string{
+			p99.Title + ": not drawn are 1 run with only a lower bound.",
+			p99.Title + ": no interval is drawn of 1 configuration, as its upper end is not known.",
+		} {
+			if !slices.Contains(notes, want) {
+				t.Errorf("chart %s has the notes %q, and not %q", chart, notes, want)
+			}
+		}
+	}
+}
+
+// What is invalid is drawn with a note on it.
+func TestInvalidIsSaid(t *testing.T) {
+	r := everything(t)
+	r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was late", "it lost records"}}
+	ofRun := "overload-tight is invalid: it was late; it lost records."
+	for chart, want := range map[string]string{
+		"timeline": ofRun, "books": ofRun, "gate": ofRun, "resources": ofRun,
+		"cells": "None of the runs of cell overload-tight is valid.",
+	} {
+		if notes := drawn(t, chart, of1(r)).Notes; !slices.Contains(notes, want) {
+			t.Errorf("chart %s has the notes %q, and not %q", chart, notes, want)
+		}
+	}
 }
 
 // Cells of a setting that is a number or a size stand at that number.
@@ -282,6 +320,13 @@ func TestSpeedUp(t *testing.T) {
 	}
 	if s.X0[1] <= s.X0[2] {
 		t.Errorf("4 × 25 stands at %v, and 2 × 5 at %v", s.X0[1], s.X0[2])
+	}
+	// A line without a valid run of the smallest is not held against what is not the smallest.
+	runs[0].Run.Verdict.Status = result.Invalid
+	spec = drawn(t, "speed-up", of1(append(runs[3:], runs[0])...))
+	if n := len(spec.Panels[0].Series); n != 2 ||
+		!slices.Contains(spec.Notes, "Not drawn: plain has no valid run of the smallest, 1 × 1.") {
+		t.Errorf("%d series are drawn, with the notes %q", n, spec.Notes)
 	}
 	lacking(t, "speed-up", of1(runs[:6]...), "two numbers in scenario.consume.consumers", "run.json")
 }
@@ -398,11 +443,11 @@ func TestFound(t *testing.T) {
 }
 
 // Of a campaign a chart over time draws one run of each cell: of those with intervals the one
-// with the median p99.
+// with the median p99, lower bounds included.
 func TestTypicalRuns(t *testing.T) {
-	runs := repeats(t, 3, []string{"a", "b"}, func(string, *result.Run) {})
+	runs := repeats(t, 3, []string{"a", "b", "c"}, func(string, *result.Run) {})
 	campaign := &result.RecordedCampaign{Runs: runs}
-	campaign.Campaign.Cells = []result.Cell{{Name: "a"}, {Name: "b"}}
+	campaign.Campaign.Cells = []result.Cell{{Name: "a"}, {Name: "b"}, {Name: "c"}}
 	for i := range runs {
 		campaign.Campaign.Runs = append(campaign.Campaign.Runs, result.CampaignRun{Cell: i / 3, Status: result.Valid})
 	}
@@ -412,8 +457,14 @@ func TestTypicalRuns(t *testing.T) {
 	})
 	runs[1].Intervals[0].Acked = 12345
 	runs[5].Intervals[0].Acked = 54321
+	for _, r := range runs[7:] {
+		of := r.Run.Time["e2e_response_time"]
+		of.AtLeast = []string{"p99_ns"}
+		r.Run.Time["e2e_response_time"] = of
+	}
+	runs[7].Intervals[0].Acked = 99999
 	spec := drawn(t, "timeline", Input{Campaign: campaign})
-	for name, want := range map[string]float64{"a": 12345, "b": 54321} {
+	for name, want := range map[string]float64{"a": 12345, "b": 54321, "c": 99999} {
 		if got := seriesOf(t, spec, name, "acked").Y[0]; got != want {
 			t.Errorf("cell %s draws the run that began with %v/s, expected %v/s", name, got, want)
 		}

@@ -5,5 +5,5 @@
 // Files to know: spec.go (what a chart is), check.go; layout.go (from the top down), columns.go,
 // axis.go and ticks.go, series.go, lines.go (what each pixel column keeps), names.go (where
 // words go), look.go (dashes, markers, hatches), text.go (widths); scene.go (what results),
-// paint.go (colours and CSS), svg.go; table.go (the chart as text).
+// paint.go (colours and CSS), svg.go; table.go (the chart as text), moments.go (of what it has words).
 package draw

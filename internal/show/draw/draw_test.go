@@ -344,6 +344,15 @@ func TestTable(t *testing.T) {
 	if len(got) != 5 || got[2][0] != "29 s" || got[3][0] != "59 s" || got[4][0] != "57 of 60 rows not shown" {
 		t.Errorf("rows %q", got)
 	}
+	// Samples that are at no regular time have no rows of their own.
+	free := func(label string) draw.Axis { return draw.Free(label, draw.Linear, full) }
+	sampled := draw.Series{Name: "lag", X0: []float64{0, 4, 11}, X1: []float64{4, 11, 30}, Y: []float64{9, 2, 6}}
+	rate := draw.Series{Name: "rate", X0: []float64{0, 10}, X1: []float64{10, 20}, Y: []float64{1, 3}}
+	got = of(free("x"), free("y"), rate, sampled).Table(9)
+	if len(got) != 3 || !slices.Equal(got[1], []string{"0", "1", "2 to 9"}) ||
+		!slices.Equal(got[2], []string{"10", "3", "2 to 6"}) {
+		t.Errorf("rows of samples %q", got)
+	}
 	rows := goldens()["rows"].Table(10)
 	if len(rows) != 4 || !slices.Equal(rows[2], []string{"e2e response time p50", "22 % (10 % to 34 %)"}) {
 		t.Errorf("rows of categories %q", rows)

@@ -27,16 +27,28 @@ func (s Spec) Table(rows int) [][]string {
 			t.head = append(t.head, heading(p, one, len(s.Panels) > 1))
 		}
 	}
+	moments := s.Moments()
 	column := 0
 	for k, p := range s.Panels {
 		for n, one := range p.Series {
 			column++
-			for i := range one.X0 {
-				t.add(said{column, &s.Panels[k], &s.Panels[k].Series[n], i}, byRow)
+			c := said{column: column, panel: &s.Panels[k], series: &s.Panels[k].Series[n]}
+			if !byRow && one.stretched() {
+				t.addMoments(c, moments)
+				continue
+			}
+			for c.i = range one.X0 {
+				t.add(c, byRow)
 			}
 		}
 	}
-	return t.write(key, rows, func(c said) string { return s.cell(*c.panel, *c.series, c.i, byRow) })
+	return t.write(key, rows, func(c said) string {
+		if c.of != nil {
+			low, high, _ := c.series.Within(*c.of)
+			return c.panel.Y.Between(low, high)
+		}
+		return s.cell(*c.panel, *c.series, c.i, byRow)
+	})
 }
 
 // heading of a series' column.
@@ -50,12 +62,13 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// said is what a series says in a row: its i-th value.
+// said is what a series says in a row: its i-th value, or its values of a moment.
 type said struct {
 	column int
 	panel  *Panel
 	series *Series
 	i      int
+	of     *Moment
 }
 
 // key is the value of the row; not known if the series says nothing there.
@@ -138,6 +151,16 @@ type table struct {
 func (t *table) add(c said, byRow bool) {
 	if key := c.key(byRow); known(key) {
 		t.cells[key] = append(t.cells[key], c)
+	}
+}
+
+// addMoments adds the values of steps to the rows of moments.
+func (t *table) addMoments(c said, moments []Moment) {
+	for i := range moments {
+		c.of = &moments[i]
+		if _, _, some := c.series.Within(*c.of); some {
+			t.cells[c.of.From] = append(t.cells[c.of.From], c)
+		}
 	}
 }
 

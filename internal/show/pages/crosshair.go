@@ -2,7 +2,6 @@ package pages
 
 import (
 	"encoding/json"
-	"math"
 	"slices"
 	"strings"
 
@@ -62,23 +61,20 @@ const digits64 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 // mostMoments bounds a chart's moments: a day of seconds has 86,400.
 const mostMoments = 100_000
 
-// moment is a stretch of the x axis; of one without a length, from is to.
-type moment struct{ from, to float64 }
-
 // crosshairOf has the words of a chart; nil of one without an x axis of moments.
 func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 	if len(spec.X.Categories) > 0 || spec.X.Format == nil {
 		return nil
 	}
-	moments := momentsOf(spec)
+	moments := spec.Moments()
 	if len(moments) < 2 || len(moments) > mostMoments {
 		return nil
 	}
 	c := &crosshair{last: len(moments) - 1}
 	var g grid
 	for _, m := range moments {
-		g.X = append(g.X, (m.from+m.to)/2)
-		g.Labels = append(g.Labels, spec.X.Format(m.from))
+		g.X = append(g.X, (m.From+m.To)/2)
+		g.Labels = append(g.Labels, spec.X.Format(m.From))
 	}
 	c.first = g.Labels[0]
 	named := map[string]int{}
@@ -94,7 +90,7 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 			continue
 		}
 		for _, s := range panel.Series {
-			words := wordsOf(s, moments, panel.Y.Format)
+			words := wordsOf(s, moments, panel.Y)
 			if !slices.ContainsFunc(words, func(w string) bool { return w != unit.Absent }) {
 				continue
 			}
@@ -124,97 +120,16 @@ func (p *Page) gridOf(g grid) int {
 	return len(p.grids) - 1
 }
 
-// momentsOf are the stretches of the series that have some; without any, the places of lines
-// and points.
-func momentsOf(spec draw.Spec) []moment {
-	seen := map[float64]float64{}
-	stretches := false
-	for _, panel := range spec.Panels {
-		for _, s := range panel.Series {
-			if s.Kind == draw.Steps || s.Kind == draw.Band {
-				stretches = true
-			}
-		}
-	}
-	for _, panel := range spec.Panels {
-		for _, s := range panel.Series {
-			if s.Kind == draw.Bars || stretches && s.Kind != draw.Steps && s.Kind != draw.Band {
-				continue
-			}
-			for i, x := range s.X0 {
-				to := x
-				if stretches {
-					to = s.X1[i]
-				}
-				if !math.IsNaN(x) && !math.IsNaN(to) {
-					seen[x] = max(seen[x], to)
-				}
-			}
-		}
-	}
-	moments := make([]moment, 0, len(seen))
-	for from, to := range seen {
-		moments = append(moments, moment{from, max(from, to)})
-	}
-	slices.SortFunc(moments, func(a, b moment) int {
-		if a.from < b.from {
-			return -1
-		}
-		return 1
-	})
-	return moments
-}
-
-// wordsOf has the words of a series for each moment. Of a line between the ends of a stretch
-// it is what it was in there: a value, or the lowest and the highest.
-func wordsOf(s draw.Series, moments []moment, format func(float64) string) []string {
+// wordsOf has the words of a series for each moment: a value, or the lowest and the highest.
+func wordsOf(s draw.Series, moments []draw.Moment, y draw.Axis) []string {
 	words := make([]string, len(moments))
 	for i, m := range moments {
 		words[i] = unit.Absent
-		if low, high, known := within(s, m); known {
-			words[i] = between(low, high, format)
+		if low, high, known := s.Within(m); known {
+			words[i] = y.Between(low, high)
 		}
 	}
 	return words
-}
-
-// between names two values, or the one that both are.
-func between(low, high float64, format func(float64) string) string {
-	to := format(high)
-	if low == high {
-		return to
-	}
-	if from := format(low); from != to {
-		return from + " to " + to
-	}
-	return to
-}
-
-// within are the lowest and the highest value of a series in a moment. Its x values ascend.
-func within(s draw.Series, m moment) (low, high float64, known bool) {
-	low, high = math.Inf(1), math.Inf(-1)
-	first, _ := slices.BinarySearch(s.X0, m.from)
-	for i := first; i < len(s.X0) && s.X0[i] <= m.to; i++ {
-		switch {
-		case (s.Kind == draw.Steps || s.Kind == draw.Band) && s.X0[i] != m.from:
-			continue
-		case s.Kind != draw.Steps && s.Kind != draw.Band && m.to > m.from && s.X0[i] == m.from && i > 0:
-			continue // it belongs to the stretch that ends here
-		}
-		l, h := valueAt(s, i)
-		if !math.IsNaN(l) && !math.IsNaN(h) {
-			low, high, known = min(low, l), max(high, h), true
-		}
-	}
-	return low, high, known
-}
-
-// valueAt is a value of a series, or the ends of a band.
-func valueAt(s draw.Series, i int) (low, high float64) {
-	if s.Kind == draw.Band {
-		return s.Low[i], s.High[i]
-	}
-	return s.Y[i], s.Y[i]
 }
 
 // code codes the words of series.

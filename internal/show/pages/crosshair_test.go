@@ -38,8 +38,8 @@ func TestCodedWords(t *testing.T) {
 	})
 }
 
-// The words of a moment are those of the interval that begins there; of a line they are of
-// the values after its start, up to its end.
+// The words of a moment are those of its interval, and of the lag samples that hold in it. The bound
+// that all runs have in common is one long step.
 func TestCrosshair(t *testing.T) {
 	count := func(v float64) string { return unit.Count(int64(v)) }
 	spec := draw.Spec{X: draw.Free("time", draw.Linear, count), Panels: []draw.Panel{
@@ -48,7 +48,8 @@ func TestCrosshair(t *testing.T) {
 			{Name: "between", Kind: draw.Band, X0: []float64{0, 10}, X1: []float64{10, 20}, Low: []float64{1, 2}, High: []float64{3, 2}},
 		}},
 		{Y: draw.Free("lag", draw.Linear, count), Series: []draw.Series{
-			{Name: "lag", Kind: draw.Line, X0: []float64{0, 4, 10, 11, 30}, Y: []float64{9, 2, 4, 6, 8}},
+			{Name: "lag", X0: []float64{0, 4, 11, 17}, X1: []float64{4, 11, 17, 30}, Y: []float64{9, 2, 4, 6}},
+			{Name: "bound", Kind: draw.Steps, X0: []float64{0}, X1: []float64{30}, Y: []float64{8}},
 		}},
 	}}
 	p := &Page{}
@@ -56,13 +57,14 @@ func TestCrosshair(t *testing.T) {
 	if c == nil || p.crosshairOf(spec).Grid != c.Grid || len(p.grids) != 1 {
 		t.Fatalf("%+v, grids %+v", c, p.grids)
 	}
-	want := map[string]string{"acked": "5|–|7", "between": "1 to 3|2|–", "lag": "2 to 9|6|8"}
+	want := map[string]string{"acked": "5|–|7", "between": "1 to 3|2|–", "lag": "2 to 9|2 to 6|6", "bound": "8|8|8"}
 	for i, s := range c.Series {
 		if got := strings.Join(decodedWords(c, i), "|"); got != strings.ReplaceAll(want[s.Name], "–", unit.Absent) {
 			t.Errorf("%s: %s, want %s", s.Name, got, want[s.Name])
 		}
 	}
-	if !slices.Equal(p.grids[0].X, []float64{5, 15, 25}) || c.Last() != 2 || c.First() != "0; acked 5; between 1 to 3; lag 2 to 9" {
+	if !slices.Equal(p.grids[0].X, []float64{5, 15, 25}) || c.Last() != 2 ||
+		c.First() != "0; acked 5; between 1 to 3; lag 2 to 9; bound 8" {
 		t.Errorf("grid %v, the last is %d, the first %q", p.grids[0].X, c.Last(), c.First())
 	}
 }

@@ -50,7 +50,7 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	p.sections(d.Sections(), "Question and answer")
 	var typical []*result.Recorded
 	for _, v := range d.Variants() {
-		if r := typicalOf(v); r != nil {
+		if r := analysis.TypicalRun(v.Runs); r != nil {
 			typical = append(typical, r)
 		}
 	}
@@ -68,15 +68,4 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 		p.section("Runs", Part{Table: t})
 	}
 	return p, nil
-}
-
-// typicalOf is the run of a cell whose end-to-end time is the median, or else whose
-// acknowledged rate is; nil of a cell without either.
-func typicalOf(v analysis.Variant) *result.Recorded {
-	for _, name := range []string{analysis.PrimaryName, "acked_per_s", "delivered_per_s"} {
-		if r := v.Typical(analysis.FigureNamed(name)); r != nil {
-			return r
-		}
-	}
-	return nil
 }

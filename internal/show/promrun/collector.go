@@ -233,5 +233,12 @@ func (s sender) value(desc *prometheus.Desc, kind prometheus.ValueType, v float6
 	s.metrics <- prometheus.MustNewConstMetric(desc, kind, v, append([]string{s.run.Run.ID, s.run.Run.Name}, labels...)...)
 }
 
-// says reports whether the run measured a field of its intervals.
-func (s sender) says(field string) bool { return s.run.Says("intervals." + field) }
+// says reports whether the run measures a field of its intervals. Without consumers no record is
+// behind, and a 0 would say that all have arrived.
+func (s sender) says(field string) bool {
+	if behind := field == "backlog_records" || field == "time_lag_ns"; behind &&
+		s.run.Scenario.Get("consume.consumers") == "0" {
+		return false
+	}
+	return s.run.Says("intervals." + field)
+}

@@ -14,6 +14,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/resulttest"
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
@@ -126,6 +127,19 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 	if n := testutil.CollectAndCount(c, prefix+"scheduled_records_total"); n != 1 {
 		t.Errorf("scheduled_records_total has %d series, want 1", n)
+	}
+	alone, unstamped := headOf("b2"), headOf("c3")
+	alone.Scenario = resulttest.Settings(map[string]any{"consume": map[string]any{"consumers": 0}})
+	for _, made := range []struct {
+		head   *result.Run
+		absent []string
+	}{{alone, []string{"backlog_records", "time_lag_seconds"}}, {unstamped, []string{"time_lag_seconds"}}} {
+		c.Take(follow.Change{Run: made.head, Intervals: []result.Interval{{BacklogRecords: 7}}})
+		for _, absent := range made.absent {
+			if n := testutil.CollectAndCount(c, prefix+absent); n != 0 {
+				t.Errorf("%s of run %s has %d series, of which nothing is known", absent, made.head.Run.ID, n)
+			}
+		}
 	}
 }
 

@@ -197,7 +197,7 @@ func intervalCells(r *result.Run, i result.Interval) []string {
 		said("processed", integer(i.Processed)),
 		said("deferred_records", integer(i.DeferredRecords)), said("in_flight_records", integer(i.InFlightRecords)),
 		layout.Optional(i.LagRecords), said("backlog_records", integer(i.BacklogRecords)),
-		said("time_lag_ns", integer(i.TimeLagNs)),
+		said("time_lag_ns", layout.Optional(i.TimeLag())),
 		gate, layout.Optional(i.BoundRecords), layout.Optional(i.ProcessCPUCores), layout.Optional(i.ProcessRSSBytes),
 		said("gc_cycles", integer(i.GCCycles)),
 		layout.Optional(i.AckedByQueue), layout.Optional(i.Redelivered), layout.Optional(i.QueueInFlight),

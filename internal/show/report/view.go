@@ -56,10 +56,11 @@ func (l *Live) view() []string {
 
 // oldest is the age of the oldest undelivered record when the interval ended.
 func oldest(i result.Interval) string {
-	if i.UndeliveredRecords == nil && i.TimeLagNs == 0 && i.InFlightRecords+i.BacklogRecords > 0 {
-		return unit.Absent // nobody looked
+	lag := i.TimeLag()
+	if lag == nil {
+		return unit.Absent
 	}
-	return unit.Nanos(i.TimeLagNs)
+	return unit.Nanos(*lag)
 }
 
 // boundOf is the lag that the controller allows; "" where it has no bound.

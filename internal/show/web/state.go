@@ -8,6 +8,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/chart"
 	"kafkabench.example/kafka-bench/internal/show/follow"
 	"kafkabench.example/kafka-bench/internal/show/layout"
@@ -111,7 +112,7 @@ func (s *seen) fill(to *state) {
 	}
 	if n := len(s.run.Intervals); n > 0 {
 		last := s.run.Intervals[n-1]
-		to.EndNs, to.Values = &last.EndNs, valuesOf(last)
+		to.EndNs, to.Values = &last.EndNs, valuesOf(&s.run.Run, last)
 		if to.Status == "" {
 			to.Status = s.phase + ", at " + unit.Span(time.Duration(last.EndNs).Round(100*time.Millisecond))
 		}
@@ -144,8 +145,8 @@ func (s *seen) draw() map[string]drawing {
 	return s.charts
 }
 
-// valuesOf are the values of an interval.
-func valuesOf(i result.Interval) []value {
+// valuesOf are the values of an interval of a run.
+func valuesOf(r *result.Run, i result.Interval) []value {
 	rate := func(name string, n int64) value {
 		if i.Seconds() <= 0 {
 			return value{Name: name, Text: unit.Absent}
@@ -164,8 +165,11 @@ func valuesOf(i result.Interval) []value {
 	}
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
 		if t, some := i.Time[metric]; some && t.Count > 0 {
-			name := layout.Words(metric) + " p99"
-			values = append(values, value{name, unit.Nanos(t.P99Ns), layout.Raw(float64(t.P99Ns))})
+			p99 := value{Name: layout.Words(metric) + " p99", Text: unit.Absent}
+			if figure.Supported(99, figure.Independent(r, metric, t.Count)) {
+				p99.Text, p99.Value = unit.Nanos(t.P99Ns), layout.Raw(float64(t.P99Ns))
+			}
+			values = append(values, p99)
 			break
 		}
 	}

@@ -11,7 +11,21 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
+
+	"kafkabench.example/kafka-bench/internal/result"
 )
+
+// The card of a percentile says nothing of an interval with too few records for it.
+func TestValueOfFewRecords(t *testing.T) {
+	for count, want := range map[int64]string{1000: "7", 999: ""} {
+		i := result.Interval{Time: map[string]result.IntervalTime{"e2e_response_time": {Count: count, P99Ns: 7}}}
+		for _, v := range valuesOf(&result.Run{}, i) {
+			if v.Name == "e2e response time p99" && v.Value != want {
+				t.Errorf("of %d records the card says %q, want %q", count, v.Value, want)
+			}
+		}
+	}
+}
 
 // A tab that is slow has the latest state, and nobody waits for it.
 func TestLatestStateReplacesOthers(t *testing.T) {

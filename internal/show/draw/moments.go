@@ -1,0 +1,97 @@
+package draw
+
+import (
+	"cmp"
+	"math"
+	"slices"
+)
+
+// Moment is a stretch of the x axis; of one without a length, From is To.
+type Moment struct{ From, To float64 }
+
+// stretched reports whether values hold from X0 to X1.
+func (s Series) stretched() bool {
+	return (s.Kind == Steps || s.Kind == Band) && len(s.X1) == len(s.X0)
+}
+
+// period is how long most steps of a series are, as intervals of a run are; 0 of a series without
+// a period, as of samples.
+func (s Series) period() float64 {
+	count := map[float64]int{}
+	for i := range s.X1 {
+		length := s.X1[i] - s.X0[i]
+		if count[length]++; count[length] > 1 && 2*count[length] > len(s.X1) {
+			return length
+		}
+	}
+	return 0
+}
+
+// Moments are those of which a chart has words, in their order: the intervals of a run, which
+// are the steps with the longest period. Without a period they are all steps, and without steps
+// the places of lines and points.
+func (s Spec) Moments() []Moment {
+	period, stretches := 0.0, false
+	each := func(do func(Series)) {
+		for _, p := range s.Panels {
+			for _, one := range p.Series {
+				do(one)
+			}
+		}
+	}
+	each(func(one Series) {
+		if one.stretched() {
+			period, stretches = max(period, one.period()), true
+		}
+	})
+	ends := map[float64]float64{}
+	each(func(one Series) {
+		if one.Kind == Bars || stretches && !one.stretched() || period > 0 && one.period() != period {
+			return
+		}
+		for i, x := range one.X0 {
+			to := x
+			if stretches {
+				to = one.X1[i]
+			}
+			if before, has := ends[x]; known(x) && known(to) && (!has || to < before) {
+				ends[x] = to
+			}
+		}
+	})
+	moments := make([]Moment, 0, len(ends))
+	for from, to := range ends {
+		moments = append(moments, Moment{from, to})
+	}
+	slices.SortFunc(moments, func(a, b Moment) int { return cmp.Compare(a.From, b.From) })
+	return moments
+}
+
+// Within are the lowest and the highest value of a series in a moment: those that begin in it, and
+// of steps the one that holds at its start. The X0 of the series ascend.
+func (s Series) Within(m Moment) (low, high float64, some bool) {
+	low, high = math.Inf(1), math.Inf(-1)
+	first, begins := slices.BinarySearch(s.X0, m.From)
+	if !begins && first > 0 && s.stretched() && s.X1[first-1] > m.From {
+		first--
+	}
+	for i := first; i < len(s.X0) && (s.X0[i] < m.To || s.X0[i] == m.From); i++ {
+		l, h := at(s.Y, i), at(s.Y, i)
+		if s.Kind == Band {
+			l, h = at(s.Low, i), at(s.High, i)
+		}
+		if known(l) && known(h) {
+			low, high, some = min(low, l), max(high, h), true
+		}
+	}
+	return low, high, some
+}
+
+// Between is the lowest and the highest of some values in words, or the one that both are.
+func (a Axis) Between(low, high float64) string {
+	from, to := a.write(low), a.write(high)
+	if from == to {
+		return to
+	}
+	return from + " to " + to
+}
