@@ -90,8 +90,7 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 			faults = append(faults, errors.New("--metrics-token-file is for --metrics; add that, or leave it out"))
 		}
 	} else if len(faults) == 0 && o.Metrics != nil && !o.Metrics.Loopback() {
-		faults = append(faults, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400, "+
-			"or name a token with --metrics-token-file: other machines reach this one", f.metrics))
+		faults = append(faults, fmt.Errorf("--metrics %s: %w", f.metrics, web.ErrReached))
 	}
 	return o, errors.Join(faults...)
 }

@@ -113,6 +113,9 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 	}
 	if s.Metrics != "" {
 		d, err := open(s.Metrics)
+		if err == nil && !d.loopback && s.Token == "" {
+			err = errors.Join(fmt.Errorf("%s: %w", s.Metrics, ErrReached), d.Close())
+		}
 		if err == nil {
 			l.collector = promrun.New()
 			l.scrapes, err = newScrapes(d, s.Token, l.collector)

@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
@@ -304,6 +305,17 @@ func TestAddressIsTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Metrics that other machines reach need a token, whatever the address is called.
+func TestMetricsNeedAToken(t *testing.T) {
+	everywhere := Address{host: "0.0.0.0", port: "0"}
+	if _, err := connect(t, Options{Metrics: &everywhere}); !strings.HasSuffix(fmt.Sprint(err), ErrReached.Error()) {
+		t.Errorf("error %v", err)
+	}
+	f := mustConnect(t, Options{Metrics: &everywhere, Token: newToken()})
+	f.Close()
+	<-f.ended
 }
 
 // A child that is lost is one warning, and holds nobody up.
