@@ -49,7 +49,7 @@ func addPages(c *cobra.Command, flags *pagesFlags) {
 	f.StringVar(&flags.web, "web", "", "show what goes on in a browser: on a free port of this machine, or at `ADDRESS`")
 	f.Lookup("web").NoOptDefVal = anyFree
 	f.StringVar(&flags.metrics, "metrics", "",
-		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
+		"a loopback address for Prometheus, as 127.0.0.1:9464 (port 0: any that is free)")
 	f.StringVar(&flags.tokenFile, "metrics-token-file", "",
 		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
 }
