@@ -83,6 +83,7 @@ type live struct {
 
 	// Of the conducting goroutine.
 	seen     *seen // nil without a run
+	measured bool  // a run has finished
 	status   string
 	progress Progress
 	changes  <-chan follow.Change // of the present run; nil without
@@ -223,6 +224,7 @@ func (l *live) follow(c follow.Change, more bool) {
 		l.changes = nil
 		return
 	}
+	l.measured = l.measured || c.Ended
 	if l.collector != nil {
 		l.collector.Take(c)
 	}
@@ -262,7 +264,7 @@ func (l *live) state() state {
 }
 
 // finish says that the end has come, and waits until the tabs that are open have taken over the page of
-// what was recorded, and until there was one more scrape.
+// what was recorded, and, if a run has finished, until there was one more scrape.
 func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
 	l.mu.Lock()
@@ -273,7 +275,7 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
 	defer tabs.Stop()
 	defer scrape.Stop()
-	looking, scraping := l.page != nil, l.scrapes != nil
+	looking, scraping := l.page != nil, l.scrapes != nil && l.measured
 	if scraping {
 		l.scrapes.ended.Store(true)
 	}

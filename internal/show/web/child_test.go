@@ -380,20 +380,22 @@ func TestSlowChild(t *testing.T) {
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
 		tab, scrape bool // are there
+		measured    bool
 		after       time.Duration
 		want        time.Duration
 	}{
-		"nobody":                 {false, false, 0, 0},
-		"a tab that stays":       {true, false, time.Hour, tabsTimeout},
-		"a tab that goes":        {true, false, time.Second, time.Second},
-		"nobody scrapes":         {false, true, time.Hour, scrapeTimeout},
-		"a scrape":               {false, true, 2 * time.Second, 2 * time.Second},
-		"a tab and a scrape":     {true, true, 3 * time.Second, 3 * time.Second},
-		"neither goes or comes":  {true, true, time.Hour, scrapeTimeout},
-		"a tab, and late scrape": {true, true, tabsTimeout + time.Second, tabsTimeout + time.Second},
+		"nobody":                   {false, false, true, 0, 0},
+		"a tab that stays":         {true, false, true, time.Hour, tabsTimeout},
+		"a tab that goes":          {true, false, true, time.Second, time.Second},
+		"nobody scrapes":           {false, true, true, time.Hour, scrapeTimeout},
+		"a scrape":                 {false, true, true, 2 * time.Second, 2 * time.Second},
+		"a tab and a scrape":       {true, true, true, 3 * time.Second, 3 * time.Second},
+		"neither goes or comes":    {true, true, true, time.Hour, scrapeTimeout},
+		"a tab, and late scrape":   {true, true, true, tabsTimeout + time.Second, tabsTimeout + time.Second},
+		"a run that did not begin": {false, true, false, time.Hour, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}}
+			l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}, measured: c.measured}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if c.scrape {
