@@ -9,10 +9,12 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/follow"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 	"kafkabench.example/kafka-bench/internal/show/promrun"
@@ -267,9 +269,7 @@ func (l *live) state() state {
 // what was recorded, and, if a run has finished, until there was one more scrape.
 func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
-	l.mu.Lock()
-	l.ended = true
-	l.mu.Unlock()
+	l.end()
 	l.status = "ended"
 	l.show()
 	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
@@ -296,6 +296,21 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 			return
 		}
 	}
+}
+
+// end says that the end has come. A run that never began, and a campaign without a run, have
+// taken their folders away again: then nothing was recorded.
+func (l *live) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	file := result.SummaryFile
+	if l.campaign {
+		file = result.CampaignFile
+	}
+	if _, err := os.Stat(filepath.Join(l.subject, file)); err != nil {
+		l.subject = ""
+	}
+	l.ended = true
 }
 
 // done is the channel of scrapes; nil without.

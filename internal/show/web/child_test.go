@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -272,17 +273,25 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, the page says that it ended. Without a tab, the child ends at once.
+// If nothing was recorded, or nothing is left of it, the page says that it ended. Without a tab,
+// the child ends at once.
 func TestNothingRecorded(t *testing.T) {
-	f := mustConnect(t, Options{Page: anyPort(t)})
-	b := f.look()
-	go f.Finish()
-	if s := b.until("the end", func(s state) bool { return s.Ended }); s.Page != "" {
-		t.Errorf("there is a page %s", s.Page)
-	}
-	b.body.Close()
-	if err := <-f.ended; err != nil {
-		t.Error(err)
+	for what, begin := range map[string]func(*family, string){
+		"nothing":    func(*family, string) {},
+		"a run":      func(f *family, dir string) { f.Run(dir) },
+		"a campaign": func(f *family, dir string) { f.Campaign(dir) },
+	} {
+		f := mustConnect(t, Options{Page: anyPort(t)})
+		b := f.look()
+		begin(f, filepath.Join(t.TempDir(), "discarded"))
+		go f.Finish()
+		if s := b.until("the end", func(s state) bool { return s.Ended }); s.Page != "" {
+			t.Errorf("%s: there is a page %s", what, s.Page)
+		}
+		b.body.Close()
+		if err := <-f.ended; err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
