@@ -82,6 +82,7 @@ type live struct {
 	tabs      *tabs
 	scrapes   *scrapes // nil: nobody wants metrics
 	collector *promrun.Collector
+	recorded  func() ([]byte, error) // makes the page of what was recorded, once
 
 	// Of the conducting goroutine.
 	seen     *seen // nil without a run
@@ -100,6 +101,7 @@ type live struct {
 // newLive opens the addresses.
 func newLive(ctx context.Context, s setup) (*live, error) {
 	l := &live{tabs: newTabs(), stop: func() {}}
+	l.recorded = sync.OnceValues(l.recordedPage)
 	open := func(address string) (*Door, error) {
 		a, err := ParseAddress(address)
 		if err != nil {
@@ -271,6 +273,9 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
 	l.end()
 	l.status = "ended"
+	if l.tabs.open() > 0 && l.over() {
+		_, _ = l.recorded() // the time that the tabs have is not for this; they are told of an error
+	}
 	l.show()
 	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
 	defer tabs.Stop()
@@ -339,19 +344,12 @@ func (l *live) followToTheEnd(ctx context.Context) {
 
 // handler answers browsers.
 func (l *live) handler() http.Handler {
-	var once sync.Once
-	var page []byte
-	var failure error
-	recorded := func() ([]byte, error) {
-		once.Do(func() { page, failure = l.recorded() })
-		return page, failure
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		var page []byte
 		var err error
 		if l.over() {
-			page, err = recorded()
+			page, err = l.recorded()
 		} else {
 			page, err = livePage()
 		}
@@ -362,7 +360,7 @@ func (l *live) handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		page, err := recorded()
+		page, err := l.recorded()
 		answerLive(w, page, err)
 	})
 	mux.Handle("GET /events", l.tabs)
@@ -385,9 +383,9 @@ func (l *live) over() bool {
 	return l.ended && l.subject != ""
 }
 
-// recorded is the page of the run or the campaign that has ended: the one that a report of its
+// recordedPage is the page of the run or the campaign that has ended: the one that a report of its
 // folder is. No run has a page of its own here, as this server ends.
-func (l *live) recorded() ([]byte, error) {
+func (l *live) recordedPage() ([]byte, error) {
 	l.mu.Lock()
 	dir, campaign := l.subject, l.campaign
 	l.mu.Unlock()

@@ -440,6 +440,25 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
+// The time that the tabs have begins when the last page is made.
+func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
+	s := newShelf(t)
+	dir := s.open().path(s.record("base", 0))
+	synctest.Test(t, func(t *testing.T) {
+		l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}, subject: dir}
+		l.recorded = sync.OnceValues(func() ([]byte, error) {
+			time.Sleep(2 * tabsTimeout)
+			return nil, nil
+		})
+		l.tabs.join()
+		began := time.Now()
+		l.finish(t.Context(), nil)
+		if took := time.Since(began); took != 3*tabsTimeout {
+			t.Errorf("the end took %v, want %v", took, 3*tabsTimeout)
+		}
+	})
+}
+
 // scrape scrapes as Prometheus does.
 func scrape(s *scrapes) {
 	r := httptest.NewRequest(http.MethodGet, metricsPath, nil)

@@ -84,9 +84,10 @@ const (
 	mostStatuses = 56
 )
 
-// How long Finish waits: for tabs that take the last page over, for a last scrape, and for
-// the child's end.
+// How long Finish waits: until the last page is made, for tabs that take it over, for a last
+// scrape, and for the child's end.
 const (
+	pageTimeout   = 30 * time.Second
 	tabsTimeout   = 5 * time.Second
 	scrapeTimeout = 15 * time.Second
 	endTimeout    = 2 * time.Second
@@ -97,11 +98,12 @@ const (
 func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	s := setup{Token: o.Token}
 	patience := tabsTimeout
-	if o.Page != nil {
-		s.Page = o.Page.String()
-	}
 	if o.Metrics != nil {
 		s.Metrics, patience = o.Metrics.String(), scrapeTimeout
+	}
+	if o.Page != nil {
+		s.Page = o.Page.String()
+		patience += pageTimeout
 	}
 	lines := bufio.NewReader(out)
 	var answer opened
