@@ -22,10 +22,8 @@ import (
 
 // Serve is the child's side: it reads what the run tells from in, and writes one line to out,
 // which says where it serves or why it can't. It returns when the run has told it to finish, and
-// nobody waits for anything any more, or when in ends.
+// nobody waits for anything any more, or when in ends. The error says why pages are served no more.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	from := json.NewDecoder(in)
 	var s setup
 	if err := from.Decode(&s); err != nil {
@@ -35,23 +33,41 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return json.NewEncoder(out).Encode(opened{Error: err.Error()})
 	}
-	var servers sync.WaitGroup
-	defer servers.Wait()
-	defer cancel()
 	answer := opened{}
 	if l.page != nil {
 		answer.Page, answer.Warning = l.page.URL(), l.page.Warning()
-		servers.Go(func() { _ = l.page.Serve(ctx, l.handler()) }) // the run sees that the child has ended
 	}
 	if l.scrapes != nil {
 		answer.Metrics = l.scrapes.url()
-		servers.Go(func() { _ = l.scrapes.door.serve(ctx, l.scrapes) })
 	}
 	if err := json.NewEncoder(out).Encode(answer); err != nil {
 		return err
 	}
+	return l.serve(ctx, from)
+}
+
+// serve serves and conducts until the end, or until one of the addresses is lost: the run sees
+// that the child has ended.
+func (l *live) serve(ctx context.Context, from *json.Decoder) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var servers sync.WaitGroup
+	defer servers.Wait()
+	defer cancel(nil)
+	start := func(serve func() error) {
+		servers.Go(func() {
+			if err := serve(); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	if l.page != nil {
+		start(func() error { return l.page.Serve(ctx, l.handler()) })
+	}
+	if l.scrapes != nil {
+		start(func() error { return l.scrapes.door.serve(ctx, l.scrapes) })
+	}
 	l.conduct(ctx, messagesOf(ctx, from))
-	return nil
+	return context.Cause(ctx)
 }
 
 // messagesOf reads messages until the input ends, and closes the channel then. What is no
@@ -88,9 +104,10 @@ type live struct {
 	seen     *seen // nil without a run
 	measured bool  // a run has finished
 	status   string
+	lost     string // why the present run can't be followed; "" if it can
 	progress Progress
-	changes  <-chan follow.Change // of the present run; nil without
-	stop     func()               // ends the follower
+	changes  <-chan followed // of the present run; nil without
+	stop     func()          // ends the follower
 
 	mu       sync.Mutex
 	subject  string // the folder of the run, or of the campaign; "" without
@@ -164,7 +181,7 @@ func (l *live) take(ctx context.Context, m message) {
 	switch m.Do {
 	case doRun:
 		l.stop()
-		l.seen, l.status = &seen{}, ""
+		l.seen, l.status, l.lost = &seen{}, "", ""
 		l.changes, l.stop = l.following(ctx, m.Dir)
 		l.setSubject(m.Dir, false)
 	case doCampaign:
@@ -185,35 +202,29 @@ func (l *live) setSubject(dir string, campaign bool) {
 	}
 }
 
+// followed is what came of a run, or why nothing more comes.
+type followed struct {
+	follow.Change
+	err error
+}
+
 // following follows the run in dir. The channel is closed when there is nothing more.
-func (l *live) following(ctx context.Context, dir string) (changes <-chan follow.Change, stop func()) {
+func (l *live) following(ctx context.Context, dir string) (changes <-chan followed, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	to := make(chan follow.Change)
+	to := make(chan followed)
 	done := make(chan struct{})
+	tell := func(c followed) {
+		select {
+		case to <- c:
+		case <-ctx.Done():
+		}
+	}
 	go func() {
 		defer close(done)
 		defer close(to)
-		library, err := OpenLibrary(filepath.Dir(dir))
-		if err != nil {
-			return // the run would not have told of it
-		}
-		defer library.Close()
-		f, err := follow.Open(library.root, filepath.Base(dir))
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		f.Histograms = l.scrapes != nil
-		for {
-			change, err := f.Next(ctx)
-			if err != nil {
-				return // it ended, or its folder is gone
-			}
-			select {
-			case to <- change:
-			case <-ctx.Done():
-				return
-			}
+		err := eachChange(ctx, dir, l.scrapes != nil, func(c follow.Change) { tell(followed{Change: c}) })
+		if !errors.Is(err, io.EOF) {
+			tell(followed{err: err})
 		}
 	}()
 	return to, func() {
@@ -222,17 +233,44 @@ func (l *live) following(ctx context.Context, dir string) (changes <-chan follow
 	}
 }
 
+// eachChange calls take with what is written in a run's folder. Its error is io.EOF after the
+// run's end.
+func eachChange(ctx context.Context, dir string, histograms bool, take func(follow.Change)) error {
+	library, err := OpenLibrary(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	f, err := follow.Open(library.root, filepath.Base(dir))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	f.Histograms = histograms
+	for {
+		change, err := f.Next(ctx)
+		if err != nil {
+			return err
+		}
+		take(change)
+	}
+}
+
 // follow takes in what the run wrote.
-func (l *live) follow(c follow.Change, more bool) {
+func (l *live) follow(c followed, more bool) {
 	if !more {
 		l.changes = nil
 		return
 	}
+	if c.err != nil {
+		l.lost = c.err.Error()
+		return
+	}
 	l.measured = l.measured || c.Ended
 	if l.collector != nil {
-		l.collector.Take(c)
+		l.collector.Take(c.Change)
 	}
-	if l.seen.take(c) {
+	if l.seen.take(c.Change) {
 		l.status = "" // the phase says what goes on
 	}
 }
@@ -263,6 +301,9 @@ func (l *live) state() state {
 	l.mu.Unlock()
 	if l.seen != nil {
 		l.seen.fill(&s)
+	}
+	if l.lost != "" {
+		s.Status = l.lost
 	}
 	return s
 }

@@ -273,6 +273,40 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
+// A run whose files can't be followed has that for its status, whatever else is told.
+func TestRunThatCannotBeFollowed(t *testing.T) {
+	s := newShelf(t)
+	folder := s.record("base", 0)
+	s.write(filepath.Join(folder, result.IntervalsFile), "no interval\n")
+	f := mustConnect(t, Options{Page: anyPort(t)})
+	b := f.look()
+	f.Run(s.open().path(folder))
+	f.Status("goes on")
+	go f.Finish()
+	last := b.until("the end", func(s state) bool { return s.Ended })
+	if !strings.Contains(last.Status, "cannot follow the run in "+folder) || !strings.Contains(last.Status, result.IntervalsFile) {
+		t.Errorf("the status is %q", last.Status)
+	}
+	b.body.Close()
+	<-f.ended
+}
+
+// A child whose address is lost ends, by which the run knows.
+func TestAddressIsLost(t *testing.T) {
+	l, err := newLive(t.Context(), setup{Page: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.page.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, _ := io.Pipe()
+	defer in.Close()
+	if err := l.serve(t.Context(), json.NewDecoder(in)); err == nil || !strings.Contains(err.Error(), "serving pages") {
+		t.Errorf("error %v", err)
+	}
+}
+
 // If nothing was recorded, or nothing is left of it, the page says that it ended. Without a tab,
 // the child ends at once.
 func TestNothingRecorded(t *testing.T) {
