@@ -106,8 +106,9 @@ type live struct {
 	status   string
 	lost     string // why the present run can't be followed; "" if it can
 	progress Progress
-	changes  <-chan followed // of the present run; nil without
-	stop     func()          // ends the follower
+	changes  <-chan followed  // of the present run; nil without
+	redraw   <-chan time.Time // when the charts are to be drawn again; nil if they have all
+	stop     func()           // ends the follower
 
 	mu       sync.Mutex
 	subject  string // the folder of the run, or of the campaign; "" without
@@ -169,6 +170,7 @@ func (l *live) conduct(ctx context.Context, messages <-chan message) {
 		case c, more := <-l.changes:
 			l.follow(c, more)
 		case <-l.tabs.joined:
+		case <-l.redraw:
 		case <-ctx.Done():
 			return
 		}
@@ -282,6 +284,9 @@ func (l *live) show() {
 	}
 	if text, err := json.Marshal(l.state()); err == nil { // it has nothing that has no JSON
 		l.tabs.publish(text)
+	}
+	if l.redraw = nil; l.seen != nil {
+		l.redraw = l.seen.due()
 	}
 }
 
