@@ -43,10 +43,7 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 		return errors.Join(err, readErr)
 	}
 	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
-	if reportErr != nil {
-		return errors.Join(err, reportErr)
-	}
-	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page))
+	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page)), reportErr)
 }
 
 // checkCluster holds the cluster of the first run to come to the campaign's.
@@ -171,7 +168,10 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if recorded.Campaign.Finished() {
 		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
 			recorded.Campaign.Made(), len(recorded.Campaign.Runs))
-		return concludeCampaign(recorded, err, "")
+		if !flags.dryRun {
+			err = errors.Join(err, writeStudyPage(flags.page, recorded, stdout))
+		}
+		return with(concludeCampaign(recorded, nil, ""), err)
 	}
 	plan, err := campaign.Saved(&recorded.Campaign)
 	if err != nil {
