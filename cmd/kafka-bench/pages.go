@@ -54,6 +54,24 @@ func addPages(c *cobra.Command, flags *pagesFlags) {
 		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
 }
 
+// words are the flags as they would be written again.
+func (f pagesFlags) words() (words []string) {
+	switch f.web {
+	case "":
+	case anyFree:
+		words = append(words, "--web")
+	default:
+		words = append(words, "--web="+f.web)
+	}
+	if f.metrics != "" {
+		words = append(words, "--metrics", f.metrics)
+	}
+	if f.tokenFile != "" {
+		words = append(words, "--metrics-token-file", f.tokenFile)
+	}
+	return words
+}
+
 // shortestToken bounds a token from below, in bytes.
 const shortestToken = 16
 

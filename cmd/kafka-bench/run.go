@@ -139,7 +139,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
-	r.page, r.served = flags.page, served
+	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err

@@ -150,7 +150,7 @@ func (s *seen) fill(to *state) {
 			break
 		}
 		to.Events = append(to.Events, shownEvent{
-			At: unit.Seconds(float64(e.AtNs) / 1e9), Kind: e.Kind, What: e.What, Reason: e.Reason,
+			At: layout.At(e.AtNs), Kind: e.Kind, What: e.What, Reason: e.Reason,
 		})
 	}
 	to.Charts = s.draw()

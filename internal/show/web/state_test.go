@@ -72,6 +72,11 @@ func TestEventsAreBounded(t *testing.T) {
 		}
 		s.take(follow.Change{Events: []result.Event{{AtNs: int64(n), Kind: kind, What: fmt.Sprint(n)}}})
 	}
+	begin := seen{run: result.Recorded{Events: s.run.Events[:1]}}
+	var shown state
+	if begin.fill(&shown); shown.Events[0].At != "0 s" {
+		t.Errorf("the begin is at %s", shown.Events[0].At)
+	}
 	if n := len(s.run.Events); n != 19+mostEvents {
 		t.Errorf("%d events are kept", n)
 	}
