@@ -43,10 +43,7 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 		return errors.Join(err, readErr)
 	}
 	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
-	if reportErr != nil {
-		return errors.Join(err, reportErr)
-	}
-	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page))
+	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page, r.watch)), reportErr)
 }
 
 // checkCluster holds the cluster of the first run to come to the campaign's.
@@ -107,8 +104,9 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 }
 
 // resumeCommand is what to type to go on with the campaign in dir.
-func resumeCommand(dir string, flags engineFlags, page string) string {
+func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags) string {
 	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
+	words = append(words, watch.words()...)
 	switch page {
 	case "":
 	case ownFolder:
@@ -162,7 +160,7 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if err != nil {
 		return err
 	}
-	r.page, r.served = flags.page, served
+	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {
@@ -171,7 +169,10 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if recorded.Campaign.Finished() {
 		_, err := fmt.Fprintf(stdout, "The campaign in %s is finished: %d of %d runs were made.\n", dir,
 			recorded.Campaign.Made(), len(recorded.Campaign.Runs))
-		return concludeCampaign(recorded, err, "")
+		if !flags.dryRun {
+			err = errors.Join(err, writeStudyPage(flags.page, recorded, stdout))
+		}
+		return with(concludeCampaign(recorded, nil, ""), err)
 	}
 	plan, err := campaign.Saved(&recorded.Campaign)
 	if err != nil {

@@ -395,13 +395,21 @@ func TestResumeCommand(t *testing.T) {
 			driver: "x", brokers: []string{"a:1", "b:2"}, clusterID: "I_-d", access: "my file's", keepTopics: true,
 		},
 	} {
-		if got := resumeCommand("runs/c", flags, ""); got != want {
+		if got := resumeCommand("runs/c", flags, "", pagesFlags{}); got != want {
 			t.Errorf("%s, want %s", got, want)
 		}
 	}
 	for page, want := range map[string]string{ownFolder: "--page", "my page": "'--page=my page'"} {
-		if got := resumeCommand("runs/c", engineFlags{}, page); got != "kafka-bench run --resume runs/c "+want {
+		if got := resumeCommand("runs/c", engineFlags{}, page, pagesFlags{}); got != "kafka-bench run --resume runs/c "+want {
 			t.Errorf("%q with a page", got)
+		}
+	}
+	for want, watch := range map[string]pagesFlags{
+		"--web": {web: anyFree}, "--web=127.0.0.1:8780": {web: "127.0.0.1:8780"},
+		"--metrics :9464 --metrics-token-file token": {metrics: ":9464", tokenFile: "token"},
+	} {
+		if got := resumeCommand("runs/c", engineFlags{}, "", watch); got != "kafka-bench run --resume runs/c "+want {
+			t.Errorf("%q with what is watched", got)
 		}
 	}
 }

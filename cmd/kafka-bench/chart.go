@@ -79,9 +79,19 @@ func listCharts(w io.Writer) error {
 	return table.Print(w)
 }
 
-// input is what the flags and the folders say; all faults of the flags at once.
-func (f chartFlags) input(dirs []string) (in chart.Input, err error) {
+// input is the chart, and what the flags and the folders say; all faults of the flags at once.
+func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.Input, err error) {
 	var faults []error
+	if c, err = chart.Named(name); err != nil {
+		faults = append(faults, err)
+	} else {
+		if len(f.figures) > 0 && name != "cells" {
+			faults = append(faults, fmt.Errorf("--figures is of the chart cells; leave it out of %s", name))
+		}
+		if f.of == "scheduled" && name != "percentiles" {
+			faults = append(faults, fmt.Errorf("--of scheduled is of the chart percentiles; leave it out of %s", name))
+		}
+	}
 	for _, name := range f.figures {
 		named, err := figure.Named(name)
 		if err != nil {
@@ -106,21 +116,17 @@ func (f chartFlags) input(dirs []string) (in chart.Input, err error) {
 	}
 	in.OfScheduled = f.of == "scheduled"
 	if len(faults) > 0 {
-		return in, errors.Join(faults...)
+		return c, in, errors.Join(faults...)
 	}
 	in.Campaign, in.Runs, err = readReported(dirs)
 	if in.Campaign != nil {
 		in.Runs = nil // the chart chooses of the campaign's
 	}
-	return in, err
+	return c, in, err
 }
 
 func drawChart(name string, dirs []string, flags chartFlags, stdout io.Writer) error {
-	c, err := chart.Named(name)
-	if err != nil {
-		return err
-	}
-	in, err := flags.input(dirs)
+	c, in, err := flags.input(name, dirs)
 	if err != nil {
 		return err
 	}

@@ -108,6 +108,7 @@ type rig struct {
 	progress func(string) // is told what takes time
 	page     string       // the file that a page goes to at the end; "" is none
 	full     bool         // every metric of every interval is printed
+	watch    pagesFlags   // what served was read from
 	served   web.Options  // what is to be watched while runs go on
 	pages    *web.Pages   // who shows it; nil if nobody
 }

@@ -27,6 +27,15 @@ var (
 	errInterrupted = errors.New("interrupted")
 )
 
+// with is the error that a command ends with if what it says of the outcome failed as well: the
+// exit code is that of the outcome.
+func with(outcome, failed error) error {
+	if failed == nil {
+		return outcome
+	}
+	return errors.Join(outcome, failed)
+}
+
 // exitCode prints an error, unless the output has said it, and returns the code
 // to exit with. This is the one place that knows which error means which code.
 // The mistakes of a scenario begin their lines with the place, by which a terminal

@@ -23,10 +23,18 @@ func checkPage(file string) error {
 	if file == "" || file == ownFolder {
 		return nil
 	}
-	if there, err := os.Stat(file); err == nil && there.IsDir() {
+	there, missing := os.Stat(file)
+	if missing == nil && there.IsDir() {
 		return fmt.Errorf("--page %s is a folder; name a file, as in %s", file, filepath.Join(file, pageFile))
 	}
-	if _, err := os.Stat(filepath.Dir(file)); err != nil {
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) // what is there stays as it is
+	if err == nil {
+		err = f.Close()
+	}
+	if err == nil && missing != nil {
+		err = os.Remove(file)
+	}
+	if err != nil {
 		return fmt.Errorf("--page: %w", err)
 	}
 	return nil

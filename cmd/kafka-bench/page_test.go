@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"os"
 	"path/filepath"
 	"strings"
@@ -67,8 +68,45 @@ func TestPageIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for file, want := range map[string]string{
 		dir:                             "--page " + dir + " is a folder; name a file, as in " + filepath.Join(dir, "page.html"),
-		filepath.Join(dir, "no/p.html"): "--page: stat " + filepath.Join(dir, "no") + ": no such file or directory",
+		filepath.Join(dir, "no/p.html"): "--page: open " + filepath.Join(dir, "no/p.html") + ": no such file or directory",
+		"/dev/null/p.html":              "--page: open /dev/null/p.html: not a directory",
 	} {
 		wantBad(t, invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", dir, "--page="+file), want)
+	}
+	there, missing := filepath.Join(dir, "there"), filepath.Join(dir, "missing")
+	if err := os.WriteFile(there, []byte("a page"), 0o644); err != nil {
+		t.Fatal(err)
+	}
+	if err := errors.Join(checkPage(there), checkPage(missing)); err != nil {
+		t.Error(err)
+	}
+	text, err := os.ReadFile(there)
+	if _, left := os.Stat(missing); string(text) != "a page" || err != nil || left == nil {
+		t.Errorf("after the check there is %q (%v), and for what was missing %v", text, err, left)
+	}
+}
+
+// A page that fails all the same is told of, and does not hide what was measured.
+func TestPageThatFails(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		invalid := "--set load.rate=1/h --set load.arrival=poisson" // nothing comes due
+		for more, code := range map[string]int{"": exitBadInput, invalid: exitInvalid, invalid + " --repeat 2": exitInvalid} {
+			args := []string{"run", write(t, tiny), "--cluster", "embedded", "--out", t.TempDir(), "--page=/dev/full"}
+			got := l.invoke(t, append(args, strings.Fields(more)...)...)
+			if got.code != code || !strings.Contains(got.stderr, "the page could not be written") {
+				t.Errorf("%s: exit code %d, want %d, %q", more, got.code, code, got.stderr)
+			}
+		}
+	})
+}
+
+// A campaign that is finished gets its page when it is asked for one later.
+func TestFinishedCampaignGetsItsPage(t *testing.T) {
+	recorded(t)
+	got := invoke(t, "run", "--resume", "runs/sweep-acks", "--page")
+	page, err := os.ReadFile("runs/sweep-acks/page.html")
+	if title := pageTitle(string(page)); err != nil || title != "sweep-acks – Study – Kafka Bench" ||
+		!strings.HasSuffix(got.stdout, "Page: runs/sweep-acks/page.html\n") {
+		t.Errorf("title %q, %v, exit code %d\n%s%s", title, err, got.code, got.stdout, got.stderr)
 	}
 }

@@ -49,9 +49,27 @@ func addPages(c *cobra.Command, flags *pagesFlags) {
 	f.StringVar(&flags.web, "web", "", "show what goes on in a browser: on a free port of this machine, or at `ADDRESS`")
 	f.Lookup("web").NoOptDefVal = anyFree
 	f.StringVar(&flags.metrics, "metrics", "",
-		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
+		"a loopback address for Prometheus, as 127.0.0.1:9464 (port 0: any that is free)")
 	f.StringVar(&flags.tokenFile, "metrics-token-file", "",
 		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
+}
+
+// words are the flags as they would be written again.
+func (f pagesFlags) words() (words []string) {
+	switch f.web {
+	case "":
+	case anyFree:
+		words = append(words, "--web")
+	default:
+		words = append(words, "--web="+f.web)
+	}
+	if f.metrics != "" {
+		words = append(words, "--metrics", f.metrics)
+	}
+	if f.tokenFile != "" {
+		words = append(words, "--metrics-token-file", f.tokenFile)
+	}
+	return words
 }
 
 // shortestToken bounds a token from below, in bytes.
@@ -90,8 +108,7 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 			faults = append(faults, errors.New("--metrics-token-file is for --metrics; add that, or leave it out"))
 		}
 	} else if len(faults) == 0 && o.Metrics != nil && !o.Metrics.Loopback() {
-		faults = append(faults, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400, "+
-			"or name a token with --metrics-token-file: other machines reach this one", f.metrics))
+		faults = append(faults, fmt.Errorf("--metrics %s: %w", f.metrics, web.ErrReached))
 	}
 	return o, errors.Join(faults...)
 }

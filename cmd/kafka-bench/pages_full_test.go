@@ -32,27 +32,12 @@ func TestRunShowsItself(t *testing.T) {
 	args := []string{"run", "quick", "--cluster", "embedded", "--web", "--metrics", "127.0.0.1:0"}
 	go func() { ended <- exitCode(stderr, surroundings{}.run(t.Context(), args, said, stderr)) }()
 	url, metrics := said.after(t, "page: "), said.after(t, "metrics: ")
-	answer, err := http.Get(url + "events")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer answer.Body.Close()
+	events, leave := openTab(t, url)
 	var last shownState
 	shown, inTime := 0, 0
-	for lines := bufio.NewReader(answer.Body); !last.Ended; {
-		line, err := lines.ReadString('\n')
-		if err != nil {
-			t.Fatal(err)
-		}
-		text, some := strings.CutPrefix(line, "data: ")
-		if !some {
-			continue
-		}
+	for !last.Ended {
 		before := last
-		last = shownState{}
-		if err := json.Unmarshal([]byte(text), &last); err != nil {
-			t.Fatal(err)
-		}
+		last = nextState(t, events)
 		if last.EndNs != nil && (before.EndNs == nil || *before.EndNs != *last.EndNs) {
 			shown++
 			if newer := writtenAfter(t, *last.EndNs); newer < 2 {
@@ -66,7 +51,7 @@ func TestRunShowsItself(t *testing.T) {
 		t.Errorf("%d intervals were shown, %d of them before the second after them was written", shown, inTime)
 	}
 	page := download(t, strings.TrimSuffix(url, "/")+last.Page)
-	answer.Body.Close()
+	leave()
 	var scraped string
 	for { // until the process has ended
 		answer, err := http.Get(metrics)
@@ -91,6 +76,34 @@ func TestRunShowsItself(t *testing.T) {
 	if c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http:"), "/")); err == nil {
 		c.Close()
 		t.Error("the page is still served")
+	}
+}
+
+// openTab opens a tab of the live page, which leave closes.
+func openTab(t *testing.T, url string) (events *bufio.Reader, leave func()) {
+	t.Helper()
+	answer, err := http.Get(url + "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { answer.Body.Close() })
+	return bufio.NewReader(answer.Body), func() { answer.Body.Close() }
+}
+
+// nextState waits for the next state of a tab.
+func nextState(t *testing.T, events *bufio.Reader) (s shownState) {
+	t.Helper()
+	for {
+		line, err := events.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		if text, some := strings.CutPrefix(line, "data: "); some {
+			if err := json.Unmarshal([]byte(text), &s); err != nil {
+				t.Fatal(err)
+			}
+			return s
+		}
 	}
 }
 
@@ -153,7 +166,7 @@ func TestRunWithoutAPlaceForItsPage(t *testing.T) {
 	}
 }
 
-// A campaign and a search are on a page too, and nobody who looks holds them up.
+// A campaign and a search are on a page too, which in the end is that of the study.
 func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, tiny)
@@ -161,9 +174,21 @@ func TestCampaignAndSearchShowThemselves(t *testing.T) {
 		{"run", file, "--repeat", "2"},
 		{"search", file, "--max-probes", "4", "--probe", "300ms", "--confirm", "300ms"},
 	} {
-		got := invoke(t, append(args, "--cluster", "embedded", "--web")...)
-		if !strings.Contains(got.stdout, "page: http://127.0.0.1:") || got.code > exitInvalid || strings.Contains(got.stderr, "lost") {
-			t.Errorf("%v: exit code %d\n%s\n%s", args, got.code, got.stdout, got.stderr)
+		said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
+		go func() {
+			err := surroundings{}.run(t.Context(), append(args, "--cluster", "embedded", "--web"), said, stderr)
+			ended <- exitCode(stderr, err)
+		}()
+		url := said.after(t, "page: ")
+		events, leave := openTab(t, url)
+		var last shownState
+		for !last.Ended {
+			last = nextState(t, events)
+		}
+		title := pageTitle(download(t, strings.TrimSuffix(url, "/")+last.Page))
+		leave()
+		if code := <-ended; !strings.Contains(title, "– Study –") || code > exitInvalid || strings.Contains(stderr.String(), "lost") {
+			t.Errorf("%v: exit code %d, title %q\n%s", args, code, title, stderr)
 		}
 	}
 }

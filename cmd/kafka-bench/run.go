@@ -139,7 +139,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err != nil {
 		return err
 	}
-	r.page, r.served = flags.page, served
+	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
@@ -231,15 +231,13 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		if err != nil {
 			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
-		if err := errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout)); err != nil {
-			return err
-		}
+		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout))
 		switch {
 		case outcome.Run.Run.Interrupted:
-			return errInterrupted
+			return with(errInterrupted, err)
 		case outcome.Run.Verdict.Status != result.Valid:
-			return errInvalid
+			return with(errInvalid, err)
 		}
-		return nil
+		return err
 	})
 }

@@ -238,8 +238,14 @@ func marks(r named) []draw.Mark {
 	for _, c := range r.Run.Lag.Changes {
 		all = append(all, draw.Mark{At: float64(c.AtNs), Words: c.What})
 	}
-	return append(all, eventMarks(r, "fault", "rebalance")...)
+	return append(all, eventMarks(r, markedKinds...)...)
 }
+
+// markedKinds are the kinds of events that charts over time mark.
+var markedKinds = []string{"fault", "rebalance"}
+
+// Marks reports whether charts over time may mark an event.
+func Marks(e result.Event) bool { return slices.Contains(markedKinds, e.Kind) }
 
 // phaseMarks are where the measured window begins and ends.
 func phaseMarks(r *result.Run) (all []draw.Mark) {

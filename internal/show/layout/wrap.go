@@ -108,6 +108,14 @@ func EnumerateSome(names []string) string {
 	return Enumerate(names)
 }
 
+// At is a moment of a run, from the start of the measured window on.
+func At(ns int64) string {
+	if ns == 0 {
+		return "0 s"
+	}
+	return unit.Nanos(ns)
+}
+
 // Moment is a time in UTC, or a sign that it is not known.
 func Moment(t time.Time, format string) string {
 	if t.IsZero() {

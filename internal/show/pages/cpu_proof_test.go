@@ -52,7 +52,7 @@ func cpu(t *testing.T) time.Duration {
 
 // The page of an hour takes eight times the processor time of that of ten minutes at most: it
 // does not grow with more than the intervals.
-func TestPageOfAnHourTakesSixTimesThatOfTenMinutes(t *testing.T) {
+func TestPageOfAnHourTakesEightTimesThatOfTenMinutes(t *testing.T) {
 	took := map[string]time.Duration{}
 	dirs := []string{saved(t, hours(t, 600)), saved(t, hours(t, 3600))}
 	for range 5 { // in turns, and the least of each

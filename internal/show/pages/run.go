@@ -150,7 +150,7 @@ func eventsOf(events []result.Event) (parts []Part) {
 	for _, kind := range slices.Sorted(maps.Keys(byKind)) {
 		rows := [][]string{{"Time", "What", "Reason"}}
 		for _, e := range byKind[kind] {
-			rows = append(rows, []string{unit.Seconds(float64(e.AtNs) / 1e9), e.What, e.Reason})
+			rows = append(rows, []string{layout.At(e.AtNs), e.What, e.Reason})
 		}
 		left := map[int]bool{1: true, 2: true}
 		t := tableOf("Events: "+kind, layout.Block{Heads: 1, Table: layout.Table{Rows: rows, Left: left}})

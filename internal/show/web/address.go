@@ -33,10 +33,11 @@ func ParseAddress(text string) (Address, error) {
 // String is the address as ParseAddress reads it.
 func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
 
-// Loopback reports whether only this machine reaches the address.
+// Loopback reports whether the address says that only this machine reaches it. What a name
+// leads to is known when the address is open.
 func (a Address) Loopback() bool { return loopback(a.host) }
 
-// loopback reports whether a host, without a port, is this machine to itself.
+// loopback reports whether a host, without a port, should be this machine to itself.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
@@ -79,6 +80,10 @@ func (a Address) reachable() string {
 	}
 	return "127.0.0.1"
 }
+
+// ErrReached refuses metrics without a token at an address that is not loopback.
+var ErrReached = errors.New("choose a loopback address, as 127.0.0.1:9464, or name a token with " +
+	"--metrics-token-file: other machines reach this one")
 
 // errTaken is part of what Open returns if another program listens there.
 var errTaken = errors.New("another program listens there; choose another port, or 0 for any that is free")

@@ -9,10 +9,12 @@ import (
 	"html/template"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/follow"
 	"kafkabench.example/kafka-bench/internal/show/pages"
 	"kafkabench.example/kafka-bench/internal/show/promrun"
@@ -20,10 +22,8 @@ import (
 
 // Serve is the child's side: it reads what the run tells from in, and writes one line to out,
 // which says where it serves or why it can't. It returns when the run has told it to finish, and
-// nobody waits for anything any more, or when in ends.
+// nobody waits for anything any more, or when in ends. The error says why pages are served no more.
 func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
 	from := json.NewDecoder(in)
 	var s setup
 	if err := from.Decode(&s); err != nil {
@@ -33,23 +33,41 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	if err != nil {
 		return json.NewEncoder(out).Encode(opened{Error: err.Error()})
 	}
-	var servers sync.WaitGroup
-	defer servers.Wait()
-	defer cancel()
 	answer := opened{}
 	if l.page != nil {
 		answer.Page, answer.Warning = l.page.URL(), l.page.Warning()
-		servers.Go(func() { _ = l.page.Serve(ctx, l.handler()) }) // the run sees that the child has ended
 	}
 	if l.scrapes != nil {
 		answer.Metrics = l.scrapes.url()
-		servers.Go(func() { _ = l.scrapes.door.serve(ctx, l.scrapes) })
 	}
 	if err := json.NewEncoder(out).Encode(answer); err != nil {
 		return err
 	}
+	return l.serve(ctx, from)
+}
+
+// serve serves and conducts until the end, or until one of the addresses is lost: the run sees
+// that the child has ended.
+func (l *live) serve(ctx context.Context, from *json.Decoder) error {
+	ctx, cancel := context.WithCancelCause(ctx)
+	var servers sync.WaitGroup
+	defer servers.Wait()
+	defer cancel(nil)
+	start := func(serve func() error) {
+		servers.Go(func() {
+			if err := serve(); err != nil {
+				cancel(err)
+			}
+		})
+	}
+	if l.page != nil {
+		start(func() error { return l.page.Serve(ctx, l.handler()) })
+	}
+	if l.scrapes != nil {
+		start(func() error { return l.scrapes.door.serve(ctx, l.scrapes) })
+	}
 	l.conduct(ctx, messagesOf(ctx, from))
-	return nil
+	return context.Cause(ctx)
 }
 
 // messagesOf reads messages until the input ends, and closes the channel then. What is no
@@ -80,13 +98,17 @@ type live struct {
 	tabs      *tabs
 	scrapes   *scrapes // nil: nobody wants metrics
 	collector *promrun.Collector
+	recorded  func() ([]byte, error) // makes the page of what was recorded, once
 
 	// Of the conducting goroutine.
 	seen     *seen // nil without a run
+	measured bool  // a run has finished
 	status   string
+	lost     string // why the present run can't be followed; "" if it can
 	progress Progress
-	changes  <-chan follow.Change // of the present run; nil without
-	stop     func()               // ends the follower
+	changes  <-chan followed  // of the present run; nil without
+	redraw   <-chan time.Time // when the charts are to be drawn again; nil if they have all
+	stop     func()           // ends the follower
 
 	mu       sync.Mutex
 	subject  string // the folder of the run, or of the campaign; "" without
@@ -97,6 +119,7 @@ type live struct {
 // newLive opens the addresses.
 func newLive(ctx context.Context, s setup) (*live, error) {
 	l := &live{tabs: newTabs(), stop: func() {}}
+	l.recorded = sync.OnceValues(l.recordedPage)
 	open := func(address string) (*Door, error) {
 		a, err := ParseAddress(address)
 		if err != nil {
@@ -113,6 +136,9 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 	}
 	if s.Metrics != "" {
 		d, err := open(s.Metrics)
+		if err == nil && !d.loopback && s.Token == "" {
+			err = errors.Join(fmt.Errorf("%s: %w", s.Metrics, ErrReached), d.Close())
+		}
 		if err == nil {
 			l.collector = promrun.New()
 			l.scrapes, err = newScrapes(d, s.Token, l.collector)
@@ -144,6 +170,7 @@ func (l *live) conduct(ctx context.Context, messages <-chan message) {
 		case c, more := <-l.changes:
 			l.follow(c, more)
 		case <-l.tabs.joined:
+		case <-l.redraw:
 		case <-ctx.Done():
 			return
 		}
@@ -156,7 +183,7 @@ func (l *live) take(ctx context.Context, m message) {
 	switch m.Do {
 	case doRun:
 		l.stop()
-		l.seen, l.status = &seen{}, ""
+		l.seen, l.status, l.lost = &seen{}, "", ""
 		l.changes, l.stop = l.following(ctx, m.Dir)
 		l.setSubject(m.Dir, false)
 	case doCampaign:
@@ -177,35 +204,29 @@ func (l *live) setSubject(dir string, campaign bool) {
 	}
 }
 
+// followed is what came of a run, or why nothing more comes.
+type followed struct {
+	follow.Change
+	err error
+}
+
 // following follows the run in dir. The channel is closed when there is nothing more.
-func (l *live) following(ctx context.Context, dir string) (changes <-chan follow.Change, stop func()) {
+func (l *live) following(ctx context.Context, dir string) (changes <-chan followed, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
-	to := make(chan follow.Change)
+	to := make(chan followed)
 	done := make(chan struct{})
+	tell := func(c followed) {
+		select {
+		case to <- c:
+		case <-ctx.Done():
+		}
+	}
 	go func() {
 		defer close(done)
 		defer close(to)
-		library, err := OpenLibrary(filepath.Dir(dir))
-		if err != nil {
-			return // the run would not have told of it
-		}
-		defer library.Close()
-		f, err := follow.Open(library.root, filepath.Base(dir))
-		if err != nil {
-			return
-		}
-		defer f.Close()
-		f.Histograms = l.scrapes != nil
-		for {
-			change, err := f.Next(ctx)
-			if err != nil {
-				return // it ended, or its folder is gone
-			}
-			select {
-			case to <- change:
-			case <-ctx.Done():
-				return
-			}
+		err := eachChange(ctx, dir, l.scrapes != nil, func(c follow.Change) { tell(followed{Change: c}) })
+		if !errors.Is(err, io.EOF) {
+			tell(followed{err: err})
 		}
 	}()
 	return to, func() {
@@ -214,16 +235,44 @@ func (l *live) following(ctx context.Context, dir string) (changes <-chan follow
 	}
 }
 
+// eachChange calls take with what is written in a run's folder. Its error is io.EOF after the
+// run's end.
+func eachChange(ctx context.Context, dir string, histograms bool, take func(follow.Change)) error {
+	library, err := OpenLibrary(filepath.Dir(dir))
+	if err != nil {
+		return err
+	}
+	defer library.Close()
+	f, err := follow.Open(library.root, filepath.Base(dir))
+	if err != nil {
+		return err
+	}
+	defer f.Close()
+	f.Histograms = histograms
+	for {
+		change, err := f.Next(ctx)
+		if err != nil {
+			return err
+		}
+		take(change)
+	}
+}
+
 // follow takes in what the run wrote.
-func (l *live) follow(c follow.Change, more bool) {
+func (l *live) follow(c followed, more bool) {
 	if !more {
 		l.changes = nil
 		return
 	}
-	if l.collector != nil {
-		l.collector.Take(c)
+	if c.err != nil {
+		l.lost = c.err.Error()
+		return
 	}
-	if l.seen.take(c) {
+	l.measured = l.measured || c.Ended
+	if l.collector != nil {
+		l.collector.Take(c.Change)
+	}
+	if l.seen.take(c.Change) {
 		l.status = "" // the phase says what goes on
 	}
 }
@@ -235,6 +284,9 @@ func (l *live) show() {
 	}
 	if text, err := json.Marshal(l.state()); err == nil { // it has nothing that has no JSON
 		l.tabs.publish(text)
+	}
+	if l.redraw = nil; l.seen != nil {
+		l.redraw = l.seen.due()
 	}
 }
 
@@ -255,22 +307,26 @@ func (l *live) state() state {
 	if l.seen != nil {
 		l.seen.fill(&s)
 	}
+	if l.lost != "" {
+		s.Status = l.lost
+	}
 	return s
 }
 
 // finish says that the end has come, and waits until the tabs that are open have taken over the page of
-// what was recorded, and until there was one more scrape.
+// what was recorded, and, if a run has finished, until there was one more scrape.
 func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
-	l.mu.Lock()
-	l.ended = true
-	l.mu.Unlock()
+	l.end()
 	l.status = "ended"
+	if l.tabs.open() > 0 && l.over() {
+		_, _ = l.recorded() // the time that the tabs have is not for this; they are told of an error
+	}
 	l.show()
 	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
 	defer tabs.Stop()
 	defer scrape.Stop()
-	looking, scraping := l.page != nil, l.scrapes != nil
+	looking, scraping := l.page != nil, l.scrapes != nil && l.measured
 	if scraping {
 		l.scrapes.ended.Store(true)
 	}
@@ -291,6 +347,21 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 			return
 		}
 	}
+}
+
+// end says that the end has come. A run that never began, and a campaign without a run, have
+// taken their folders away again: then nothing was recorded.
+func (l *live) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	file := result.SummaryFile
+	if l.campaign {
+		file = result.CampaignFile
+	}
+	if _, err := os.Stat(filepath.Join(l.subject, file)); err != nil {
+		l.subject = ""
+	}
+	l.ended = true
 }
 
 // done is the channel of scrapes; nil without.
@@ -319,19 +390,12 @@ func (l *live) followToTheEnd(ctx context.Context) {
 
 // handler answers browsers.
 func (l *live) handler() http.Handler {
-	var once sync.Once
-	var page []byte
-	var failure error
-	recorded := func() ([]byte, error) {
-		once.Do(func() { page, failure = l.recorded() })
-		return page, failure
-	}
 	mux := http.NewServeMux()
 	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
 		var page []byte
 		var err error
 		if l.over() {
-			page, err = recorded()
+			page, err = l.recorded()
 		} else {
 			page, err = livePage()
 		}
@@ -342,7 +406,7 @@ func (l *live) handler() http.Handler {
 			http.NotFound(w, r)
 			return
 		}
-		page, err := recorded()
+		page, err := l.recorded()
 		answerLive(w, page, err)
 	})
 	mux.Handle("GET /events", l.tabs)
@@ -365,9 +429,9 @@ func (l *live) over() bool {
 	return l.ended && l.subject != ""
 }
 
-// recorded is the page of the run or the campaign that has ended: the one that a report of its
+// recordedPage is the page of the run or the campaign that has ended: the one that a report of its
 // folder is. No run has a page of its own here, as this server ends.
-func (l *live) recorded() ([]byte, error) {
+func (l *live) recordedPage() ([]byte, error) {
 	l.mu.Lock()
 	dir, campaign := l.subject, l.campaign
 	l.mu.Unlock()

@@ -5,10 +5,12 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"fmt"
 	"io"
 	"net/http"
 	"net/http/httptest"
 	"net/url"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -271,17 +273,59 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, the page says that it ended. Without a tab, the child ends at once.
-func TestNothingRecorded(t *testing.T) {
+// A run whose files can't be followed has that for its status, whatever else is told.
+func TestRunThatCannotBeFollowed(t *testing.T) {
+	s := newShelf(t)
+	folder := s.record("base", 0)
+	s.write(filepath.Join(folder, result.IntervalsFile), "no interval\n")
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	b := f.look()
+	f.Run(s.open().path(folder))
+	f.Status("goes on")
 	go f.Finish()
-	if s := b.until("the end", func(s state) bool { return s.Ended }); s.Page != "" {
-		t.Errorf("there is a page %s", s.Page)
+	last := b.until("the end", func(s state) bool { return s.Ended })
+	if !strings.Contains(last.Status, "cannot follow the run in "+folder) || !strings.Contains(last.Status, result.IntervalsFile) {
+		t.Errorf("the status is %q", last.Status)
 	}
 	b.body.Close()
-	if err := <-f.ended; err != nil {
-		t.Error(err)
+	<-f.ended
+}
+
+// A child whose address is lost ends, by which the run knows.
+func TestAddressIsLost(t *testing.T) {
+	l, err := newLive(t.Context(), setup{Page: "127.0.0.1:0"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := l.page.Close(); err != nil {
+		t.Fatal(err)
+	}
+	in, _ := io.Pipe()
+	defer in.Close()
+	if err := l.serve(t.Context(), json.NewDecoder(in)); err == nil || !strings.Contains(err.Error(), "serving pages") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// If nothing was recorded, or nothing is left of it, the page says that it ended. Without a tab,
+// the child ends at once.
+func TestNothingRecorded(t *testing.T) {
+	for what, begin := range map[string]func(*family, string){
+		"nothing":    func(*family, string) {},
+		"a run":      func(f *family, dir string) { f.Run(dir) },
+		"a campaign": func(f *family, dir string) { f.Campaign(dir) },
+	} {
+		f := mustConnect(t, Options{Page: anyPort(t)})
+		b := f.look()
+		begin(f, filepath.Join(t.TempDir(), "discarded"))
+		go f.Finish()
+		if s := b.until("the end", func(s state) bool { return s.Ended }); s.Page != "" {
+			t.Errorf("%s: there is a page %s", what, s.Page)
+		}
+		b.body.Close()
+		if err := <-f.ended; err != nil {
+			t.Errorf("%s: %v", what, err)
+		}
 	}
 }
 
@@ -304,6 +348,17 @@ func TestAddressIsTaken(t *testing.T) {
 			t.Error(err)
 		}
 	}
+}
+
+// Metrics that other machines reach need a token, whatever the address is called.
+func TestMetricsNeedAToken(t *testing.T) {
+	everywhere := Address{host: "0.0.0.0", port: "0"}
+	if _, err := connect(t, Options{Metrics: &everywhere}); !strings.HasSuffix(fmt.Sprint(err), ErrReached.Error()) {
+		t.Errorf("error %v", err)
+	}
+	f := mustConnect(t, Options{Metrics: &everywhere, Token: newToken()})
+	f.Close()
+	<-f.ended
 }
 
 // A child that is lost is one warning, and holds nobody up.
@@ -353,14 +408,11 @@ func TestSlowChild(t *testing.T) {
 			t.Errorf("%d warnings of a child that takes nothing", warned)
 		}
 		began := time.Now()
-		go func() {
-			time.Sleep(p.patience + time.Second)
-			outChild.Close()
-		}()
 		p.Finish()
-		if took := time.Since(began); took != p.patience+time.Second {
+		if took := time.Since(began); took != endTimeout {
 			t.Errorf("the end took %v", took)
 		}
+		outChild.Close()
 	})
 }
 
@@ -368,20 +420,22 @@ func TestSlowChild(t *testing.T) {
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
 		tab, scrape bool // are there
+		measured    bool
 		after       time.Duration
 		want        time.Duration
 	}{
-		"nobody":                 {false, false, 0, 0},
-		"a tab that stays":       {true, false, time.Hour, tabsTimeout},
-		"a tab that goes":        {true, false, time.Second, time.Second},
-		"nobody scrapes":         {false, true, time.Hour, scrapeTimeout},
-		"a scrape":               {false, true, 2 * time.Second, 2 * time.Second},
-		"a tab and a scrape":     {true, true, 3 * time.Second, 3 * time.Second},
-		"neither goes or comes":  {true, true, time.Hour, scrapeTimeout},
-		"a tab, and late scrape": {true, true, tabsTimeout + time.Second, tabsTimeout + time.Second},
+		"nobody":                   {false, false, true, 0, 0},
+		"a tab that stays":         {true, false, true, time.Hour, tabsTimeout},
+		"a tab that goes":          {true, false, true, time.Second, time.Second},
+		"nobody scrapes":           {false, true, true, time.Hour, scrapeTimeout},
+		"a scrape":                 {false, true, true, 2 * time.Second, 2 * time.Second},
+		"a tab and a scrape":       {true, true, true, 3 * time.Second, 3 * time.Second},
+		"neither goes or comes":    {true, true, true, time.Hour, scrapeTimeout},
+		"a tab, and late scrape":   {true, true, true, tabsTimeout + time.Second, tabsTimeout + time.Second},
+		"a run that did not begin": {false, true, false, time.Hour, 0},
 	} {
 		synctest.Test(t, func(t *testing.T) {
-			l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}}
+			l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}, measured: c.measured}
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
 			if c.scrape {
@@ -415,6 +469,25 @@ func TestFinishWaits(t *testing.T) {
 			}
 		})
 	}
+}
+
+// The time that the tabs have begins when the last page is made.
+func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
+	s := newShelf(t)
+	dir := s.open().path(s.record("base", 0))
+	synctest.Test(t, func(t *testing.T) {
+		l := &live{page: &Door{}, tabs: newTabs(), stop: func() {}, subject: dir}
+		l.recorded = sync.OnceValues(func() ([]byte, error) {
+			time.Sleep(2 * tabsTimeout)
+			return nil, nil
+		})
+		l.tabs.join()
+		began := time.Now()
+		l.finish(t.Context(), nil)
+		if took := time.Since(began); took != 3*tabsTimeout {
+			t.Errorf("the end took %v, want %v", took, 3*tabsTimeout)
+		}
+	})
 }
 
 // scrape scrapes as Prometheus does.

@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"strconv"
 	"syscall"
 	"time"
 )
@@ -17,6 +18,7 @@ import (
 type Door struct {
 	address  Address
 	listener net.Listener
+	loopback bool   // only this machine reaches it
 	token    string // "" on a loopback address
 	port     string // in use
 }
@@ -31,14 +33,17 @@ func Open(ctx context.Context, a Address) (*Door, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", a, err)
 	}
-	d := &Door{address: a, listener: l}
-	if _, d.port, err = net.SplitHostPort(l.Addr().String()); err != nil {
-		return nil, errors.Join(err, l.Close())
-	}
-	if !a.Loopback() {
+	return newDoor(a, l), nil
+}
+
+// newDoor goes by where l listens: a name like localhost may lead anywhere.
+func newDoor(a Address, l net.Listener) *Door {
+	at := l.Addr().(*net.TCPAddr) // what "tcp" listens at
+	d := &Door{address: a, listener: l, port: strconv.Itoa(at.Port), loopback: at.IP.IsLoopback()}
+	if !d.loopback {
 		d.token = newToken()
 	}
-	return d, nil
+	return d
 }
 
 // newToken has 128 bits.

@@ -1,6 +1,7 @@
 package web
 
 import (
+	"net"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -27,6 +28,26 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
+// listener listens nowhere.
+type listener struct {
+	net.Listener
+	at string
+}
+
+func (l listener) Addr() net.Addr { return &net.TCPAddr{IP: net.ParseIP(l.at), Port: 8780} }
+
+// A name does not say who reaches an address: it may lead anywhere.
+func TestTokenGoesByWhereNamesLead(t *testing.T) {
+	for _, name := range []string{"localhost", "bench.localhost", "bench.example"} {
+		for at, loopback := range map[string]bool{"127.0.0.1": true, "::1": true, "192.0.2.1": false, "::": false} {
+			d := newDoor(Address{host: name, port: "0"}, listener{at: at})
+			if d.loopback != loopback || (d.token == "") != loopback || d.port != "8780" {
+				t.Errorf("%s at %s: loopback %t, token %q, port %s", name, at, d.loopback, d.token, d.port)
+			}
+		}
+	}
+}
+
 // doorAt is a door that nobody listens behind.
 func doorAt(t *testing.T, address, token string) *Door {
 	t.Helper()
@@ -34,7 +55,7 @@ func doorAt(t *testing.T, address, token string) *Door {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return &Door{address: a, token: token, port: a.port}
+	return &Door{address: a, token: token, port: a.port, loopback: token == ""}
 }
 
 // knock sends a request to a door with a page behind it.

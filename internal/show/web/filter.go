@@ -19,6 +19,9 @@ const (
 // verdicts are what a filter may ask for.
 var verdicts = []string{"valid", "invalid", unfinished, unreadable}
 
+// mostPages bounds the number of a page: a larger one could not be multiplied.
+const mostPages = 1_000_000
+
 // filter says which runs a list shows. What is empty asks for nothing.
 type filter struct {
 	Name     string // a part of it
@@ -54,8 +57,8 @@ func filterOf(q url.Values) (filter, error) {
 	f.from, f.to = day(f.From, "from", 0), day(f.To, "to", 1)
 	if text := q.Get("page"); text != "" {
 		n, err := strconv.Atoi(text)
-		if err != nil || n < 1 {
-			faults = append(faults, fmt.Errorf("there is no page %q; pages are counted from 1", text))
+		if err != nil || n < 1 || n > mostPages {
+			faults = append(faults, fmt.Errorf("there is no page %q; pages are counted from 1 to %d", text, mostPages))
 		}
 		f.Page = n
 	}

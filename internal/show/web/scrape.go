@@ -42,7 +42,7 @@ func (s *scrapes) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	protect(w.Header())
 	bearer, given := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	switch {
-	case s.door.address.Loopback() && !s.door.address.names(r.Host):
+	case s.door.loopback && !s.door.address.names(r.Host):
 		http.Error(w, "This server does not have that name.", http.StatusMisdirectedRequest)
 	case r.Method != http.MethodGet && r.Method != http.MethodHead:
 		w.Header().Set("Allow", "GET, HEAD")

@@ -69,12 +69,20 @@ func liveCharts() (charts []liveChart) {
 // mostEvents bounds the events of a live page.
 const mostEvents = 50
 
-// seen is what was seen of the present run.
+// A drawing is followed by a rest, in which there is no other: of this length at least, and of so
+// many times what it took. The charts of a long run take long.
+const (
+	leastRest  = time.Second
+	restFactor = 20
+)
+
+// seen is what was seen of the present run, as far as it is shown: a run may go on for days.
 type seen struct {
-	run    result.Recorded
-	phase  string // "" before the first
-	drawn  int    // the intervals that charts has
-	charts map[string]drawing
+	run      result.Recorded
+	phase    string // "" before the first
+	drawn    int    // the intervals that charts has
+	charts   map[string]drawing
+	restedAt time.Time // the end of the rest
 }
 
 // take takes in what came of the run, and reports whether a phase began.
@@ -91,18 +99,37 @@ func (s *seen) take(c follow.Change) (began bool) {
 		}
 	}
 	s.run.Events = append(s.run.Events, c.Events...)
+	if old := len(s.run.Events) - mostEvents; old > 0 {
+		latest := slices.Clone(s.run.Events[old:])
+		marks := slices.DeleteFunc(s.run.Events[:old], func(e result.Event) bool { return !chart.Marks(e) })
+		s.run.Events = append(marks, latest...)
+	}
 	return began
 }
 
-// slim is an interval without what no live chart draws: a run may go on for days.
+// slim is what live charts, and the values, read of an interval.
 func slim(i result.Interval) result.Interval {
-	i.LagPartitions, i.BacklogPartition, i.AckedPartition, i.DeliveredPartition = nil, nil, nil, nil
-	i.LagSamples = slices.Clone(i.LagSamples)
-	for n := range i.LagSamples {
-		i.LagSamples[n].Partitions = nil
+	kept := result.Interval{
+		StartNs: i.StartNs, EndNs: i.EndNs, Phase: i.Phase, ReadFromNs: i.ReadFromNs, ReadToNs: i.ReadToNs,
+		Scheduled: i.Scheduled, Shed: i.Shed, Acked: i.Acked, Delivered: i.Delivered,
+		DeferredRecords: i.DeferredRecords, BacklogRecords: i.BacklogRecords, LagRecords: i.LagRecords,
+		TimeLagNs: i.TimeLagNs, QueueOldestUnackedNs: i.QueueOldestUnackedNs, GateOpen: i.GateOpen,
+		BoundRecords: i.BoundRecords, ProcessCPUCores: i.ProcessCPUCores, ProcessRSSBytes: i.ProcessRSSBytes,
+		BrokerCPUCores: i.BrokerCPUCores, Brokers: i.Brokers, Host: i.Host, Time: map[string]result.IntervalTime{},
 	}
-	return i
+	for _, s := range i.LagSamples {
+		kept.LagSamples = append(kept.LagSamples, result.LagSample{AtNs: s.AtNs, Records: s.Records})
+	}
+	for _, metric := range shownTimes {
+		if t, some := i.Time[metric]; some {
+			kept.Time[metric] = t
+		}
+	}
+	return kept
 }
+
+// shownTimes are the times of the page, the first that is known counting.
+var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
 // fill puts what is seen of the run into a state.
 func (s *seen) fill(to *state) {
@@ -124,15 +151,16 @@ func (s *seen) fill(to *state) {
 			break
 		}
 		to.Events = append(to.Events, shownEvent{
-			At: unit.Seconds(float64(e.AtNs) / 1e9), Kind: e.Kind, What: e.What, Reason: e.Reason,
+			At: layout.At(e.AtNs), Kind: e.Kind, What: e.What, Reason: e.Reason,
 		})
 	}
 	to.Charts = s.draw()
 }
 
-// draw lays the charts out, if there is an interval that they don't have.
+// draw lays the charts out, if there is an interval that they don't have, and no rest.
 func (s *seen) draw() map[string]drawing {
-	if s.drawn == len(s.run.Intervals) && s.charts != nil {
+	began := time.Now()
+	if s.charts != nil && (s.drawn == len(s.run.Intervals) || began.Before(s.restedAt)) {
 		return s.charts
 	}
 	s.drawn, s.charts = len(s.run.Intervals), map[string]drawing{}
@@ -142,7 +170,17 @@ func (s *seen) draw() map[string]drawing {
 			s.charts[c.Name] = drawing{wide, narrow}
 		}
 	}
+	now := time.Now()
+	s.restedAt = now.Add(max(leastRest, restFactor*now.Sub(began)))
 	return s.charts
+}
+
+// due has a value at the end of the rest, if the charts lack an interval; else it is nil.
+func (s *seen) due() <-chan time.Time {
+	if s.drawn == len(s.run.Intervals) {
+		return nil
+	}
+	return time.After(time.Until(s.restedAt))
 }
 
 // valuesOf are the values of an interval of a run.
@@ -163,7 +201,7 @@ func valuesOf(r *result.Run, i result.Interval) []value {
 	values := []value{
 		rate("Offered", i.Scheduled), rate("Acked", i.Acked), rate("Delivered", i.Delivered), rate("Shed", i.Shed),
 	}
-	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
+	for _, metric := range shownTimes {
 		if t, some := i.Time[metric]; some && t.Count > 0 {
 			p99 := value{Name: layout.Words(metric) + " p99", Text: unit.Absent}
 			if figure.Supported(99, figure.Independent(r, metric, t.Count)) {

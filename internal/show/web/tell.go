@@ -75,6 +75,7 @@ type Pages struct {
 	gone     chan struct{} // closed when the child has ended
 	dropped  atomic.Int64
 	warned   sync.Once
+	lost     chan struct{} // closed when the child is lost
 	ending   chan struct{} // closed when nothing more is told
 }
 
@@ -84,9 +85,10 @@ const (
 	mostStatuses = 56
 )
 
-// How long Finish waits: for tabs that take the last page over, for a last scrape, and for
-// the child's end.
+// How long Finish waits: until the last page is made, for tabs that take it over, for a last
+// scrape, and for the child's end.
 const (
+	pageTimeout   = 30 * time.Second
 	tabsTimeout   = 5 * time.Second
 	scrapeTimeout = 15 * time.Second
 	endTimeout    = 2 * time.Second
@@ -97,11 +99,12 @@ const (
 func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	s := setup{Token: o.Token}
 	patience := tabsTimeout
-	if o.Page != nil {
-		s.Page = o.Page.String()
-	}
 	if o.Metrics != nil {
 		s.Metrics, patience = o.Metrics.String(), scrapeTimeout
+	}
+	if o.Page != nil {
+		s.Page = o.Page.String()
+		patience += pageTimeout
 	}
 	lines := bufio.NewReader(out)
 	var answer opened
@@ -122,6 +125,7 @@ func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 		URL: answer.Page, Warning: answer.Warning, Metrics: answer.Metrics,
 		in: in, warn: o.Warn, patience: patience + tabsTimeout + endTimeout, queue: make(chan message, mostQueued),
 		written: make(chan struct{}), gone: make(chan struct{}), ending: make(chan struct{}),
+		lost: make(chan struct{}),
 	}
 	go p.write()
 	go p.await(lines)
@@ -166,7 +170,10 @@ func (p *Pages) await(out io.Reader) {
 
 // lose says, once, that the child is lost.
 func (p *Pages) lose(why string) {
-	p.warned.Do(func() { p.warn("the page and the metrics are lost, and the run goes on: " + why) })
+	p.warned.Do(func() {
+		close(p.lost)
+		p.warn("the page and the metrics are lost, and the run goes on: " + why)
+	})
 }
 
 // tell queues a message. A child that takes nothing for so long is lost.
@@ -204,10 +211,17 @@ func (p *Pages) Status(text string) {
 func (p *Pages) Dropped() int64 { return p.dropped.Load() }
 
 // Finish tells that nothing more comes, and waits until the child has ended: first the open
-// tabs take over the page of what was recorded, and whoever scrapes does so once more.
+// tabs take over the page of what was recorded, and whoever scrapes does so once more. Nobody waits
+// for a child that is lost.
 func (p *Pages) Finish() {
 	p.tell(message{Do: doFinish})
-	p.end(p.patience)
+	patience := p.patience
+	select {
+	case <-p.lost:
+		patience = 0
+	default:
+	}
+	p.end(patience)
 }
 
 // Close ends the child at once.

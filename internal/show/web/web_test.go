@@ -244,6 +244,8 @@ func TestAddresses(t *testing.T) {
 		"/compare?a=" + a:                                {400, "tick one of each"},
 		"/compare?a=" + a + "&b=" + a:                    {400, a[len(a)-6:]},
 		"/?verdict=good&from=yesterday&page=0":           {400, "is no day"},
+		"/?page=1000000":                                 {200, ""},
+		"/?page=184467440737095518":                      {400, "counted from 1 to 1000000"},
 		"/runs/20261121T190100Z-broken-aaaaaa":           {500, "unexpected end of JSON input"},
 		"/runs/none":                                     {404, "none"},
 		"/history/none":                                  {404, "no run is named none"},
