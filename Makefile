@@ -23,7 +23,7 @@ help: ## list the targets
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
 bench: tool ## the headline experiment: one overload, without and with backpressure
-	$(BIN) run backpressure-short
+	$(BIN) run backpressure-short --page
 
 tool:
 	@mkdir -p bin

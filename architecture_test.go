@@ -218,13 +218,23 @@ var walls = map[string][]string{
 	// A run while it goes on: its files as they grow, and what Prometheus is told of them.
 	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
 	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
+	// Reports as HTML: how they are laid out, and no sentence of its own.
+	"internal/show/pages": {
+		"internal/show/analysis", "internal/show/campaigns", "internal/show/chart", "internal/show/compared", "internal/show/draw",
+		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/figure", "internal/plan/unit",
+	},
+	// What browsers and Prometheus are shown, over HTTP.
+	"internal/show/web": {
+		"internal/show/analysis", "internal/show/chart", "internal/show/compared", "internal/show/follow", "internal/show/layout",
+		"internal/show/pages", "internal/show/promrun", "internal/result", "internal/result/figure", "internal/plan/unit",
+	},
 
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
-		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/layout", "internal/show/report", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
+		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
 }
 

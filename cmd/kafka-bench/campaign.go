@@ -23,7 +23,7 @@ import (
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
-	v.full = r.full
+	v.full, v.pages = r.full, r.pages
 	v.open(journal)
 	err := r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		if err := checkCluster(ctx, journal, plan, begun, e); err != nil {
@@ -42,10 +42,11 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	if readErr != nil {
 		return errors.Join(err, readErr)
 	}
-	if reportErr := reportCampaign(stdout, recorded); reportErr != nil {
+	reportErr := errors.Join(reportCampaign(stdout, recorded), writeStudyPage(r.page, recorded, stdout))
+	if reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
-	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags))
+	return concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page))
 }
 
 // checkCluster holds the cluster of the first run to come to the campaign's.
@@ -63,7 +64,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 // are set side by side as they are.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
-	options := report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}
+	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
 	if c.Campaign.Campaign.Repeat > 1 || len(c.Campaign.Axes) > 0 {
 		return campaigns.Write(stdout, c, options)
 	}
@@ -106,8 +107,15 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 }
 
 // resumeCommand is what to type to go on with the campaign in dir.
-func resumeCommand(dir string, flags engineFlags) string {
+func resumeCommand(dir string, flags engineFlags, page string) string {
 	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
+	switch page {
+	case "":
+	case ownFolder:
+		words = append(words, "--page")
+	default:
+		words = append(words, "--page="+page)
+	}
 	for i, word := range words {
 		words[i] = shellWord(word)
 	}
@@ -149,10 +157,12 @@ func checkResume(c *cobra.Command, args []string) error {
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs lie beside their campaign
-	r, err := newRig(flags.engineFlags, stderr, errors.Join(flags.checkProgress()...))
+	served, servedErr := flags.pagesFlags.options()
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
 	if err != nil {
 		return err
 	}
+	r.page, r.served = flags.page, served
 	r.full = flags.progress == fullProgress
 	recorded, err := result.ReadCampaign(dir)
 	if err != nil {
@@ -185,6 +195,11 @@ func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Write
 	if flags.dryRun {
 		return printPlan(ctx, stdout, plan, plan.At(campaign.Pending(&recorded.Campaign)), flags.engineFlags)
 	}
+	shown, err := r.openPages(stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
 	journal, err := campaign.Resume(dir)
 	if err != nil {
 		return err

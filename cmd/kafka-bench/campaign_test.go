@@ -395,8 +395,13 @@ func TestResumeCommand(t *testing.T) {
 			driver: "x", brokers: []string{"a:1", "b:2"}, clusterID: "I_-d", access: "my file's", keepTopics: true,
 		},
 	} {
-		if got := resumeCommand("runs/c", flags); got != want {
+		if got := resumeCommand("runs/c", flags, ""); got != want {
 			t.Errorf("%s, want %s", got, want)
+		}
+	}
+	for page, want := range map[string]string{ownFolder: "--page", "my page": "'--page=my page'"} {
+		if got := resumeCommand("runs/c", engineFlags{}, page); got != "kafka-bench run --resume runs/c "+want {
+			t.Errorf("%q with a page", got)
 		}
 	}
 }

@@ -17,6 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/compared"
+	"kafkabench.example/kafka-bench/internal/show/pages"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // compareFlags are what the command line of compare says.
@@ -146,7 +148,7 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 	if err != nil {
 		return err
 	}
-	if err := compared.ComparisonOf(found).Write(stdout, how); err != nil {
+	if err := writeCompared(compared.ComparisonOf(found), how, stdout); err != nil {
 		return err
 	}
 	switch {
@@ -156,6 +158,13 @@ func compareSets(args []string, flags compareFlags, stdout io.Writer) error {
 		return errors.New("a condition of --fail-if cannot be decided: there are too few valid runs, some are left out, or they do not have the figure")
 	}
 	return nil
+}
+
+func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer) error {
+	if how.Format == report.AsHTML {
+		return pages.Comparison(c).Write(stdout, pages.Options{})
+	}
+	return c.Write(stdout, how)
 }
 
 // readSets reads the sets that the arguments name. One campaign alone stands for

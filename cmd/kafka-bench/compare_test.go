@@ -76,7 +76,7 @@ func TestBadComparisons(t *testing.T) {
 		{"compare runs/base-1 runs/sweep-acks", "runs/sweep-acks has 2 cells; name one, as in runs/sweep-acks:sweep-acks-1; they are sweep-acks-1 (1), sweep-acks-all (all)"},
 		{"compare runs/base-1 runs/sweep-acks:none", `runs/sweep-acks: no scenario "none"; they are sweep-acks-1 (1), sweep-acks-all (all)`},
 		{"compare runs/base-1 runs/slow-1 --alpha 2", "--alpha 2: give 0.0001 to 0.5, as a rule 0.05"},
-		{"compare runs/base-1 runs/slow-1 --format html", `--format: there is no format "html"; choose one of text, markdown, csv, json`},
+		{"compare runs/base-1 runs/slow-1 --format pdf", `--format: there is no format "pdf"; choose one of text, markdown, csv, json, html`},
 		{"compare runs/base-1 runs/slow-1 --table checks", "--table is of a CSV; add --format csv, or leave it out"},
 		{"compare runs/base-1 runs/slow-1 --format csv --table x", `there is no table "x" here; choose one of checks, comparison, configuration, sets`},
 		{"report runs/base-1 --by acked_per_s", "--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out"},

@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/run/observe"
+	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
 // engineFlags are the flags of every command that makes runs: which client is
@@ -105,7 +106,10 @@ type rig struct {
 	flags    engineFlags
 	access   access.Access
 	progress func(string) // is told what takes time
+	page     string       // the file that a page goes to at the end; "" is none
 	full     bool         // every metric of every interval is printed
+	served   web.Options  // what is to be watched while runs go on
+	pages    *web.Pages   // who shows it; nil if nobody
 }
 
 // newRig reads what the flags name. What is wrong with the access file is told

@@ -56,8 +56,9 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// needsCluster are the commands whose examples start or seek a cluster.
-var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq"}
+// needsCluster are the commands whose examples start or seek a cluster, or go on until they are
+// interrupted.
+var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve"}
 
 // TestExamples runs every example that needs no cluster, and takes the others as
 // far as their flags, their arguments and their scenarios.
@@ -67,6 +68,9 @@ func TestExamples(t *testing.T) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				args := shellWords(args)
+				if i := slices.Index(args, ">"); i >= 0 { // it is for the shell
+					args = args[:i]
+				}
 				prepareExample(t, args)
 				if slices.Contains(needsCluster, args[0]) {
 					checkExample(t, args)
@@ -88,7 +92,8 @@ func prepareExample(t *testing.T, args []string) {
 	for _, arg := range args[1:] {
 		var err error
 		switch {
-		case args[0] == "report" && filepath.Dir(arg) == "runs":
+		case strings.Contains(arg, "-sweep-"): // prepareRecorded has made it
+		case (args[0] == "report" || args[0] == "chart") && filepath.Dir(arg) == "runs":
 			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)
 		case filepath.Ext(arg) == ".yaml":

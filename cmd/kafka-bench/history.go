@@ -15,6 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/compared"
+	"kafkabench.example/kafka-bench/internal/show/pages"
+	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
 // historyFlags are what the command line of history says.
@@ -98,6 +100,9 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 		analysis.HistoryOptions{Figures: figures, Configuration: flags.config, MinChange: least})
 	if err != nil {
 		return err
+	}
+	if how.Format == report.AsHTML {
+		return pages.History(compared.HistoryOf(history)).Write(stdout, pages.Options{})
 	}
 	return compared.HistoryOf(history).Write(stdout, how)
 }

@@ -98,7 +98,7 @@ func importFiles(paths []string, flags importFlags, stdout io.Writer) error {
 		saved = append(saved, report.Imported{Dir: dir, Run: &r.Run})
 	}
 	if err := report.Imports(stdout, saved,
-		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); err != nil {
+		report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}); err != nil {
 		return err
 	}
 	if invalid {

@@ -25,6 +25,9 @@ var userCache string
 // TestMain gives the tests a cache folder of their own: no test may find the
 // cluster that somebody keeps up, or take it down.
 func TestMain(m *testing.M) {
+	if len(os.Args) == 2 && os.Args[1] == pagesName { // a run of a test started it
+		os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
+	}
 	if arguments := os.Getenv(childVariable); arguments != "" {
 		os.Exit(exitCode(os.Stderr, run(context.Background(), strings.Split(arguments, "\n"), os.Stdout, os.Stderr)))
 	}

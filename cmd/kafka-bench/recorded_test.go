@@ -112,6 +112,12 @@ func prepareRecorded(t *testing.T, args []string) {
 			r.run(fmt.Sprintf("runs/before-%d", i+1), "before", 1)
 			r.run(fmt.Sprintf("runs/after-%d", i+1), "after", 1)
 		}
+	case "chart":
+		for _, arg := range args {
+			if strings.Contains(arg, "-sweep-") {
+				r.campaign(arg)
+			}
+		}
 	case "history":
 		for i := range 5 {
 			r.run(fmt.Sprintf("runs/baseline-%d", i+1), "baseline", 1)

@@ -14,6 +14,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
+	"kafkabench.example/kafka-bench/internal/show/pages"
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
@@ -30,7 +31,7 @@ func reportCommand() *cobra.Command {
 	var flags reportFlags
 	c := &cobra.Command{
 		Use:   "report RUN…|CAMPAIGN",
-		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON",
+		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON, a page with charts",
 		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
 One run is shown on a screen; several are set side by side. A run that is named
 twice, by its folder or by a copy of that, counts once. A CAMPAIGN is a
@@ -43,6 +44,8 @@ with a version of its own and every figure by its name; --series adds all that t
 runs' files have, but for the histogram logs. --format csv is one table,
 with units in the names of its columns and raw numbers; --table chooses which one:
 ` + report.Tables() + `.
+--format html is a page with charts, one file that needs nothing else: send it to a
+file and open it in a browser.
 
 --hlog-summary reads histograms.hlog instead: all values of each metric, warm-up
 and measured, and whether they agree with run.json. --hlog-merge writes them to one
@@ -52,6 +55,7 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 100,000 on.`,
 		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
+  kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format html > overload.html
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format csv --table intervals
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format json --series
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --hlog-summary --hlog-merge all.hlog`,
@@ -78,7 +82,7 @@ type formatFlags struct {
 }
 
 func (f *formatFlags) add(c *cobra.Command) {
-	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv or json")
+	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv, json or html")
 }
 
 // options are those of a report that is written to w.
@@ -87,10 +91,13 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	if err != nil {
 		return report.Options{}, fmt.Errorf("--format: %w", err)
 	}
+	if format == report.AsHTML && isTerminal(w) {
+		return report.Options{}, errors.New("--format html is a page for a browser; add > page.html")
+	}
 	if f.table != "" && format != report.AsCSV {
 		return report.Options{}, errors.New("--table is of a CSV; add --format csv, or leave it out")
 	}
-	return report.Options{Colour: isTerminal(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
+	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
 // columnsOf is the width of the terminal that w is, or else what the variable COLUMNS
@@ -128,8 +135,18 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
 	case flags.series && (campaign != nil || flags.summary || flags.merge != ""):
 		return errors.New("--series is of runs: name their folders, and leave --hlog-summary and --hlog-merge out")
+	case (flags.summary || flags.merge != "") && options.Format == report.AsHTML:
+		return errors.New("--hlog-summary and --hlog-merge have no page; leave --format html out")
 	case flags.summary || flags.merge != "":
 		return reportHistograms(runs, flags.merge, options, stdout)
+	case options.Format == report.AsHTML && campaign != nil:
+		page, err := pages.Study(campaign, flags.by)
+		if err != nil {
+			return err
+		}
+		return page.Write(stdout, pages.Options{})
+	case options.Format == report.AsHTML:
+		return pages.Runs(runs).Write(stdout, pages.Options{})
 	case campaign != nil:
 		return campaigns.Write(stdout, campaign, options)
 	}

@@ -41,9 +41,10 @@ says whether the numbers can be believed.`,
 	})
 	root.AddCommand(
 		runCommand(in), listCommand(), showCommand(), reportCommand(), chartCommand(), compareCommand(), historyCommand(),
-		searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in), kmqCommand(in),
+		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in),
+		kmqCommand(in),
 		driversCommand(), versionCommand(),
-		workerCommand(),
+		workerCommand(), pagesCommand(),
 	)
 	return root
 }

@@ -18,11 +18,13 @@ import (
 type runFlags struct {
 	engineFlags
 	scenarioFlags
+	pagesFlags
 
 	repeat optionalInt
 	order  string // "": as the scenario says
 	dryRun bool
 	resume string // the folder of a campaign
+	page   string // the file that a page goes to; "" is none
 	// progress is how much of each interval is printed.
 	progress string
 }
@@ -59,6 +61,11 @@ A cluster that asks for TLS or for a user is reached with the client properties
 file that Kafka's own tools take: --command-config client.properties. Stores and
 keys must be PEM.
 
+--web shows what goes on in a browser, and in the end what was recorded: the page stays
+complete in its tab, and nothing stays running. --metrics exports it to Prometheus,
+and waits in the end for one more scrape, 15 s at most. Both are served by a process
+of their own.
+
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
 130 interrupted (what was measured is saved). They speak of the measurement: a
 valid one exits with 0 even if its brokers died for good, and the report says so
@@ -70,6 +77,7 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --repeat 5 --dry-run
   kafka-bench run throughput-producer --quick
   kafka-bench run baseline --driver sarama
+  kafka-bench run overload --web
   kafka-bench run backpressure-study --set 'variants=[off, credit]'
   kafka-bench run my-scenario.yaml --brokers kafka-1:9092 --cluster-id 5L6g3nShT-eMCtK--X86sw
   kafka-bench run baseline --merge small-machine.yaml
@@ -108,12 +116,16 @@ func runCommand(in surroundings) *cobra.Command {
 	}
 	addScenario(c, &flags.scenarioFlags)
 	addEngine(c, &flags.engineFlags)
+	addPages(c, &flags.pagesFlags)
 	f := c.Flags()
 	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
 	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
 	f.StringVar(&flags.progress, "progress", shortProgress,
 		"short, or full: each interval a line for each metric, with its total so far and what is done in %")
+	f.StringVar(&flags.page, "page", "",
+		"write a page with charts, for a browser, at the end: to `FILE`, or to "+pageFile+" in the folder of the run or campaign")
+	f.Lookup("page").NoOptDefVal = ownFolder
 	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
 	return c
 }
@@ -122,10 +134,12 @@ func runCommand(in surroundings) *cobra.Command {
 // would do.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
-	r, err := newRig(flags.engineFlags, stderr, err)
+	served, servedErr := flags.pagesFlags.options(args...)
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, checkPage(flags.page), servedErr))
 	if err != nil {
 		return err
 	}
+	r.page, r.served = flags.page, served
 	r.full = flags.progress == fullProgress
 	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
@@ -139,6 +153,11 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	if err := r.checkOut(); err != nil {
 		return err
 	}
+	shown, err := r.openPages(stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
 	if plan.Single() {
 		return runSingle(ctx, plan, r, stdout)
 	}
@@ -205,14 +224,14 @@ func (f runFlags) checkProgress() (faults []error) {
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)
-	v.full = r.full
+	v.full, v.pages = r.full, r.pages
 	return r.with(ctx, v, func(ctx context.Context, e campaign.Engine) error {
 		v.begin(0)
 		outcome, err := e.Make(ctx, s, nil)
 		if err != nil {
 			return errors.Join(campaign.Failure(s, err), v.stop())
 		}
-		if err := v.end(0, outcome); err != nil {
+		if err := errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout)); err != nil {
 			return err
 		}
 		switch {

@@ -19,12 +19,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
 // searchFlags are what the command line of search says.
 type searchFlags struct {
 	engineFlags
 	scenarioFlags
+	pagesFlags
 
 	expect     []string
 	resolution string
@@ -81,6 +83,7 @@ Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of r
 func addSearch(c *cobra.Command, flags *searchFlags) {
 	addScenario(c, &flags.scenarioFlags)
 	addEngine(c, &flags.engineFlags)
+	addPages(c, &flags.pagesFlags)
 	f := c.Flags()
 	f.StringArrayVar(&flags.expect, "expect", nil,
 		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
@@ -168,21 +171,28 @@ func parsePercent(text string) (float64, error) {
 
 func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stderr io.Writer) error {
 	cfg, err := flags.config(arg)
-	r, err := newRig(flags.engineFlags, stderr, err)
+	served, servedErr := flags.pagesFlags.options(arg)
+	r, err := newRig(flags.engineFlags, stderr, errors.Join(err, servedErr))
 	if err != nil {
 		return err
 	}
+	r.served = served
 	if err := errors.Join(r.able(cfg.Scenario), r.breakable(ctx, cfg.Scenario)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {
 		return err
 	}
+	shown, err := r.openPages(stdout, stderr)
+	if err != nil {
+		return err
+	}
+	defer shown.close()
 	journal, err := campaign.Create(flags.out, cfg.Campaign(tool()))
 	if err != nil {
 		return err
 	}
-	v := newSearchView(stderr, journal)
+	v := newSearchView(stderr, journal, r.pages)
 	var found result.Search
 	err = r.with(ctx, v.view, func(ctx context.Context, e campaign.Engine) (err error) {
 		cfg.Maker, cfg.Began, cfg.Ended = e, v.begin, v.end
@@ -199,7 +209,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	}
 	fmt.Fprintln(stderr)
 	if reportErr := campaigns.WriteSearch(stdout, &found,
-		report.Options{Colour: isTerminal(stdout), Width: columnsOf(stdout)}); reportErr != nil {
+		report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}); reportErr != nil {
 		return errors.Join(err, reportErr)
 	}
 	fmt.Fprintf(stdout, "\nCampaign: %s\n", journal.Dir())
@@ -220,9 +230,10 @@ type searchView struct {
 	made int
 }
 
-func newSearchView(out io.Writer, journal *campaign.Journal) *searchView {
+func newSearchView(out io.Writer, journal *campaign.Journal, shown *web.Pages) *searchView {
 	v := newView(out, campaign.Plan{})
-	v.brief, v.journal = true, journal
+	v.brief, v.journal, v.pages = true, journal, shown
+	v.pages.Campaign(journal.Dir())
 	fmt.Fprintf(out, "campaign: %s\n", journal.Dir())
 	return &searchView{view: v, out: out}
 }
@@ -233,7 +244,9 @@ func (v *searchView) begin(step search.Step, s scenario.Scenario) {
 	if step.PerS != search.ClosedLoop {
 		rate = unit.PerSecond(step.PerS)
 	}
-	fmt.Fprintf(v.out, "%2d  %-8s  %s for %s …\n", v.made, step.Phase, rate, unit.Span(time.Duration(s.Phases.Measure)))
+	length := unit.Span(time.Duration(s.Phases.Measure))
+	fmt.Fprintf(v.out, "%2d  %-8s  %s for %s …\n", v.made, step.Phase, rate, length)
+	v.pages.Progress(web.Progress{Run: v.made, Text: fmt.Sprintf("probe %d (%s): %s for %s", v.made, step.Phase, rate, length)})
 }
 
 func (v *searchView) end(p result.Probe) {

@@ -20,6 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
 // isTerminal tells whether a person sees what is written.
@@ -27,6 +28,14 @@ func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
+
+// obeys tells whether w is a terminal that moves its cursor as it is told: one that is
+// called dumb does not.
+func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
+
+// coloured tells whether w shows colours, and its user has not forbidden them with NO_COLOR
+// (no-color.org).
+func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
 // view shows the runs of a plan as they go on, and what has come of each.
 type view struct {
@@ -38,11 +47,15 @@ type view struct {
 	brief bool
 	// full asks for every metric of every interval.
 	full bool
+	// pages shows the runs to browsers; nil if nobody wants that.
+	pages *web.Pages
 
 	journal  *campaign.Journal // of a campaign; else nil
 	forecast *campaign.Forecast
-	began    time.Time // the present run, once it had its cluster
-	cluster  string    // that was announced last
+	place    int           // of the present run in the plan
+	left     time.Duration // that the campaign takes from its beginning on
+	began    time.Time     // the present run, once it had its cluster
+	cluster  string        // that was announced last
 
 	live   *report.Live // nil: nobody wants to see each second
 	phases map[string]result.Phase
@@ -50,7 +63,7 @@ type view struct {
 
 func newView(out io.Writer, plan campaign.Plan) *view {
 	return &view{
-		out: out, terminal: isTerminal(out), plan: plan, forecast: campaign.NewForecast(plan),
+		out: out, terminal: obeys(out), plan: plan, forecast: campaign.NewForecast(plan),
 		brief: plan.Repeat > 1 || len(plan.Axes) > 0,
 	}
 }
@@ -58,6 +71,7 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 // open announces a campaign, or that it goes on.
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
+	v.pages.Campaign(j.Dir())
 	turns := v.plan.At(j.Pending())
 	fmt.Fprintf(v.out, "%s: %s of %s, %s, about %s\n", v.plan.Name, count(len(turns), "run"),
 		count(len(v.plan.Cells), "scenario"), v.plan.Order, roughly(v.plan.Takes(turns)))
@@ -66,10 +80,11 @@ func (v *view) open(j *campaign.Journal) {
 
 // begin announces the run at a place in the plan.
 func (v *view) begin(place int) {
-	v.began = time.Now()
+	v.began, v.place = time.Now(), place
 	if v.journal == nil {
 		return
 	}
+	v.left = v.forecast.Left(v.plan.At(v.journal.Pending()))
 	turn := v.plan.Runs[place]
 	parts := []string{
 		fmt.Sprintf("run %d of %d", place+1, len(v.plan.Runs)),
@@ -78,8 +93,10 @@ func (v *view) begin(place int) {
 	if rounds := campaign.Rounds(v.plan.Runs, turn.Cell); rounds > 1 {
 		parts = append(parts, fmt.Sprintf("round %d of %d", turn.Round+1, rounds))
 	}
-	parts = append(parts, "about "+roughly(v.forecast.Left(v.plan.At(v.journal.Pending())))+" left")
-	fmt.Fprintln(v.out, strings.Join(parts, " · "))
+	parts = append(parts, "about "+roughly(v.left)+" left")
+	text := strings.Join(parts, " · ")
+	fmt.Fprintln(v.out, text)
+	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
 // ready announces the cluster of a run that is about to begin.
@@ -93,6 +110,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	}
 	v.cluster = where
 	v.began = time.Now() // a cluster is started for one run, and the forecast is of the others
+	v.pages.Status("preparing, on " + where)
 	if v.brief && !v.terminal && !v.full {
 		return
 	}
@@ -103,10 +121,19 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 		"drain":   {Name: "drain", StartNs: measure, EndNs: measure + drain},
 	}
 	v.live = report.NewLive(v.out, report.LiveOptions{
-		Terminal: v.terminal, Colour: v.terminal, Width: v.width(), Name: s.Name, Metric: metricOf(s),
+		Terminal: v.terminal, Colour: coloured(v.out), Width: v.width(), Name: s.Name, Metric: metricOf(s),
 		Full: v.full,
 	})
+	v.tellCampaign()
 	v.live.Status("preparing")
+}
+
+// tellCampaign tells the live view how far the campaign is.
+func (v *view) tellCampaign() {
+	if v.journal != nil {
+		left := max(v.left-time.Since(v.began), 0)
+		v.live.Campaign(v.place+1, len(v.plan.Runs), "about "+roughly(left)+" left")
+	}
 }
 
 // announce introduces the one run that there is.
@@ -158,7 +185,7 @@ func describe(c cluster.Info) string {
 func (v *view) width() int { return columnsOf(v.out) }
 
 // Began implements observe.Watcher.
-func (v *view) Began(string) {}
+func (v *view) Began(dir string) { v.pages.Run(dir) }
 
 // Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
@@ -167,12 +194,16 @@ func (v *view) Interval(i result.Interval) {
 	}
 	if v.terminal {
 		v.live.Resize(v.width())
+		v.tellCampaign()
 	}
 	v.live.Interval(i)
 }
 
 // Event implements observe.Watcher.
 func (v *view) Event(e result.Event) {
+	if e.Kind == "progress" {
+		v.pages.Status(e.What)
+	}
 	if v.live == nil {
 		if e.Kind == "progress" && e.Data == nil {
 			fmt.Fprintf(v.out, "  %s\n", e.What)
@@ -201,7 +232,7 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		return err
 	}
 	fmt.Fprintln(v.out)
-	if err := report.Text(v.out, recorded, report.Options{Colour: v.terminal, Width: v.width()}); err != nil {
+	if err := report.Text(v.out, recorded, report.Options{Colour: coloured(v.out), Width: v.width()}); err != nil {
 		return err
 	}
 	fmt.Fprintln(v.out)

@@ -474,7 +474,7 @@ func TestSchemaTakesWhatIsPrinted(t *testing.T) {
 func documented(t *testing.T) (examples []string) {
 	t.Helper()
 	fenced := regexp.MustCompile("(?s)```yaml\n(.*?)```")
-	for _, file := range []string{"../../../README.md", "../../../docs/SCENARIOS.md"} {
+	for _, file := range []string{"../../../docs/GUIDE.md", "../../../docs/SCENARIOS.md"} {
 		text, err := os.ReadFile(file)
 		if err != nil {
 			t.Fatal(err)

@@ -30,12 +30,15 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	// Two readers of the lag may overtake each other.
 	slices.SortStableFunc(samples, func(a, b result.LagSample) int { return cmp.Compare(a.AtNs, b.AtNs) })
 	all = all[:0]
+	first := intervals[0].StartNs // some runs have a sample of before the run had a time axis
 	for i, s := range samples {
 		end := max(intervals[len(intervals)-1].EndNs, s.AtNs+1)
 		if i+1 < len(samples) {
 			end = max(samples[i+1].AtNs, s.AtNs+1)
 		}
-		all = append(all, Held{s.AtNs, end, s.Records})
+		if end > first {
+			all = append(all, Held{max(s.AtNs, first), end, s.Records})
+		}
 	}
 	return all, true
 }

@@ -20,8 +20,10 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 	t := layout.Table{Gap: 2, Left: map[int]bool{5: true},
 		Rows: [][]string{{"", "median", "difference", "bounds", "p", ""}}}
 	titles := map[int]string{} // of the rows below them
+	recorded := layout.Table{Left: t.Left, Rows: [][]string{t.Rows[0]}}
 	for _, name := range analysis.Compared(d.study) {
 		for _, row := range d.againstRows(name) {
+			recorded.Add(row...)
 			if len(row) == 2 {
 				titles[len(t.Rows)] = row[0] + " " + row[1]
 				continue
@@ -29,6 +31,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 			t.Add(row...)
 		}
 	}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
 	if p.Width < layout.Width { // the medians are in the table above
 		t = t.Without(1)
 	}

@@ -25,9 +25,7 @@ func WriteSearch(w io.Writer, s *result.Search, o report.Options) error {
 }
 
 func printSearch(p *layout.Page, s *result.Search) {
-	for _, line := range layout.Wrap(s.Answer, p.Width) {
-		p.Line(p.Paint(layout.Bold, line))
-	}
+	p.Painted(layout.Bold, 0, s.Answer)
 	p.Line()
 	p.Labelled("expected", strings.Join(s.Expectations, ", "))
 	for _, caveat := range s.Caveats {
@@ -73,18 +71,24 @@ func printProbes(p *layout.Page, all []result.Probe, metric string) {
 		t.Add(fmt.Sprint(i+1), probe.Phase, offeredBy(probe), outcomeOf(probe), unit.PerSecond(probe.AckedPerS),
 			optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns))
 	}
+	recorded := layout.Table{Left: map[int]bool{1: true, 3: true, 7: true},
+		Rows: [][]string{append(slices.Clone(t.Rows[0]), "")}}
 	for i, line := range t.Text() {
 		p.Line("  ", line)
 		if i > 0 {
 			printFailures(p, all[i-1])
+			recorded.Add(append(slices.Clone(t.Rows[i]), strings.Join(all[i-1].Failures, "; "))...)
 		}
 	}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
 }
 
 // printFailures say why a probe did not pass.
 func printFailures(p *layout.Page, probe result.Probe) {
 	for _, failure := range probe.Failures {
-		p.Text(8, failure)
+		for _, line := range layout.Wrap(failure, p.Width-8) {
+			p.Line(strings.Repeat(" ", 8), line)
+		}
 	}
 }
 
@@ -106,6 +110,7 @@ func printCurve(p *layout.Page, all []result.Probe) {
 		t.Add(offeredBy(probe), optionalNanos(probe.ResponseP50Ns), optionalNanos(probe.ResponseP99Ns),
 			outcomeOf(probe), bar)
 	}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: t.Without(4), Heads: 1})
 	for _, line := range t.Text() {
 		p.Line("  ", line)
 	}

@@ -33,6 +33,18 @@ func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
 
 func (d *CampaignDocument) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
+	d.print(p)
+	return p.Print(w)
+}
+
+// Sections are the parts of the text.
+func (d *CampaignDocument) Sections() []layout.Section {
+	p := layout.NewPage(0, false)
+	d.print(p)
+	return p.Sections()
+}
+
+func (d *CampaignDocument) print(p *layout.Page) {
 	if d.Campaign.Question != "" {
 		p.Labelled("Question", d.Campaign.Question)
 	}
@@ -66,7 +78,15 @@ func (d *CampaignDocument) text(w io.Writer, o report.Options) error {
 		report.PrintPictures(p, d.study.Variants())
 	}
 	p.Heading("Files", " in "+d.Dir+", and its runs beside it")
-	return p.Print(w)
+}
+
+// Variants are the cells with their runs that finished.
+func (d *CampaignDocument) Variants() []analysis.Variant { return d.study.Variants() }
+
+// Figures are those that the table of cells shows: they differ between runs.
+func (d *CampaignDocument) Figures() []figure.Figure {
+	shown, _ := d.varying()
+	return shown
 }
 
 // picturedCells bounds the pictures of the lag: more would be pages.
@@ -112,7 +132,8 @@ func (d *CampaignDocument) cells(p *layout.Page) {
 	shown, same := d.varying()
 	if len(shown) > 0 {
 		p.Line()
-		p.Table(d.table(shown), headLines)
+		t, data := d.table(shown)
+		p.TableOf(t, headLines, data)
 		p.Line()
 	}
 	for _, line := range d.legend("below them") {
@@ -163,8 +184,8 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 
 // table has a row of medians for each cell, and below it one with what bounds
 // them where runs were repeated.
-func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
-	t := layout.Table{Gap: 3}
+func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data map[[2]int]layout.Datum) {
+	t, data = layout.Table{Gap: 3}, map[[2]int]layout.Datum{}
 	heads := make([][headLines]string, len(shown))
 	for i, f := range shown {
 		heads[i] = headOfColumn(f.Title)
@@ -181,6 +202,10 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 		medians, bounds, bounded := []string{cell.Label, answers.CellRuns(&cell.Cell)}, []string{"", ""}, false
 		for _, f := range shown {
 			r := cell.Figures[f.Name]
+			if r.Median != nil {
+				data[[2]int{len(t.Rows), len(medians)}] = layout.Datum{Figure: f.Name, Stat: "median", Of: cell.Name,
+					Value: *r.Median}
+			}
 			medians, bounds = append(medians, answers.CellMark(&cell.Cell, r, r.MedianText(f))), append(bounds,
 				r.Interval(f))
 			bounded = bounded || r.Interval(f) != ""
@@ -190,7 +215,7 @@ func (d *CampaignDocument) table(shown []figure.Figure) layout.Table {
 			t.Add(bounds...)
 		}
 	}
-	return t
+	return t, data
 }
 
 // legend explains the table. Beside says where what bounds a median stands.

@@ -42,7 +42,9 @@ func decimals(v float64, n int) string {
 
 // timeAxis has 0 where the measured window begins; the warm-up is before it.
 func timeAxis() draw.Axis {
-	return draw.Free("time since the measured window began", draw.Linear, clock)
+	axis := draw.Free("time since the measured window began", draw.Linear, clock)
+	axis.Second = 1e9
+	return axis
 }
 
 // rows is an axis of names; values lie along the other one.

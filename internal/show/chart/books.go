@@ -3,6 +3,7 @@ package chart
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/show/draw"
@@ -72,15 +73,14 @@ func booksOf(r named) (draw.Panel, error) {
 	if r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") {
 		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or it is not told")
 	}
-	var names []string
-	p := draw.Panel{}
+	var names, fields []string
+	bars := draw.Series{Name: "records", Kind: draw.Bars}
 	for i, o := range outcomes(&r.Run) {
-		names = append(names, o.name)
-		p.Series = append(p.Series, draw.Series{
-			Name: o.name, Figure: o.figure, Kind: draw.Bars,
-			X0: []float64{0}, X1: []float64{float64(o.count)}, Y: []float64{float64(i)}, Colour: 1,
-		})
+		names, fields = append(names, o.name), append(fields, o.figure)
+		bars.X0, bars.X1 = append(bars.X0, 0), append(bars.X1, float64(o.count))
+		bars.Y = append(bars.Y, float64(i))
 	}
-	p.Y, p.Height = rows("records", names), rowHeight*float64(len(names))
+	bars.Figure = strings.Join(fields, " ") // in the order of the bars
+	p := draw.Panel{Y: rows("records", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{bars}}
 	return p, nil
 }

@@ -72,10 +72,10 @@ func burstPeaks(in Input) (draw.Spec, error) {
 		}
 		x := float64(len(names))
 		names = append(names, r.name)
-		addPoints(&peaks, x-0.2, high)
-		addPoints(&troughs, x+0.1, low)
-		addMedian(&highs, x-0.1, analysis.FromValues(high), 1)
-		addMedian(&lows, x+0.2, analysis.FromValues(low), 1)
+		addPoints(&peaks, x, high)
+		addPoints(&troughs, x, low)
+		addMedian(&highs, x, analysis.FromValues(high), 1)
+		addMedian(&lows, x, analysis.FromValues(low), 1)
 		return r, nil
 	})
 	series := []draw.Series{peaks, highs, troughs, lows}

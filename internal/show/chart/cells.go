@@ -13,9 +13,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is how many figures cells draws if nobody names some: the first that are good
-// or bad, and not only a description.
+// shownFigures is how many figures cells draws if nobody names some.
 const shownFigures = 4
+
+// tellingFigures are the first figures of a campaign that are good or bad, and not the same in
+// all runs.
+func tellingFigures(study *analysis.Study) []figure.Figure {
+	telling := slices.DeleteFunc(slices.Clone(study.Figures), func(f figure.Figure) bool {
+		dots := draw.Series{}
+		for i := range study.Cells {
+			dotsOf(&study.Cells[i], f, 0, &dots)
+		}
+		low, high := extent(dots.Y)
+		return f.Better == figure.Neither || len(study.Cells) > 1 && low == high
+	})
+	return telling[:min(shownFigures, len(telling))]
+}
 
 // cells has the runs of each cell as dots, their median and what bounds it: a panel for each
 // figure. Cells of one setting that is a number or a size are drawn at that number.
@@ -26,9 +39,7 @@ func cells(in Input) (draw.Spec, error) {
 	}
 	figures := in.Figures
 	if len(figures) == 0 {
-		figures = slices.DeleteFunc(slices.Clone(study.Figures),
-			func(f figure.Figure) bool { return f.Better == figure.Neither })
-		figures = figures[:min(shownFigures, len(figures))]
+		figures = tellingFigures(study)
 	}
 	spec := draw.Spec{Title: titleOf(study, "Figures of repeated runs"), Notes: []string{whiskersNote}}
 	places, axis := placesOf(study)
@@ -57,7 +68,7 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 	for i := range study.Cells {
 		cell := &study.Cells[i]
 		bounds += dotsOf(cell, f, places[i], &dots)
-		addMedian(&medians, places[i]+aside(places), cell.Of(f.Name), 1)
+		addMedian(&medians, places[i], cell.Of(f.Name), 1)
 	}
 	if len(dots.Y) == 0 {
 		return draw.Panel{}, nil, lacksFigure(study, f)
@@ -69,14 +80,6 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 			unit.Things(int64(bounds), "run"))}, nil
 	}
 	return p, nil, nil
-}
-
-// aside is how far from its runs a median is drawn, so that it hides none.
-func aside(places []float64) float64 {
-	if len(places) > 0 && places[0] == 0 { // rows of names
-		return 0.2
-	}
-	return 0
 }
 
 // dotsOf adds the runs of a cell that have a figure; bounds is how many have only a lower bound.
@@ -194,8 +197,7 @@ func codecs(in Input) (draw.Spec, error) {
 	if len(runs) == 0 && in.Campaign != nil {
 		runs = in.Campaign.Runs
 	}
-	runs = slices.DeleteFunc(slices.Clone(runs),
-		func(r *result.Recorded) bool { return r == nil || len(r.Run.Compression) == 0 })
+	runs = slices.DeleteFunc(readable(runs), func(r *result.Recorded) bool { return len(r.Run.Compression) == 0 })
 	if len(runs) == 0 {
 		return draw.Spec{}, &Missing{Of: "the input", Field: "compression", File: runFile}
 	}

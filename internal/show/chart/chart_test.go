@@ -40,12 +40,10 @@ func faultsOf(spec draw.Spec) (faults []string) {
 	if len(spec.Panels) == 0 {
 		fault("no panels")
 	}
+	if err := spec.Check(); err != nil {
+		fault("%v", err)
+	}
 	for n, p := range spec.Panels {
-		for _, axis := range []draw.Axis{spec.X, p.Y} {
-			if axis.Format == nil && axis.Categories == nil {
-				fault("panel %d: axis %q has neither a format nor categories", n, axis.Label)
-			}
-		}
 		if len(p.Series) == 0 {
 			fault("panel %d has no series", n)
 		}
@@ -65,14 +63,8 @@ func faultsOf(spec draw.Spec) (faults []string) {
 
 // faultOf is what is wrong with a series.
 func faultOf(s draw.Series, y draw.Axis) string {
-	needs := map[draw.Kind][][]float64{
-		draw.Steps: {s.X0, s.X1, s.Y}, draw.Line: {s.X0, s.Y}, draw.Points: {s.X0, s.Y},
-		draw.Whiskers: {s.X0, s.Y, s.Low, s.High}, draw.Band: {s.X0, s.X1, s.Low, s.High}, draw.Bars: {s.X0, s.X1, s.Y},
-	}[s.Kind]
-	for _, list := range needs {
-		if len(list) != len(s.X0) || len(list) == 0 {
-			return fmt.Sprintf("%d values beside %d", len(list), len(s.X0))
-		}
+	if len(s.X0) == 0 {
+		return "it has no values"
 	}
 	for i := range s.X1 {
 		if s.X1[i] < s.X0[i] {

@@ -48,19 +48,18 @@ func differences(in Input) (draw.Spec, error) {
 	if len(names) == 0 {
 		return draw.Spec{}, errors.New("no figure of the sets has a difference: there are too few runs, or their base is 0")
 	}
-	p := draw.Panel{Y: rows("figure", titles), Height: 2 * rowHeight * float64(len(names))}
+	p := draw.Panel{Y: rows("figure", titles)}
 	var notes []string
-	for n, set := range d.Sets {
+	for _, set := range d.Sets {
 		s := draw.Series{Name: set.Name, Figure: "difference_ratio", Kind: draw.Whiskers}
-		dodge := 0.5 / float64(len(d.Sets))
 		for _, f := range set.Figures {
 			row := slices.Index(names, f.Figure.Name)
 			if row < 0 || math.IsNaN(f.Ratio) {
 				notes = append(notes, fmt.Sprintf("%s: %s has no difference that is known.", set.Name, f.Figure.Title))
 				continue
 			}
-			s.X0, s.Low, s.High = append(s.X0, f.Ratio), append(s.Low, f.Low), append(s.High, f.High)
-			s.Y = append(s.Y, float64(row)+dodge*(float64(n)-float64(len(d.Sets)-1)/2))
+			s.X0, s.Y = append(s.X0, f.Ratio), append(s.Y, float64(row))
+			s.Low, s.High = append(s.Low, f.Low), append(s.High, f.High)
 		}
 		p.Series = append(p.Series, s)
 	}

@@ -81,7 +81,7 @@ func (s selection) said() string {
 
 // selected are the runs that a chart draws beside each other.
 func (in Input) selected() (s selection, err error) {
-	all := slices.DeleteFunc(slices.Clone(in.Runs), func(r *result.Recorded) bool { return r == nil })
+	all := readable(in.Runs)
 	switch {
 	case len(all) > 0:
 		names := shortNames(all)
@@ -102,6 +102,11 @@ func (in Input) selected() (s selection, err error) {
 		s.notes = append(s.notes, fmt.Sprintf("%d more runs are not drawn.", more))
 	}
 	return s, nil
+}
+
+// readable are the runs without those that could not be read.
+func readable(runs []*result.Recorded) []*result.Recorded {
+	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil })
 }
 
 // one is the run of a chart that draws a single run.
@@ -194,8 +199,8 @@ func typical(runs []*result.Recorded) *result.Recorded {
 func (in Input) study() (*analysis.Study, error) {
 	c := in.Campaign
 	if c == nil {
-		c = &result.RecordedCampaign{Runs: in.Runs}
-		for _, r := range in.Runs {
+		c = &result.RecordedCampaign{Runs: readable(in.Runs)}
+		for _, r := range c.Runs {
 			name := r.Run.Run.Name
 			cell := slices.IndexFunc(c.Campaign.Cells, func(cell result.Cell) bool { return cell.Name == name })
 			if cell < 0 {

@@ -173,11 +173,12 @@ func TestLagSeries(t *testing.T) {
 	}
 	same(t, "lag at the ends of intervals", seriesOf(t, drawn(t, "lag", of1(r)), "consumer lag", "lag_records").Y, want)
 	end := float64(r.Intervals[len(r.Intervals)-1].EndNs)
-	r.Intervals[2].LagSamples = []result.LagSample{{AtNs: 500, Records: 7}, {AtNs: 900, Records: 9}}
+	r.Intervals[2].LagSamples = []result.LagSample{{AtNs: math.MinInt64 / 2, Records: 5}, {AtNs: 500, Records: 7},
+		{AtNs: 900, Records: 9}}
 	s := seriesOf(t, drawn(t, "lag", of1(r)), "consumer lag", "lag_records")
-	same(t, "starts of samples", s.X0, []float64{500, 900})
-	same(t, "ends of samples", s.X1, []float64{900, end})
-	same(t, "samples", s.Y, []float64{7, 9})
+	same(t, "starts of samples", s.X0, []float64{-3e9, 500, 900}) // none from before the run
+	same(t, "ends of samples", s.X1, []float64{500, 900, end})
+	same(t, "samples", s.Y, []float64{5, 7, 9})
 	for i := range r.Intervals {
 		r.Intervals[i].LagSamples, r.Intervals[i].LagRecords = nil, nil
 	}
@@ -191,7 +192,7 @@ func TestMarks(t *testing.T) {
 	r.Run.Lag.Changes = []result.Change{{AtNs: 7e9, What: "work 1ms"}}
 	r.Events = append(r.Events, result.Event{AtNs: 9e9, Kind: "fault", What: "kill broker 1 → 2"},
 		result.Event{AtNs: -1, Kind: "rebalance", What: "before"})
-	want := []draw.Mark{{At: 0, Words: "measured window begins"}, {At: 20e9, Words: "load ends"},
+	want := []draw.Mark{{At: 0, Words: "measured window begins"}, {At: 20e9, Words: "measured window ends"},
 		{At: 7e9, Words: "work 1ms"}, {At: 9e9, Words: "kill broker 1 to 2"}}
 	if got := drawn(t, "lag", of1(r)).Marks; !slices.Equal(got, want) {
 		t.Errorf("marks %v, expected %v", got, want)
@@ -265,4 +266,25 @@ func TestMissingOverTime(t *testing.T) {
 	lacking(t, "receive-rate", of1(r), "redelivered", "intervals.ndjson")
 	r.Run.Run.NotMeasured = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
 	lacking(t, "age", of1(r), "time_lag_ns", "intervals.ndjson")
+}
+
+// Of several runs those are drawn that have the data, with a note on the others; what nobody did
+// is no lack.
+func TestNotesOnTheRest(t *testing.T) {
+	r, without := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.Baseline())
+	for i := range without.Intervals {
+		without.Intervals[i].LagRecords = nil
+	}
+	notes := drawn(t, "lag", of1(r, without)).Notes
+	want := "Not drawn: baseline has no lag_samples and no lag_records in intervals.ndjson."
+	if !slices.Equal(notes, []string{want}) {
+		t.Errorf("notes %q, expected %q", notes, want)
+	}
+	without.Run.Consumer.Members = 0
+	for i := range without.Intervals {
+		without.Intervals[i].Delivered = 0
+	}
+	if notes := drawn(t, "timeline", of1(without)).Notes; len(notes) > 0 {
+		t.Errorf("a run that nobody reads has the notes %q", notes)
+	}
 }

@@ -92,16 +92,15 @@ func curveOf(r named, metric string) (curve, error) {
 		return curve{}, r.lacks(runFile, "time."+metric, "the run could not measure it")
 	}
 	t := r.Run.Time[metric]
+	c := curve{of: t.Count}
 	if r.Curves != nil && len(r.Curves.Ns[metric]) > 0 {
-		c := curve{of: t.Count}
 		for i, ns := range r.Curves.Ns[metric] {
-			if p := r.Curves.Percentiles[i]; p < 100 { // the maximum has no place on this axis
+			if p := at(r.Curves.Percentiles, i); p < 100 { // the maximum has no place on this axis
 				c.shares, c.ns = append(c.shares, p/100), append(c.ns, float64(ns))
 			}
 		}
 		return c, nil
 	}
-	c := curve{of: t.Count}
 	if r.Run.Method() >= 2 { // since then percentiles are of all records
 		c.of, c.whole = t.Count+t.NotEnded, t.NotEnded > 0
 	}
@@ -136,15 +135,20 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	all, notes, err := gather(s.runs, func(r named) (draw.Panel, error) {
 		p, last, err := censoredPanel(r, metric)
 		if !s.alone() {
-			p.Y.Label = r.name
+			p.Y.Label = r.name + ", " + p.Y.Label
 		}
 		end = max(end, last)
 		return p, err
 	})
 	spec.X.Max, spec.Panels, spec.Notes = end, all, append(s.notes, notes...)
+	var ns []float64
 	for _, p := range all {
-		for i := range p.Stripes {
-			p.Stripes[i].To = min(p.Stripes[i].To, end)
+		ns = append(ns, p.Series[0].Y...)
+	}
+	for k := range all { // one scale for all
+		all[k].Y.Min, all[k].Y.Max = extent(ns)
+		for i := range all[k].Stripes {
+			all[k].Stripes[i].To = min(all[k].Stripes[i].To, end)
 		}
 	}
 	return spec, err

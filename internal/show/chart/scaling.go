@@ -36,42 +36,36 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are those of the cells, the smallest first, and where a cell is among them. Lines that
-// share a shape stand beside each other.
+// shapes are those of the cells, the smallest first, and the lines of cells.
 type shapes struct {
 	all   []shape
 	lines []line
 }
 
-// shapesOf are the different shapes of a study's cells.
-func shapesOf(study *analysis.Study) (s shapes, err error) {
+// shapes are the different shapes of the study's cells.
+func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
+	if study, err = in.study(); err != nil {
+		return nil, s, err
+	}
 	for i := range study.Cells {
 		if shape, ok := shapeOf(&study.Cells[i]); ok && !slices.Contains(s.all, shape) {
 			s.all = append(s.all, shape)
 		}
 	}
 	if len(s.all) < 2 {
-		return s, &Missing{Of: nameOf(study), Field: "two numbers in scenario." + nodesPath, File: runFile,
-			Why: "more consumers are what it scales by"}
+		return nil, s, &Missing{Of: nameOf(study), Field: "two numbers in scenario." + nodesPath, File: runFile}
 	}
 	slices.SortFunc(s.all, func(a, b shape) int {
 		return cmp.Or(cmp.Compare(a.workers(), b.workers()), cmp.Compare(a.nodes, b.nodes))
 	})
 	s.lines = linesOf(study, func(c *analysis.Cell) shape { of, _ := shapeOf(c); return of })
-	return s, nil
+	return study, s, nil
 }
 
-// place is where a cell of line n is.
-func (s shapes) place(c *analysis.Cell, n int) (x float64, ok bool) {
+// place is where a cell is on the axis.
+func (s shapes) place(c *analysis.Cell) (x float64, ok bool) {
 	shape, ok := shapeOf(c)
-	dodge := 0.6 / float64(len(s.lines))
-	return float64(slices.Index(s.all, shape)) + dodge*(float64(n)-float64(len(s.lines)-1)/2), ok
-}
-
-// placeOf is where a cell is, whatever its line.
-func (s shapes) placeOf(c *analysis.Cell) (x float64, ok bool) {
-	n := slices.IndexFunc(s.lines, func(l line) bool { return slices.Contains(l.cells, c) })
-	return s.place(c, n)
+	return float64(slices.Index(s.all, shape)), ok
 }
 
 // axis has the shapes as names.
@@ -104,7 +98,7 @@ func threads(in Input) (draw.Spec, error) {
 		Alt: fmt.Sprintf("The %s of each engine of %s by nodes × threads.", inWords(metric), nameOf(study)),
 	}
 	for _, statistic := range []string{"_p50", "_p99"} {
-		p, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.placeOf)
+		p, err := linesPanel(study, s.lines, analysis.FigureCalled(metric+statistic), s.place)
 		if err != nil {
 			return draw.Spec{}, err
 		}
@@ -112,16 +106,6 @@ func threads(in Input) (draw.Spec, error) {
 		spec.Panels = append(spec.Panels, p)
 	}
 	return spec, nil
-}
-
-// shapes is the study with its shapes.
-func (in Input) shapes() (*analysis.Study, shapes, error) {
-	study, err := in.study()
-	if err != nil {
-		return nil, shapes{}, err
-	}
-	s, err := shapesOf(study)
-	return study, s, err
 }
 
 // speedUp is how many times what the smallest number of consumers, or nodes × threads, reached
@@ -144,7 +128,7 @@ func speedUp(in Input) (draw.Spec, error) {
 		series := draw.Series{Name: l.said(), Figure: f.Name, Kind: draw.Whiskers, Colour: 1 + n%5}
 		base := some(s.base(l).Of(f.Name).Median)
 		for _, cell := range l.cells {
-			if x, ok := s.place(cell, n); ok && cell.Of(f.Name).N > 0 {
+			if x, ok := s.place(cell); ok && cell.Of(f.Name).N > 0 {
 				addMedian(&series, x, cell.Of(f.Name), base)
 			}
 		}
@@ -163,7 +147,7 @@ func speedUp(in Input) (draw.Spec, error) {
 
 // ideal is how many times more workers each shape has than the smallest.
 func (s shapes) ideal() draw.Series {
-	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 3}
+	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 5}
 	for i, shape := range s.all {
 		line.X0, line.Y = append(line.X0, float64(i)), append(line.Y, shape.workers()/s.all[0].workers())
 	}

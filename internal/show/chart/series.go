@@ -219,11 +219,11 @@ func marks(r named) []draw.Mark {
 	return append(all, eventMarks(r, "fault", "rebalance")...)
 }
 
-// phaseMarks are where the measured window begins and where the load ends.
+// phaseMarks are where the measured window begins and ends.
 func phaseMarks(r *result.Run) (all []draw.Mark) {
 	if measure := analysis.Phase(r, "measure"); measure.EndNs > measure.StartNs {
 		all = append(all, draw.Mark{At: float64(measure.StartNs), Words: "measured window begins"},
-			draw.Mark{At: float64(measure.EndNs), Words: "load ends"})
+			draw.Mark{At: float64(measure.EndNs), Words: "measured window ends"})
 	}
 	return all
 }

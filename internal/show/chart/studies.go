@@ -103,7 +103,7 @@ func lineName(cell *analysis.Cell, paths []string) string {
 		value, name := cell.Setting(path), path[strings.LastIndex(path, ".")+1:]
 		switch {
 		case value == "":
-			parts = append(parts, "no "+name)
+			parts = append(parts, name+" unset")
 		case path == enginePath || path == driverPath:
 			parts = append(parts, value)
 		default:
@@ -134,11 +134,14 @@ func recordSize(in Input) (draw.Spec, error) {
 	if err != nil {
 		return draw.Spec{}, err
 	}
-	sizes := map[string]float64{}
+	x := func(c *analysis.Cell) (float64, bool) {
+		n, err := size(c.Setting(sizePath))
+		return n, err == nil && n > 0
+	}
+	sizes := map[float64]bool{}
 	for i := range study.Cells {
-		text := study.Cells[i].Setting(sizePath)
-		if n, err := size(text); err == nil && n > 0 {
-			sizes[text] = n
+		if n, known := x(&study.Cells[i]); known {
+			sizes[n] = true
 		}
 	}
 	if len(sizes) < 2 {
@@ -150,7 +153,6 @@ func recordSize(in Input) (draw.Spec, error) {
 		Alt:   fmt.Sprintf("Records and bytes per second of %s over the size of a record.", nameOf(study)),
 	}
 	lines := linesOf(study, func(c *analysis.Cell) string { return c.Setting(sizePath) })
-	x := func(c *analysis.Cell) (float64, bool) { v, known := sizes[c.Setting(sizePath)]; return v, known }
 	for _, name := range []string{"throughput_per_s", "throughput_bytes_per_s"} {
 		p, err := linesPanel(study, lines, analysis.FigureCalled(name), x)
 		if err != nil {

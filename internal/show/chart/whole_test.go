@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
-	"kafkabench.example/kafka-bench/internal/show/draw"
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
@@ -92,9 +91,10 @@ func TestBooks(t *testing.T) {
 		"load.scheduled": r.Run.Load.Scheduled, "load.shed": r.Run.Load.Shed, "load.acked": r.Run.Load.Acked,
 		"delivery.unique": r.Run.Delivery.Unique,
 	} {
-		at := slices.IndexFunc(spec.Panels[0].Series, func(s draw.Series) bool { return s.Figure == figure })
-		if at < 0 || spec.Panels[0].Series[at].X1[0] != float64(want) {
-			t.Errorf("%s is not drawn as %d: %+v", figure, want, spec.Panels[0].Series)
+		bars := spec.Panels[0].Series[0]
+		at := slices.Index(strings.Fields(bars.Figure), figure)
+		if at < 0 || bars.X1[at] != float64(want) || bars.Y[at] != float64(at) {
+			t.Errorf("%s is not drawn as %d: %+v", figure, want, bars)
 		}
 	}
 	if got := spec.Panels[0].Y.Categories; slices.Contains(got, "lost") {
@@ -164,6 +164,12 @@ func TestCells(t *testing.T) {
 		low, median, high := bounds(values[6*cell : 6*cell+6])
 		same(t, "median", medians.Y[cell:cell+1], []float64{median})
 		same(t, "bounds", []float64{medians.Low[cell], medians.High[cell]}, []float64{low, high})
+	}
+	in.Figures = nil // shed_ratio is 0 in all runs, and offered_per_s neither good nor bad
+	for _, p := range drawn(t, "cells", in).Panels {
+		if name := p.Series[0].Figure; name == "shed_ratio" || name == "offered_per_s" {
+			t.Errorf("%s is drawn, and tells nothing", name)
+		}
 	}
 	lost, err := figure.Named("queue_lost")
 	if err != nil {

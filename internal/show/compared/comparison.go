@@ -149,10 +149,20 @@ func needs(f *analysis.ComparedFigure) int {
 
 func (c *Comparison) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
+	c.print(p)
+	return p.Print(w)
+}
+
+// Sections are the parts of the text.
+func (c *Comparison) Sections() []layout.Section {
+	p := layout.NewPage(0, false)
+	c.print(p)
+	return p.Sections()
+}
+
+func (c *Comparison) print(p *layout.Page) {
 	for _, a := range c.Against {
-		for _, line := range layout.Wrap(againstSummary(&a), p.Width) {
-			p.Line(p.Paint(layout.Bold, line))
-		}
+		p.Painted(layout.Bold, 0, againstSummary(&a))
 	}
 	c.subjects(p)
 	for i := range c.Against {
@@ -164,17 +174,21 @@ func (c *Comparison) text(w io.Writer, o report.Options) error {
 		p.Text(0, sentence)
 	}
 	c.checks(p)
-	return p.Print(w)
 }
 
 // subjects says what is compared, and what speaks against it.
 func (c *Comparison) subjects(p *layout.Page) {
 	p.Line()
+	p.Section("Sets")
 	for i, s := range c.Samples {
+		p.Record(layout.Block{Kind: layout.BlockLabelled, Label: analysis.Letter(i) + ": " + s.Label,
+			Text: layout.List(described(s), when(s))})
 		for k, line := range layout.Wrap(s.Label, p.Width-5) {
 			p.Line([]string{"  " + analysis.Letter(i) + "  ", "     "}[min(k, 1)], p.Paint(layout.Bold, line))
 		}
-		p.Text(5, layout.List(described(s), when(s)))
+		for _, line := range layout.Wrap(layout.List(described(s), when(s)), p.Width-5) {
+			p.Line("     ", line)
+		}
 	}
 	for _, warning := range c.Warnings {
 		p.Item(layout.Yellow, warning)
@@ -227,6 +241,7 @@ func printDifferences(p *layout.Page, style string, all []analysis.Difference) {
 		width = max(width, layout.Columns(d.Name))
 	}
 	for _, d := range all {
+		p.Record(layout.Block{Kind: layout.BlockLabelled, Style: style, Label: d.Name, Text: settingChange(d)})
 		lines := layout.Wrap(settingChange(d), max(p.Width-width-4, 20))
 		for i, line := range lines {
 			name := ""
@@ -256,18 +271,22 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 		return
 	}
 	p.Line()
+	p.Section(a.Letter + " against A")
 	t := layout.Table{Gap: 2,
 		Rows: [][]string{{a.Letter + " against A, medians", "A", a.Letter, "difference", "bounds", "p"}}}
 	var groups []string
+	var shown []*analysis.ComparedFigure
 	for _, word := range append(slices.Clone(wordOrder), sameInAll) {
-		for _, f := range a.Figures {
+		for i, f := range a.Figures {
 			if f.Word == word && !f.Constant() || word == sameInAll && f.Constant() {
+				shown = append(shown, &a.Figures[i])
 				groups = append(groups, wordOf(&f))
 				t.Add("  "+title(f.Of, p.Width), f.A.MedianText(f.Of), f.B.MedianText(f.Of), change(&f), boundsOf(&f),
 					pOf(&f))
 			}
 		}
 	}
+	p.Record(figuresShown(a.Letter, shown, t, groups))
 	t.Squeeze(p.Width)
 	lines := t.Text()
 	p.Line(p.Paint(layout.Bold, lines[0]))
@@ -281,8 +300,35 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 		p.Text(0, plan)
 	}
 	if len(a.Missing) > 0 {
-		p.Line("Not in both, and not compared: ", strings.Join(a.Missing, ", "))
+		text := "Not in both, and not compared: " + strings.Join(a.Missing, ", ")
+		p.Line(text)
+		p.Record(layout.Block{Text: text})
 	}
+}
+
+// figuresShown is the table of figures with the word of each in a column of its own.
+func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Table, words []string) layout.Block {
+	b := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
+	last := len(t.Rows[0])
+	b.Table.Left = map[int]bool{last: true}
+	b.Table.Add(append(slices.Clone(t.Rows[0]), "what is shown")...)
+	for i, f := range figures {
+		row := len(b.Table.Rows)
+		b.Table.Add(append(slices.Clone(t.Rows[row]), words[i])...)
+		for column, stat := range map[int]struct {
+			name  string
+			value *float64
+		}{
+			1: {"a.median", f.A.Median}, 2: {"b.median", f.B.Median}, 3: {"difference_ratio", f.Difference},
+			5: {"p_holm", f.PHolm},
+		} {
+			if stat.value != nil {
+				b.Data[[2]int{row, column}] = layout.Datum{Figure: f.Figure, Stat: stat.name, Of: letter,
+					Value: *stat.value}
+			}
+		}
+	}
+	return b
 }
 
 // plan says of each figure in which no difference is shown how many runs would show
@@ -458,9 +504,17 @@ func (c *Comparison) checks(p *layout.Page) {
 			analysis.CheckFailed: p.Paint(layout.Red, "FAILED   "), analysis.CheckUndecided: p.Paint(layout.Yellow,
 				"UNDECIDED")}[check.Status]
 		p.Line("  ", word, "  ", check.Letter, ": ", check.Condition)
-		p.Text(13, check.Text)
+		for _, line := range layout.Wrap(check.Text, p.Width-13) {
+			p.Line(strings.Repeat(" ", 13), line)
+		}
+		p.Record(layout.Block{Kind: layout.BlockLabelled, Style: styleOfCheck[check.Status],
+			Label: check.Status + ", " + check.Letter + ": " + check.Condition, Text: check.Text})
 	}
 }
+
+// styleOfCheck is the style of a status.
+var styleOfCheck = map[string]string{analysis.CheckPassed: layout.Green, analysis.CheckFailed: layout.Red,
+	analysis.CheckUndecided: layout.Yellow}
 
 // warn notes what speaks against the comparison as a whole.
 func (c *Comparison) warn() {

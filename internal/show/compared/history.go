@@ -72,10 +72,20 @@ func levelChange(c *analysis.LevelChange) string {
 
 func (h *History) text(w io.Writer, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
+	h.print(p)
+	return p.Print(w)
+}
+
+// Sections are the parts of the text.
+func (h *History) Sections() []layout.Section {
+	p := layout.NewPage(0, false)
+	h.print(p)
+	return p.Sections()
+}
+
+func (h *History) print(p *layout.Page) {
 	for i := range h.Series {
-		for _, line := range layout.Wrap(seriesSummary(&h.Series[i], h.MinChange), p.Width) {
-			p.Line(p.Paint(layout.Bold, line))
-		}
+		p.Painted(layout.Bold, 0, seriesSummary(&h.Series[i], h.MinChange))
 	}
 	first, last := h.Runs[0], h.Runs[len(h.Runs)-1]
 	p.Line()
@@ -91,7 +101,6 @@ func (h *History) text(w io.Writer, o report.Options) error {
 		p.Item(layout.Yellow, note)
 	}
 	h.rest(p)
-	return p.Print(w)
 }
 
 // rest says what is not in the table.
@@ -154,11 +163,16 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	p.Line("  ", heights(s))
 	p.Line()
 	t := layout.Table{Gap: 2, Left: map[int]bool{1: true, 3: true}}
+	recorded := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
+	recorded.Table = layout.Table{Left: map[int]bool{1: true}, Rows: [][]string{{"started (UTC)", "run", s.Of.Title}}}
 	top := slices.Max(s.Values)
 	for k, v := range s.Values {
 		run := h.Runs[s.At[k]]
+		recorded.Data[[2]int{k + 1, 2}] = layout.Datum{Figure: s.Figure, Of: run.ID, Value: v}
+		recorded.Table.Add(layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v))
 		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v), bar(v, top))
 	}
+	p.Record(recorded)
 	for k, line := range t.Text() {
 		for i := range s.Changes {
 			if s.Changes[i].At == s.At[k] {
@@ -172,7 +186,7 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 // heights are the values between the lowest and the highest, with both.
 func heights(s *analysis.Series) string {
 	low, top := slices.Min(s.Values), slices.Max(s.Values)
-	return s.Of.Format(low) + " " + sparkline(s.Values) + " " + s.Of.Format(top) + ", lowest to highest"
+	return s.Of.Format(low) + " " + layout.Sparkline(s.Values, low, top) + " " + s.Of.Format(top) + ", lowest to highest"
 }
 
 // printChange is told between the lines of the runs before and after it.
@@ -180,14 +194,12 @@ func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.Lev
 	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
 		s.Of.Format(c.Change.Before), s.Of.Format(c.Change.After), levelChange(c), pText(&c.P), h.Runs[c.At].Dir)
-	for _, line := range layout.Wrap(text, p.Width-2) {
-		p.Line("  ", p.Paint(style, line))
-	}
+	p.Painted(style, 2, text)
 	for _, d := range c.Changed {
 		p.Text(5, d.Name+" "+settingChange(d))
 	}
 	if len(c.Changed) == 0 {
-		p.Line("     nothing else that is recorded changed there")
+		p.Text(5, "nothing else that is recorded changed there")
 	}
 }
 
@@ -200,20 +212,6 @@ func bar(v, top float64) string {
 		return ""
 	}
 	return strings.Repeat("▪", max(1, int(math.Round(v/top*barLength))))
-}
-
-// sparkline draws values as heights between the least and the greatest.
-func sparkline(values []float64) string {
-	low, top := slices.Min(values), slices.Max(values)
-	var b strings.Builder
-	for _, v := range values {
-		height := 4
-		if top > low {
-			height = 1 + int(math.Round((v-low)/(top-low)*7))
-		}
-		b.WriteRune(layout.BlocksOf[height])
-	}
-	return b.String()
 }
 
 func (h *History) markdown(w io.Writer) error {

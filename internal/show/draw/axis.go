@@ -5,6 +5,9 @@ import "math"
 // known reports whether a value is a number that can be drawn.
 func known(v float64) bool { return math.Abs(v) < 1e200 }
 
+// room is how much farther than its values an axis may reach.
+const room = 100
+
 // leastOfLog is the lowest value of a logarithmic axis, but for 0.
 const leastOfLog = 1e-200
 
@@ -18,7 +21,7 @@ type extent struct {
 
 func (e *extent) add(values ...float64) {
 	for _, v := range values {
-		if !known(v) {
+		if !known(v * room) {
 			continue
 		}
 		if !e.any {
@@ -87,7 +90,7 @@ func newAxis(a Axis, e extent, round bool) *axis {
 }
 
 // fixed reports whether an end that a spec gives can be one of its scale.
-func (a *axis) fixed(end float64) bool { return known(end) && known(a.forward(end)) }
+func (a *axis) fixed(end float64) bool { return known(end*room) && known(a.forward(end)) }
 
 func (a *axis) linearEnds(e extent, fixedLow, fixedHigh bool) {
 	if !fixedLow {

@@ -409,9 +409,12 @@ func (l *layout) xAxis() {
 		return
 	}
 	bottom := l.y
-	if len(l.x.Categories) > 0 {
+	switch {
+	case len(l.x.Categories) > 0:
 		l.columnNames(bottom)
-	} else if len(l.x.ticks) > 0 {
+	case len(l.x.ticks) == 0:
+		l.y += 6
+	default:
 		for _, t := range l.x.ticks {
 			l.words.Shapes = append(l.words.Shapes, segment(Tick, t.at, bottom, t.at, bottom+4))
 			x := l.centred(t.at, textWidth(t.label, textSize))

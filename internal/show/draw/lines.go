@@ -2,9 +2,13 @@ package draw
 
 import "math"
 
+// crowded is from how many points on a column of pixels has only its extremes.
+const crowded = 5
+
 // extremes thins the points of a line to what can be seen of them: of each column of pixels
 // the first, the lowest, the highest and the last, in their order. So the line covers the
-// same pixels as one of all points.
+// same pixels as one of all points. A column that is crowded has the lowest and the highest: it
+// is filled from one to the other, and the way there is within it.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {
@@ -21,7 +25,8 @@ func extremes(line []Point) []Point {
 		}
 		before := -1
 		for _, i := range []int{start, min(low, high), max(low, high), last} {
-			if i > before {
+			between := i != low && i != high && i > 0 && i < len(line)-1
+			if i > before && !(between && last-start+1 >= crowded) {
 				kept = appendPoint(kept, line[i])
 				before = i
 			}

@@ -12,7 +12,7 @@ type Scene struct {
 type Group struct {
 	// Class is "panel", "marks" or "words". A panel's data say where its values lie: for x
 	// and for y the scale, the ends as raw values and in pixels, and where a logarithmic
-	// axis has its 0.
+	// axis has its 0. In categories, the markers of several series stand beside each other.
 	Class  string
 	Data   []Datum
 	Shapes []Shape

@@ -275,15 +275,8 @@ func (p *panel) bars(l *layout, i int) {
 	each := 0.72 * p.Height / float64(len(p.Y.Categories))
 	height := each / float64(lanes)
 	var hatched [][]Point
-	for k := range s.X0 {
-		from, to, middle := l.x.at(s.X0[k]), l.x.at(at(s.X1, k)), p.y.at(at(s.Y, k))
-		if math.IsNaN(from+to+middle) || !p.y.within(middle) {
-			continue
-		}
-		from, to = min(from, to), max(from, to)
-		if from > l.right || to < l.left {
-			continue
-		}
+	for _, b := range p.stretches(l, s) {
+		from, to, middle := b.from, b.to, p.y.at(b.row)
 		if to-from < 1 { // what is short is seen, too
 			from, to = (from+to-1)/2, (from+to+1)/2
 		}
@@ -291,17 +284,49 @@ func (p *panel) bars(l *layout, i int) {
 		top := middle - each/2 + float64(lane)*height
 		inner := height
 		if lanes > 1 {
-			inner -= 1 // from one lane to the next
+			inner-- // from one lane to the next
+		}
+		bottom := min(top+inner, p.bottom)
+		top = max(top, p.top)
+		if inner = bottom - top; inner <= 0 {
+			continue
 		}
 		bar := Shape{Role: Bar, Colour: look.colour, Form: Rectangle, At: Point{from, top}, Width: to - from, Height: inner}
-		bar.Data = s.data(Datum{"at", exact(s.Y[k])}, Datum{"value", exact(s.X1[k] - s.X0[k])},
-			Datum{"from", exact(s.X0[k])}, Datum{"to", exact(s.X1[k])})
+		bar.Data = s.data(Datum{"at", exact(b.row)}, Datum{"value", exact(b.x1 - b.x0)},
+			Datum{"from", exact(b.x0)}, Datum{"to", exact(b.x1)})
 		p.shapes = append(p.shapes, bar)
 		hatched = append(hatched, look.hatch(from, top, to-from, inner)...)
 	}
 	if hatched != nil {
 		p.shapes = append(p.shapes, path(Hatch, 0, hatched...))
 	}
+}
+
+// stretch is a bar before it is drawn: its ends in pixels and as values.
+type stretch struct{ from, to, row, x0, x1 float64 }
+
+// stretches are the bars of a series that lie in the plot. Bars of a row that are narrower than a
+// pixel, with less than half of one between them, are one: nobody could tell them apart.
+func (p *panel) stretches(l *layout, s Series) (all []stretch) {
+	last := map[float64]int{} // the last bar of each row
+	for k := range s.X0 {
+		b := stretch{l.x.at(s.X0[k]), l.x.at(at(s.X1, k)), at(s.Y, k), s.X0[k], at(s.X1, k)}
+		middle := p.y.at(b.row)
+		if math.IsNaN(b.from+b.to+middle) || !p.y.within(middle) {
+			continue
+		}
+		b.from, b.to = min(b.from, b.to), max(b.from, b.to)
+		if b.from > l.right || b.to < l.left {
+			continue
+		}
+		if i, has := last[b.row]; has && b.to-b.from < 1 && b.from >= all[i].from && b.from-all[i].to < 0.5 {
+			all[i].to, all[i].x1 = max(all[i].to, b.to), max(all[i].x1, b.x1)
+			continue
+		}
+		last[b.row] = len(all)
+		all = append(all, b)
+	}
+	return all
 }
 
 // barLanes is how many lanes the bars of a panel need so that those of two series do not

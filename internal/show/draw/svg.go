@@ -128,18 +128,56 @@ func (e *element) words(s Shape, all []string) {
 	e.WriteString("><title>" + escape(s.Text.Full) + "</title>" + escape(s.Text.Words) + "</text>\n")
 }
 
+// pathData writes each line from its first point on as steps from one point to the next, which
+// takes half of the bytes. Steps are differences of rounded places: they add up to them. A line
+// of many points is rounded to a tenth of a pixel, others to a hundredth.
 func pathData(lines [][]Point, closed bool) string {
 	var b strings.Builder
 	for _, line := range lines {
+		parts := 100.0 // of a pixel
+		if len(line) > manyPoints {
+			parts = 10
+		}
+		place := func(v float64) float64 { return math.Round(v*parts) / parts }
 		for i, p := range line {
-			b.WriteString(map[bool]string{true: "M", false: "L"}[i == 0])
-			b.WriteString(decimals(p.X) + " " + decimals(p.Y))
+			if i == 0 {
+				b.WriteString("M" + decimals(place(p.X)) + " " + decimals(place(p.Y)))
+				continue
+			}
+			dx := short(place(p.X) - place(line[i-1].X))
+			dy := short(place(p.Y) - place(line[i-1].Y))
+			switch {
+			case dx == "0" && dy == "0" && len(line) > 2: // it is the same place
+			case dy == "0":
+				b.WriteString("h" + dx)
+			case dx == "0":
+				b.WriteString("v" + dy)
+			case dy[0] == '-':
+				b.WriteString("l" + dx + dy)
+			default:
+				b.WriteString("l" + dx + " " + dy)
+			}
 		}
 		if closed {
 			b.WriteString("Z")
 		}
 	}
 	return b.String()
+}
+
+// manyPoints is from how many points on a line is drawn to a tenth of a pixel.
+const manyPoints = 500
+
+// short writes a length without the zero before its point.
+func short(v float64) string {
+	text := decimals(v)
+	if rest, below := strings.CutPrefix(text, "0."); below {
+		return "." + rest
+	}
+	if rest, below := strings.CutPrefix(text, "-0."); below {
+		return "-." + rest
+	}
+	return text
 }
 
 func joined(values []float64) string {

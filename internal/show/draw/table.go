@@ -12,7 +12,7 @@ import (
 // All rows have the same length.
 func (s Spec) Table(rows int) [][]string {
 	s = s.clean()
-	t := table{cells: make(map[float64][]string)}
+	t := table{cells: make(map[float64][]said)}
 	// If all panels have the same rows, so has the table; else it has those of the x axis.
 	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool {
 		return len(p.Y.Categories) == 0 || !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories)
@@ -28,16 +28,15 @@ func (s Spec) Table(rows int) [][]string {
 		}
 	}
 	column := 0
-	for _, p := range s.Panels {
-		for _, one := range p.Series {
+	for k, p := range s.Panels {
+		for n, one := range p.Series {
 			column++
 			for i := range one.X0 {
-				at, cell := s.cell(p, one, i, byRow)
-				t.add(at, column, cell)
+				t.add(said{column, &s.Panels[k], &s.Panels[k].Series[n], i}, byRow)
 			}
 		}
 	}
-	return t.write(key, rows)
+	return t.write(key, rows, func(c said) string { return s.cell(*c.panel, *c.series, c.i, byRow) })
 }
 
 // heading of a series' column.
@@ -51,25 +50,52 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// cell is what a series says in the row of a value.
-func (s Spec) cell(p Panel, one Series, i int, byRow bool) (key float64, words string) {
-	rows := len(p.Y.Categories) > 0
-	value, axis := at(one.Y, i), p.Y
-	key = one.X0[i]
-	switch {
-	case byRow:
-		key, value, axis = value, key, s.X
-	case rows && one.Kind == Bars:
-		if !known(at(one.X1, i)) {
-			return key, ""
-		}
-		return key, p.Y.write(value) + " to " + s.X.write(at(one.X1, i))
+// said is what a series says in a row: its i-th value.
+type said struct {
+	column int
+	panel  *Panel
+	series *Series
+	i      int
+}
+
+// key is the value of the row; not known if the series says nothing there.
+func (c said) key(byRow bool) float64 {
+	one, i := c.series, c.i
+	key, value := one.X0[i], at(one.Y, i)
+	if byRow {
+		key, value = value, key
 	}
 	switch one.Kind {
 	case Bars:
-		return key, span(axis, one.X0[i], at(one.X1, i))
+		value = at(one.X1, i)
 	case Band:
-		return key, span(p.Y, at(one.Low, i), at(one.High, i))
+		value = at(one.Low, i) + at(one.High, i)
+	case Whiskers:
+		if len(c.panel.Y.Categories) > 0 {
+			value = one.X0[i]
+		}
+	}
+	if !known(value) {
+		return math.NaN()
+	}
+	return key
+}
+
+// cell is what a series says in the row of a value.
+func (s Spec) cell(p Panel, one Series, i int, byRow bool) (words string) {
+	rows := len(p.Y.Categories) > 0
+	value, axis := at(one.Y, i), p.Y
+	switch {
+	case byRow:
+		value, axis = one.X0[i], s.X
+	case rows && one.Kind == Bars:
+		return p.Y.write(value) + " to " + s.X.write(at(one.X1, i))
+	}
+	switch one.Kind {
+	case Bars:
+		return span(axis, one.X0[i], at(one.X1, i))
+	case Band:
+		return span(p.Y, at(one.Low, i), at(one.High, i))
 	case Whiskers:
 		if rows {
 			axis, value = s.X, one.X0[i]
@@ -78,9 +104,9 @@ func (s Spec) cell(p Panel, one Series, i int, byRow bool) (key float64, words s
 		if ends := span(axis, at(one.Low, i), at(one.High, i)); words != "" && ends != "" {
 			words += " (" + ends + ")"
 		}
-		return key, words
+		return words
 	}
-	return key, axis.write(value)
+	return axis.write(value)
 }
 
 func span(a Axis, low, high float64) string {
@@ -103,29 +129,19 @@ func (a Axis) write(v float64) string {
 	return exact(v)
 }
 
-// table gathers cells by the value of their row.
+// table gathers cells by the value of their row. Words are made for the rows that are shown.
 type table struct {
 	head  []string
-	cells map[float64][]string
+	cells map[float64][]said
 }
 
-// add puts words into a cell, after what is in it.
-func (t *table) add(key float64, column int, words string) {
-	if !known(key) || words == "" {
-		return
+func (t *table) add(c said, byRow bool) {
+	if key := c.key(byRow); known(key) {
+		t.cells[key] = append(t.cells[key], c)
 	}
-	row := t.cells[key]
-	if row == nil {
-		row = make([]string, len(t.head))
-		t.cells[key] = row
-	}
-	if row[column] != "" {
-		words = row[column] + ", " + words
-	}
-	row[column] = words
 }
 
-func (t *table) write(key Axis, rows int) [][]string {
+func (t *table) write(key Axis, rows int, words func(said) string) [][]string {
 	keys := make([]float64, 0, len(t.cells))
 	for k := range t.cells {
 		keys = append(keys, k)
@@ -139,8 +155,17 @@ func (t *table) write(key Axis, rows int) [][]string {
 		if chosen > 1 {
 			k = keys[i*(len(keys)-1)/(chosen-1)]
 		}
-		row := t.cells[k]
+		row := make([]string, len(t.head))
 		row[0] = key.write(k)
+		for _, c := range t.cells[k] {
+			switch text := words(c); {
+			case text == "":
+			case row[c.column] == "":
+				row[c.column] = text
+			default:
+				row[c.column] += ", " + text
+			}
+		}
 		all = append(all, row)
 	}
 	if left := len(keys) - chosen; left > 0 {

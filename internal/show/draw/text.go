@@ -94,12 +94,14 @@ func wrap(words string, size, width float64, most int) []string {
 	return lines
 }
 
-// breakable splits words after each space, and after punctuation within a word.
+// breakable splits words after each space, and after punctuation within a word but not within
+// a number.
 func breakable(words string) []string {
 	var parts []string
 	start := 0
 	for i := range len(words) - 1 {
-		if strings.IndexByte(" -/,;=_", words[i]) >= 0 && words[i+1] != ' ' {
+		inNumber := words[i] == ',' && '0' <= words[i+1] && words[i+1] <= '9'
+		if strings.IndexByte(" -/,;=_", words[i]) >= 0 && words[i+1] != ' ' && !inNumber {
 			parts, start = append(parts, words[start:i+1]), i+1
 		}
 	}

@@ -22,6 +22,23 @@ type Level struct {
 	Value          int64
 }
 
+// Sparkline draws values as heights between the least and the greatest; one that is not
+// known, NaN, is blank.
+func Sparkline(values []float64, least, greatest float64) string {
+	var b strings.Builder
+	for _, v := range values {
+		switch {
+		case math.IsNaN(v):
+			b.WriteRune(BlocksOf[0])
+		case greatest > least:
+			b.WriteRune(BlocksOf[1+int(math.Round((v-least)/(greatest-least)*7))])
+		default:
+			b.WriteRune(BlocksOf[4])
+		}
+	}
+	return b.String()
+}
+
 // LineRune draws the line where the bar ends below it.
 const LineRune = '╌'
 

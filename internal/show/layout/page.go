@@ -15,10 +15,50 @@ const (
 
 // Page is a text in the making, for a terminal.
 type Page struct {
-	b      strings.Builder
-	colour bool
-	Width  int // columns
+	b        strings.Builder
+	colour   bool
+	Width    int // columns
+	sections []Section
 }
+
+// Section is what stands under one heading of a page, before it was laid out in columns:
+// for those who lay it out otherwise.
+type Section struct {
+	Title  string
+	Note   string // goes on with the title
+	Blocks []Block
+}
+
+// Block is a text or a table of a section.
+type Block struct {
+	Style string // of the text, as for Paint
+	Label string // of a text beside a label; "" below another one goes on with it
+	Kind  BlockKind
+	Text  string
+	Table Table // of a BlockTable
+	Heads int   // its first rows that are heads
+	// Data are the values that cells of the table show, by row and column.
+	Data map[[2]int]Datum
+}
+
+// Datum is a value as a JSON document has it.
+type Datum struct {
+	Figure string // its name
+	Stat   string // its field, as in a.median; "" of a figure of one run
+	Of     string // the run, the set or the cell
+	Value  float64
+}
+
+// BlockKind says what a block is.
+type BlockKind int8
+
+// The kinds of blocks.
+const (
+	BlockText BlockKind = iota
+	BlockItem
+	BlockLabelled
+	BlockTable
+)
 
 // NewPage returns an empty page. Without a width it is Width; it is kept within 80 and 120.
 func NewPage(width int, colour bool) *Page {
@@ -36,6 +76,21 @@ func (p *Page) Print(w io.Writer) error {
 	return err
 }
 
+// Sections are what was written, but for what Line wrote: that was laid out for a terminal.
+func (p *Page) Sections() []Section { return p.sections }
+
+// Record adds to Sections what the caller writes with Line.
+func (p *Page) Record(b Block) {
+	if len(p.sections) == 0 {
+		p.sections = append(p.sections, Section{})
+	}
+	last := &p.sections[len(p.sections)-1]
+	last.Blocks = append(last.Blocks, b)
+}
+
+// Section begins a section of Sections whose heading the caller writes with Line.
+func (p *Page) Section(title string) { p.sections = append(p.sections, Section{Title: title}) }
+
 // Line writes its parts and a newline, without spaces at the end.
 func (p *Page) Line(parts ...string) {
 	p.b.WriteString(strings.TrimRight(strings.Join(parts, ""), " "))
@@ -46,17 +101,24 @@ func (p *Page) Line(parts ...string) {
 func (p *Page) Heading(title, note string) {
 	p.Line()
 	p.Line(p.Paint(Bold, title), note)
+	p.Section(title)
+	p.sections[len(p.sections)-1].Note = note
 }
 
 // Text writes text, wrapped and indented by so many columns.
-func (p *Page) Text(indent int, text string) {
+func (p *Page) Text(indent int, text string) { p.Painted(Plain, indent, text) }
+
+// Painted is Text in a style.
+func (p *Page) Painted(style string, indent int, text string) {
+	p.Record(Block{Style: style, Text: text})
 	for _, line := range Wrap(text, p.Width-indent) {
-		p.Line(strings.Repeat(" ", indent), line)
+		p.Line(strings.Repeat(" ", indent), p.Paint(style, line))
 	}
 }
 
 // Item writes text as an item of a list, in a style.
 func (p *Page) Item(style, text string) {
+	p.Record(Block{Kind: BlockItem, Style: style, Text: text})
 	for i, part := range Wrap(text, p.Width-4) {
 		p.Line([]string{"  - ", "    "}[min(i, 1)], p.Paint(style, part))
 	}
@@ -67,6 +129,7 @@ func (p *Page) Labelled(label, text string) { p.Styled(Plain, label, text) }
 
 // Styled is Labelled with a style for the text.
 func (p *Page) Styled(style, label, text string) {
+	p.Record(Block{Kind: BlockLabelled, Style: style, Label: label, Text: text})
 	const indent = 16
 	for i, part := range Wrap(text, p.Width-indent) {
 		if i > 0 {
@@ -77,7 +140,11 @@ func (p *Page) Styled(style, label, text string) {
 }
 
 // Table prints t, split where it is too wide; the first heads lines are bold.
-func (p *Page) Table(t Table, heads int) {
+func (p *Page) Table(t Table, heads int) { p.TableOf(t, heads, nil) }
+
+// TableOf is Table with the values of cells.
+func (p *Page) TableOf(t Table, heads int, data map[[2]int]Datum) {
+	p.Record(Block{Kind: BlockTable, Table: t, Heads: heads, Data: data})
 	for i, part := range t.Within(p.Width) {
 		if i > 0 {
 			p.Line()

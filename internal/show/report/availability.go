@@ -26,6 +26,7 @@ func printAvailability(p *layout.Page, r *result.Run) {
 	if len(t.Rows) == 1 {
 		return
 	}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: t, Heads: 1})
 	t.Squeeze(p.Width - 2)
 	p.Line()
 	for _, line := range t.Text() {

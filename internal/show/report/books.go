@@ -29,7 +29,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 		p.Labelled("bytes", layout.List(unit.Bytes(d.Bytes), inBytes(r, "delivered_bytes_per_s", "")))
 		printFilled(p, r)
 		printReadFill(p, r)
-		p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))
+		p.Painted(layout.Bold, 2, sumUp(r, p.Width-3))
 		return
 	}
 	if !r.Says("load.acked_per_s") && !r.Says("delivery.delivered_per_s") {
@@ -64,7 +64,7 @@ func printBooks(p *layout.Page, r *result.Run) {
 		"load.volume", "load.records", "load.records_each")
 	printFilled(p, r)
 	printOddities(p, l, d)
-	p.Line("  ", p.Paint(layout.Bold, sumUp(r, p.Width-3)))
+	p.Painted(layout.Bold, 2, sumUp(r, p.Width-3))
 }
 
 // copies is how often each acked record is to be delivered: once to each group.
@@ -81,6 +81,19 @@ type equation struct {
 	name  string
 	total int64
 	terms []term
+}
+
+// String is the equation in a line: what it is out by is said where it is.
+func (e equation) String() string {
+	text, sum := unit.Count(e.total), int64(0)
+	for i, t := range e.terms {
+		text += []string{" = ", " + "}[min(i, 1)] + unit.Count(t.n) + " " + t.name
+		sum += t.n
+	}
+	if sum != e.total {
+		text += "; out by " + unit.Count(sum-e.total)
+	}
+	return text
 }
 
 // told are the equations of which a run tells every number: one of another tool
@@ -108,6 +121,7 @@ func printEquations(p *layout.Page, all []equation) {
 	}
 	const label, sign = 16, "  =  "
 	for _, e := range all {
+		p.Record(layout.Block{Kind: layout.BlockLabelled, Label: e.name, Text: e.String()})
 		b := strings.Builder{}
 		b.WriteString(layout.Pad("  "+e.name, label) + layout.PadLeft(unit.Count(e.total), total) + sign)
 		sum, used := int64(0), label+total+layout.Columns(sign)

@@ -16,6 +16,8 @@ func printBottleneck(p *layout.Page, r *result.Run) {
 		return
 	}
 	p.Line()
+	p.Section("Bottleneck")
+	p.Record(layout.Block{Style: layout.Bold, Text: limitedBy(*r.Bottleneck)})
 	const lead = "Bottleneck: "
 	for i, line := range layout.WrapWords(limitedBy(*r.Bottleneck), p.Width-len(lead)) {
 		if i == 0 {
@@ -155,6 +157,8 @@ func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 		t.Add(append([]string{"  " + row[0]}, row[1:]...)...)
 	}
 	p.Heading("Requests at the brokers", ", mean times")
+	wide := layout.Table{Rows: append([][]string{requestHead}, rows...)}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: wide, Heads: 1})
 	for _, part := range t.Within(p.Width) {
 		for _, line := range part.Text() {
 			p.Line(line)
@@ -168,10 +172,12 @@ func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	if len(rows) == 0 {
 		return
 	}
-	head := []string{"Requests, mean times", "a second", "total", "request queue", "in the handler", "other brokers",
-		"quota", "response queue", "being sent"}
-	m.Table(layout.Table{Rows: append([][]string{head}, rows...)})
+	m.Table(layout.Table{Rows: append([][]string{requestHead}, rows...)})
 }
+
+// requestHead is the head of requestRows.
+var requestHead = []string{"Requests, mean times", "a second", "total", "request queue", "in the handler",
+	"other brokers", "quota", "response queue", "being sent"}
 
 // requestRows are the requests that are shown, broker by broker: the type, the rate, and
 // the mean times.

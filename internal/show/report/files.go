@@ -33,7 +33,7 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
 	if len(r.Intervals) == 0 {
-		p.Line("  no interval was recorded")
+		p.Text(2, "no interval was recorded")
 		return
 	}
 	var sum result.Interval

@@ -3,6 +3,7 @@ package report
 import (
 	"fmt"
 	"io"
+	"math"
 	"strings"
 	"sync"
 
@@ -40,6 +41,8 @@ type Live struct {
 	status string
 	last   *result.Interval
 	event  string
+	lags   []float64 // of the last intervals, at most lagsShown; NaN is not known
+	of     campaignAt
 	drawn  int // lines of the view that are on the terminal
 	lines  int // interval lines since the header, when not on a terminal
 
@@ -72,6 +75,20 @@ func (l *Live) Status(text string) {
 	l.write(l.o.Name + ": " + text + "\n")
 }
 
+// campaignAt is how far a campaign is.
+type campaignAt struct {
+	run, runs int // the run that goes on, from 1, of all; 0 without a campaign
+	left      string
+}
+
+// Campaign says which run of how many goes on, from 1, and in words how long the rest will
+// take. The view shows it from its next change on.
+func (l *Live) Campaign(run, runs int, left string) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.of = campaignAt{run, runs, left}
+}
+
 // Phase says that a phase begins, with its bounds as planned: a drain's end is
 // its timeout.
 func (l *Live) Phase(p result.Phase) {
@@ -88,6 +105,8 @@ func (l *Live) Interval(i result.Interval) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.last = &i
+	l.lags = append(l.lags, lagValue(i))
+	l.lags = l.lags[max(len(l.lags)-lagsShown, 0):]
 	if l.o.Terminal {
 		l.redraw()
 		return
@@ -229,6 +248,17 @@ func lagOf(i result.Interval) string {
 		return unit.Absent
 	}
 	return unit.Count(*i.LagRecords)
+}
+
+// lagsShown is of how many intervals the view draws the lag.
+const lagsShown = 60
+
+// lagValue is the lag at the end of an interval; NaN if it is not known.
+func lagValue(i result.Interval) float64 {
+	if i.LagRecords == nil {
+		return math.NaN()
+	}
+	return float64(*i.LagRecords)
 }
 
 // gate says whether producers may send.

@@ -136,7 +136,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	screens.WriteString(m.screen())
 	play(t, l, resulttest.OverloadTight(), 12)
 	screens.WriteString("\n" + m.screen())
-	if len(m.lines) != 8 {
+	if len(m.lines) != 9 {
 		t.Errorf("the view is redrawn in place, and there are %d lines", len(m.lines))
 	}
 	l.Phase(result.Phase{Name: "drain", StartNs: int64(8 * time.Second), EndNs: int64(68 * time.Second)})
@@ -147,6 +147,43 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 	if len(m.lines) != 0 {
 		t.Errorf("Close left %q", m.lines)
+	}
+}
+
+// In a campaign the view begins with how far that is.
+func TestLiveOfACampaign(t *testing.T) {
+	m := &terminal{t: t}
+	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
+	for _, c := range []struct {
+		run, runs int
+		want      string
+	}{
+		{1, 45, "░░░░░░░░░░░░░░░░░░░░░░░░░░░░░░  run 1 of 45  about 9 min left"},
+		{31, 45, "████████████████████░░░░░░░░░░  run 31 of 45  about 9 min left"},
+	} {
+		l.Campaign(c.run, c.runs, "about 9 min left")
+		l.Status("preparing")
+		if m.lines[0] != c.want || len(m.lines) != 2 {
+			t.Errorf("the view is\n%s", m.screen())
+		}
+	}
+}
+
+// The lag is drawn over the last 60 intervals from 0 on; an interval without one is blank.
+func TestLagOverTime(t *testing.T) {
+	m := &terminal{t: t}
+	l := report.NewLive(m, report.LiveOptions{Terminal: true})
+	for i := range int64(70) {
+		interval := result.Interval{StartNs: i * 1e9, EndNs: (i + 1) * 1e9}
+		if i != 68 {
+			interval.LagRecords = new(i * 100)
+		}
+		l.Interval(interval)
+	}
+	lag := m.lines[len(m.lines)-1]
+	drawn := []rune(strings.TrimSuffix(strings.TrimPrefix(lag, "  lag over time       "), "  up to 6,900"))
+	if len(drawn) != 60 || string(drawn[56:]) != "██ █" || drawn[0] != '▂' {
+		t.Errorf("%q, of %d intervals", lag, len(drawn))
 	}
 }
 

@@ -26,14 +26,15 @@ const (
 	AsMarkdown               // for a pull request
 	AsCSV                    // one table, for a spreadsheet (RFC 4180)
 	AsJSON                   // the whole, for a program
+	AsHTML                   // a page with charts, which package pages writes
 )
 
-var formats = []string{AsText: "text", AsMarkdown: "markdown", AsCSV: "csv", AsJSON: "json"}
+var formats = []string{AsText: "text", AsMarkdown: "markdown", AsCSV: "csv", AsJSON: "json", AsHTML: "html"}
 
 // String is the format's name, as ParseFormat reads it.
 func (f Format) String() string { return formats[f] }
 
-// ParseFormat reads text, markdown, csv or json.
+// ParseFormat reads text, markdown, csv, json or html.
 func ParseFormat(name string) (Format, error) {
 	if i := slices.Index(formats, name); i >= 0 {
 		return Format(i), nil
@@ -92,6 +93,8 @@ func (f Forms) Write(w io.Writer, o Options) error {
 		return f.Sheets.write(w, cmp.Or(o.Table, f.Sheet))
 	case AsJSON:
 		return writeJSON(w, f.Document)
+	case AsHTML:
+		return fmt.Errorf("there is no page of this; choose one of %s", strings.Join(formats[:AsHTML], ", "))
 	default:
 		return f.Head.forPeople(w, f.Text(w, o))
 	}
@@ -103,12 +106,19 @@ func (h *Head) forPeople(w io.Writer, err error) error {
 	if err != nil || h.NamedTwice == 0 {
 		return err
 	}
-	verbs := "were named twice and count"
-	if h.NamedTwice == 1 {
-		verbs = "was named twice and counts"
-	}
-	_, err = fmt.Fprintf(w, "\n%s %s once.\n", unit.Things(int64(h.NamedTwice), "run"), verbs)
+	_, err = fmt.Fprintf(w, "\n%s\n", h.Twice())
 	return err
+}
+
+// Twice says how many runs were named twice; "" if none was.
+func (h *Head) Twice() string {
+	switch h.NamedTwice {
+	case 0:
+		return ""
+	case 1:
+		return "1 run was named twice and counts once."
+	}
+	return unit.Things(int64(h.NamedTwice), "run") + " were named twice and count once."
 }
 
 // NewHead is the head of a document of a kind, with the units of its figures.

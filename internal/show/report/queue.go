@@ -18,9 +18,7 @@ func printQueue(p *layout.Page, r *result.Run) {
 	}
 	p.Heading("Queue", " of the measured window, in records")
 	printRemarks(p, queued(r))
-	for _, line := range layout.Wrap(settled(r), p.Width-2) {
-		p.Line("  ", p.Paint(layout.Bold, line))
-	}
+	p.Painted(layout.Bold, 2, settled(r))
 }
 
 // markdownQueue is the same for a pull request.

@@ -225,7 +225,7 @@ func markdownCaveats(m *layout.Markdown, runs []*result.Recorded) {
 		}
 		warnings := append(append([]string{}, r.Run.Verdict.Warnings...), r.Notes...)
 		if r.Run.Run.Interrupted {
-			warnings = append(warnings, "the run was ended early; the figures speak of what there was")
+			warnings = append(warnings, endedEarly)
 		}
 		for _, warning := range warnings {
 			items = append(items, "⚠️ "+layout.Prose(name+warning))

@@ -85,12 +85,12 @@ func TestPercentilesAreSupported(t *testing.T) {
 }
 
 func TestParseFormat(t *testing.T) {
-	for _, f := range []report.Format{report.AsText, report.AsMarkdown, report.AsCSV, report.AsJSON} {
+	for _, f := range []report.Format{report.AsText, report.AsMarkdown, report.AsCSV, report.AsJSON, report.AsHTML} {
 		if got, err := report.ParseFormat(f.String()); got != f || err != nil {
 			t.Errorf("%v is read as %v, %v", f, got, err)
 		}
 	}
-	if _, err := report.ParseFormat("html"); err == nil || !strings.Contains(err.Error(), "text, markdown, csv, json") {
+	if _, err := report.ParseFormat("pdf"); err == nil || !strings.Contains(err.Error(), "text, markdown, csv, json, html") {
 		t.Errorf("a format that is not there: %v", err)
 	}
 }

@@ -21,6 +21,18 @@ import (
 // what the figures show in words, and the lag of each over time on one scale.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
+	printSeveral(p, runs)
+	return p.Print(w)
+}
+
+// Several are the parts of what SideBySide writes.
+func Several(runs []*result.Recorded) []layout.Section {
+	p := layout.NewPage(0, false)
+	printSeveral(p, runs)
+	return p.Sections()
+}
+
+func printSeveral(p *layout.Page, runs []*result.Recorded) {
 	compared := analysis.Variants(runs)
 	PrintSideBySide(p, compared)
 	printFootnotes(p, runs)
@@ -29,7 +41,6 @@ func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 		p.Item(layout.Plain, sentence)
 	}
 	PrintPictures(p, compared)
-	return p.Print(w)
 }
 
 // comparedRow is one row of the table.
@@ -153,6 +164,7 @@ func yesNo(v float64) string {
 // room for.
 func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 	rows := comparedRows(compared)
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: oneTable(compared), Heads: 1})
 	for i, block := range blocks(compared, rows, p.Width) {
 		if i > 0 {
 			p.Line()
@@ -166,7 +178,7 @@ func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 		}
 	}
 	if len(compared) > 0 {
-		p.Line(repeats(compared))
+		p.Text(0, repeats(compared))
 	}
 	for _, note := range append(boundNotes(compared), referenceNotes(compared)...) {
 		p.Text(0, note)
@@ -191,18 +203,28 @@ func boundNotes(compared []analysis.Variant) []string {
 // MarkdownSideBySide is the table of variants for a pull request: a column for each, medians
 // with their ranges.
 func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
+	t := oneTable(compared)
+	for i, row := range t.Rows {
+		t.Rows[i][0] = layout.Prose(row[0])
+	}
+	m.Table(t)
+	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared),
+		referenceNotes(compared)), " ")))
+}
+
+// oneTable has a column for each variant however many there are, and ranges beside medians.
+func oneTable(compared []analysis.Variant) (t layout.Table) {
 	rows := comparedRows(compared)
 	for i := range rows {
 		rows[i].label = cmp.Or(rows[i].full, rows[i].label)
 	}
 	plain := tableOf(compared, rows)
-	t := layout.Table{}
 	for i := 0; i < len(plain.Rows); i++ {
 		row := slices.Clone(plain.Rows[i])
 		if len(row) == 0 {
 			continue
 		}
-		row[0] = layout.Prose(strings.TrimSpace(row[0]))
+		row[0] = strings.TrimSpace(row[0])
 		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the ranges
 			i++
 			for c, extent := range plain.Rows[i][1:] {
@@ -213,9 +235,7 @@ func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
 		}
 		t.Add(row...)
 	}
-	m.Table(t)
-	m.Paragraph(layout.Prose(strings.Join(slices.Concat([]string{repeats(compared)}, boundNotes(compared),
-		referenceNotes(compared)), " ")))
+	return t
 }
 
 // tableOf has a row for each figure, and below it one with the range where

@@ -52,6 +52,12 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	printVerdict(p, r)
 	printSubject(p, &r.Run)
+	printBody(p, r)
+	return p.Print(w)
+}
+
+// printBody is what follows on who was run.
+func printBody(p *layout.Page, r *result.Recorded) {
 	if r.Run.Finished() {
 		printBooks(p, &r.Run)
 		printQueue(p, &r.Run)
@@ -68,5 +74,4 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 		printUnfinished(p, r)
 	}
 	printFiles(p, r)
-	return p.Print(w)
 }

@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
+	"kafkabench.example/kafka-bench/internal/show/analysis"
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
@@ -78,7 +79,7 @@ func printTimes(p *layout.Page, r *result.Run) {
 	printDistributions(p, shown)
 	for _, d := range shown {
 		for _, text := range skew(d) {
-			p.Line("  ", p.Paint(layout.Yellow, text))
+			p.Painted(layout.Yellow, 2, text)
 		}
 	}
 	legend := fromWhen(shown)
@@ -149,6 +150,16 @@ func (d distribution) says(s statistic) bool {
 	return s.Taken(d.Time) && (d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns"))
 }
 
+// figure is the statistic as a figure of its run.
+func (d distribution) figure(s statistic) (v layout.Datum, known bool) {
+	if d.run == nil {
+		return v, false
+	}
+	f := analysis.FigureCalled(d.metric + "_" + s.Key)
+	value, known := f.Value(d.run)
+	return layout.Datum{Figure: f.Name, Value: value}, known
+}
+
 // measured are the times of a run that mean something, in the order of a
 // record's life. What another tool measured beside these keeps its own name, and
 // comes after them.
@@ -185,9 +196,13 @@ func printDistributions(p *layout.Page, all []distribution) {
 	if some {
 		t.Add(open...)
 	}
+	data := map[[2]int]layout.Datum{}
 	for _, s := range statistics {
 		row := []string{"  " + s.name}
 		for _, d := range all {
+			if v, known := d.figure(s); known {
+				data[[2]int{len(t.Rows), len(row)}] = v
+			}
 			row = append(row, s.text(d))
 		}
 		t.Add(row...)
@@ -195,7 +210,7 @@ func printDistributions(p *layout.Page, all []distribution) {
 	if p.Width < layout.Width {
 		t.Gap = 1
 	}
-	p.Table(t, 2)
+	p.TableOf(t, 2, data)
 }
 
 // columnHead is a metric's name in two lines: "send" above "response". That it is

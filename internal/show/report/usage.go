@@ -148,6 +148,7 @@ func printCompression(p *layout.Page, r *result.Run) {
 		decompress = append(decompress, speed(c.DecompressMBPerS))
 	}
 	t := layout.Table{Rows: [][]string{names, ratios, compress, decompress}, Gap: 4}
+	p.Record(layout.Block{Kind: layout.BlockTable, Table: t, Heads: 1})
 	for _, line := range t.Text() {
 		p.Line(line)
 	}

@@ -16,13 +16,7 @@ import (
 // measured system fared.
 func printVerdict(p *layout.Page, r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
-	style := layout.Green
-	switch {
-	case v.Status != result.Valid:
-		style = layout.Red
-	case !proven(&r.Run):
-		style = layout.Yellow
-	}
+	style := standingStyle(&r.Run)
 	status := "MEASUREMENT " + heading(&r.Run)
 	when := layout.Moment(analysis.StartedAt(&r.Run), "2006-01-02 15:04:05 UTC") + "  " + method(&r.Run)
 	between := "  "
@@ -35,7 +29,7 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 		p.Styled(layout.Red, "because", reason)
 	}
 	if info.Interrupted {
-		p.Labelled("interrupted", "the run was ended early; the figures speak of what there was")
+		p.Labelled("interrupted", endedEarly)
 	}
 	for _, warning := range v.Warnings {
 		p.Styled(layout.Yellow, "warning", warning)
@@ -46,6 +40,20 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 	if len(v.Reasons)+len(v.Warnings)+len(r.Notes) > 0 || info.Interrupted {
 		p.Line()
 	}
+}
+
+// endedEarly is what to know of a run that a person ended.
+const endedEarly = "the run was ended early; the figures speak of what there was"
+
+// standingStyle is the style of a run's standing.
+func standingStyle(r *result.Run) string {
+	switch {
+	case r.Verdict.Status != result.Valid:
+		return layout.Red
+	case !proven(r):
+		return layout.Yellow
+	}
+	return layout.Green
 }
 
 // printSystem writes the outcome of the measured system in a line, and goes on below it.

@@ -2,6 +2,8 @@ package report
 
 import (
 	"fmt"
+	"math"
+	"slices"
 	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -16,7 +18,11 @@ const barColumns = 30
 // places from one second to the next: eyes may rest on one.
 func (l *Live) view() []string {
 	p := layout.NewPage(0, l.o.Colour)
-	lines := []string{p.Paint(layout.Bold, l.o.Name) + "  " + l.where()}
+	var lines []string
+	if l.of.runs > 0 {
+		lines = append(lines, l.of.line())
+	}
+	lines = append(lines, p.Paint(layout.Bold, l.o.Name)+"  "+l.where())
 	if l.last == nil {
 		return l.clip(lines)
 	}
@@ -39,6 +45,9 @@ func (l *Live) view() []string {
 		viewRow(layout.Words(l.o.Metric), "p50 "+p50, "p99 "+p99),
 		viewRow("consumer lag", lagOf(i), "gate "+l.paintGate(p, i), boundOf(i)),
 	)
+	if drawn := l.lagOverTime(); drawn != "" {
+		lines = append(lines, drawn)
+	}
 	if l.event != "" {
 		lines = append(lines, "  "+strings.TrimLeft(l.event, " "))
 	}
@@ -71,10 +80,13 @@ func (l *Live) paintGate(p *layout.Page, i result.Interval) string {
 	return "open"
 }
 
+// viewLabel is the width of the labels of the view.
+const viewLabel = 22
+
 // viewRow has a label, a figure to the right of its column, and notes.
 func viewRow(label, figure string, notes ...string) string {
 	var b strings.Builder
-	b.WriteString(layout.Pad("  "+label, 22) + layout.PadLeft(figure, 14))
+	b.WriteString(layout.Pad("  "+label, viewLabel) + layout.PadLeft(figure, 14))
 	for _, note := range notes {
 		b.WriteString("   " + layout.Pad(note, 20))
 	}
@@ -98,9 +110,33 @@ func (l *Live) where() string {
 	if l.phase.Name == "drain" {
 		of = " of at most "
 	}
-	filled := min(max(int(barColumns*(float64(done)/float64(total))), 0), barColumns)
-	bar := strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
-	return fmt.Sprintf("%-7s  %s  %s%s%s", l.phase.Name, bar, seconds(done), of, seconds(total))
+	return fmt.Sprintf("%-7s  %s  %s%s%s", l.phase.Name, progressBar(float64(done)/float64(total)), seconds(done), of,
+		seconds(total))
+}
+
+// progressBar is a bar of which so much is filled, from 0 to 1.
+func progressBar(share float64) string {
+	filled := min(max(int(barColumns*share), 0), barColumns)
+	return strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
+}
+
+// line has the bar of the runs that are made, and what goes on.
+func (c campaignAt) line() string {
+	return fmt.Sprintf("%s  run %d of %d  %s", progressBar(float64(c.run-1)/float64(c.runs)), c.run, c.runs, c.left)
+}
+
+// lagOverTime draws the lag of the last intervals from 0 to the highest of them, as many as
+// the width has room for; "" before two are known.
+func (l *Live) lagOverTime() string {
+	const label = "  lag over time"
+	known := slices.DeleteFunc(slices.Clone(l.lags), math.IsNaN)
+	if len(known) < 2 {
+		return ""
+	}
+	highest := slices.Max(known)
+	lead, end := layout.Pad(label, viewLabel), "  up to "+records(highest)
+	room := max(l.o.Width-layout.Columns(lead+end), 0)
+	return lead + layout.Sparkline(l.lags[max(len(l.lags)-room, 0):], 0, highest) + end
 }
 
 // clip keeps every line within the terminal: a line that wraps would take two,

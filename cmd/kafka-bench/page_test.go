@@ -1,0 +1,74 @@
+package main
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+)
+
+// pageTitle is what the page of a thing has for its title.
+func pageTitle(page string) string {
+	_, rest, _ := strings.Cut(page, "<title>")
+	title, _, _ := strings.Cut(rest, "</title>")
+	return title
+}
+
+// Reports, comparisons and histories are pages too.
+func TestPages(t *testing.T) {
+	recorded(t)
+	for args, want := range map[string]string{
+		"report runs/base-1":                    "base – Run – Kafka Bench",
+		"report runs/base-1 runs/slow-1":        "2 runs – Runs beside each other – Kafka Bench",
+		"report runs/sweep-acks":                "sweep-acks – Study – Kafka Bench",
+		"report runs/sweep-acks --by lag_peak":  "sweep-acks – Study – Kafka Bench",
+		"compare runs/base-* runs/slow-*":       "runs/slow-* against runs/base-* – Comparison – Kafka Bench",
+		"history base --figure acked_per_s":     "base – History – Kafka Bench",
+		"compare runs/sweep-acks --figures all": "sweep-acks-all against sweep-acks-1 – Comparison – Kafka Bench",
+	} {
+		got := invoke(t, append(strings.Fields(args), "--format", "html")...)
+		if title := pageTitle(got.stdout); title != want || got.code != exitValid || got.stderr != "" {
+			t.Errorf("%s: exit code %d, %q, title %q, want %q", args, got.code, got.stderr, title, want)
+		}
+	}
+	wantBad(t, invoke(t, "report", "runs/base-1", "--format", "html", "--hlog-summary"),
+		"--hlog-summary and --hlog-merge have no page; leave --format html out")
+	wantBad(t, invoke(t, "report", "runs/base-1", "--format", "htm"),
+		`--format: there is no format "htm"; choose one of text, markdown, csv, json, html`)
+}
+
+// A run and a campaign write their page into their folder, or where they are told to, and say
+// last where it is.
+func TestRunWritesItsPage(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		out := t.TempDir()
+		elsewhere := filepath.Join(t.TempDir(), "a page.html")
+		for _, c := range []struct {
+			args        []string
+			file, title string
+		}{
+			{[]string{"--page"}, "page.html", "s – Run – Kafka Bench"},
+			{[]string{"--page=" + elsewhere}, elsewhere, "s – Run – Kafka Bench"},
+			{[]string{"--page", "--repeat", "2"}, "page.html", "s – Study – Kafka Bench"},
+		} {
+			got := l.invoke(t, append([]string{"run", write(t, tiny), "--cluster", "embedded", "--out", out}, c.args...)...)
+			lines := strings.Split(strings.TrimSpace(got.stdout), "\n")
+			path, said := strings.CutPrefix(lines[len(lines)-1], "Page: ")
+			page, err := os.ReadFile(path)
+			if !said || !strings.HasSuffix(path, c.file) || err != nil || pageTitle(string(page)) != c.title || got.code != exitValid {
+				t.Errorf("%v: exit code %d, %v, %q, the page is %q", c.args, got.code, err, lines[len(lines)-1], pageTitle(string(page)))
+			}
+		}
+	})
+}
+
+// A page that could not be written is refused before anything is started.
+func TestPageIsRefused(t *testing.T) {
+	dir := t.TempDir()
+	for file, want := range map[string]string{
+		dir:                             "--page " + dir + " is a folder; name a file, as in " + filepath.Join(dir, "page.html"),
+		filepath.Join(dir, "no/p.html"): "--page: stat " + filepath.Join(dir, "no") + ": no such file or directory",
+	} {
+		wantBad(t, invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", dir, "--page="+file), want)
+	}
+}

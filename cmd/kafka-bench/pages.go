@@ -1,0 +1,177 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/show/web"
+)
+
+// pagesName is the command that makes this program the process that serves the live page of a
+// run, and its metrics.
+const pagesName = "pages"
+
+// pagesCommand has no interface for people: a run starts it, and tells it on its standard input
+// what to serve. It takes one core at most, and leaves that to everybody else first.
+func pagesCommand() *cobra.Command {
+	return &cobra.Command{
+		Use: pagesName, Hidden: true, Args: cobra.NoArgs,
+		Short: "Serve the page of a run; only a run calls this",
+		RunE: func(c *cobra.Command, _ []string) error {
+			signal.Ignore(os.Interrupt, syscall.SIGTERM) // the run decides
+			giveWay()
+			return web.Serve(c.Context(), os.Stdin, os.Stdout)
+		},
+	}
+}
+
+// pagesFlags are those of commands whose runs can be watched.
+type pagesFlags struct {
+	web       string // the address of the page; "" is none
+	metrics   string // the address of the metrics; "" is none
+	tokenFile string // what a scrape must have
+}
+
+// anyFree is the address of the page if --web has none.
+const anyFree = "127.0.0.1:0"
+
+func addPages(c *cobra.Command, flags *pagesFlags) {
+	f := c.Flags()
+	f.StringVar(&flags.web, "web", "", "show what goes on in a browser: on a free port of this machine, or at `ADDRESS`")
+	f.Lookup("web").NoOptDefVal = anyFree
+	f.StringVar(&flags.metrics, "metrics", "",
+		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
+	f.StringVar(&flags.tokenFile, "metrics-token-file", "",
+		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
+}
+
+// shortestToken bounds a token from below, in bytes.
+const shortestToken = 16
+
+// options turns the flags into what is served, with all faults at once. args are the arguments
+// beside them.
+func (f pagesFlags) options(args ...string) (o web.Options, err error) {
+	var faults []error
+	for _, arg := range args {
+		if _, err := web.ParseAddress(arg); err == nil && f.web == anyFree {
+			faults = append(faults, fmt.Errorf("--web has its address behind an equals sign: write --web=%s", arg))
+		}
+	}
+	parse := func(flag, text string) *web.Address {
+		if text == "" {
+			return nil
+		}
+		a, err := web.ParseAddress(text)
+		if err != nil {
+			faults = append(faults, fmt.Errorf("%s: %w", flag, err))
+		}
+		return &a
+	}
+	o.Page, o.Metrics = parse("--web", f.web), parse("--metrics", f.metrics)
+	if f.tokenFile != "" {
+		text, err := os.ReadFile(f.tokenFile)
+		o.Token = strings.TrimSpace(string(text))
+		switch {
+		case err != nil:
+			faults = append(faults, fmt.Errorf("--metrics-token-file: %w", err))
+		case len(o.Token) < shortestToken || strings.ContainsAny(o.Token, " \t\r\n"):
+			faults = append(faults, fmt.Errorf("--metrics-token-file %s: a token is one word of %d characters or more, "+
+				"as from: openssl rand -hex 16", f.tokenFile, shortestToken))
+		case f.metrics == "":
+			faults = append(faults, errors.New("--metrics-token-file is for --metrics; add that, or leave it out"))
+		}
+	} else if len(faults) == 0 && o.Metrics != nil && !o.Metrics.Loopback() {
+		faults = append(faults, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400, "+
+			"or name a token with --metrics-token-file: other machines reach this one", f.metrics))
+	}
+	return o, errors.Join(faults...)
+}
+
+// startTimeout is how long the process may take to open its addresses.
+const startTimeout = 10 * time.Second
+
+// watched is the process that serves what goes on, if one is wanted.
+type watched struct {
+	pages *web.Pages // nil: nobody wants one
+	cmd   *exec.Cmd
+	warn  func(string)
+}
+
+// openPages starts the process, and says where the page and the metrics are. Its error means
+// that nothing was started.
+func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
+	if r.served.Page == nil && r.served.Metrics == nil {
+		return &watched{}, nil
+	}
+	w := &watched{warn: r.progress}
+	if err := w.start(r.served); err != nil {
+		return nil, err
+	}
+	if w.pages.URL != "" {
+		tellPage(w.pages.URL, w.pages.Warning, stdout, stderr)
+	}
+	if w.pages.Metrics != "" {
+		fmt.Fprintf(stdout, "metrics: %s\n", w.pages.Metrics)
+	}
+	say := r.progress
+	r.progress = func(text string) {
+		say(text)
+		w.pages.Status(text)
+	}
+	r.pages = w.pages
+	return w, nil
+}
+
+// start starts the process: this program, as a child that ends with its standard input.
+func (w *watched) start(o web.Options) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the program's own file: %w", err)
+	}
+	w.cmd = exec.Command(program, pagesName)
+	w.cmd.Stderr = os.Stderr
+	w.cmd.Env = append(w.cmd.Environ(), "GOMAXPROCS=1")
+	apart(w.cmd)
+	in, err := w.cmd.StdinPipe()
+	if err != nil {
+		return err
+	}
+	out, err := w.cmd.StdoutPipe()
+	if err != nil {
+		return err
+	}
+	if err := w.cmd.Start(); err != nil {
+		return fmt.Errorf("starting the process of the page: %w", err)
+	}
+	hangs := time.AfterFunc(startTimeout, func() { _ = w.cmd.Process.Kill() })
+	defer hangs.Stop()
+	o.Warn = func(text string) { w.warn("warning: " + text) }
+	if w.pages, err = web.Connect(in, out, o); err != nil {
+		_ = in.Close()
+		_ = w.cmd.Wait()
+		return err
+	}
+	return nil
+}
+
+// close waits until the open pages have what was recorded, and ends the process.
+func (w *watched) close() {
+	if w.pages == nil {
+		return
+	}
+	w.pages.Finish()
+	_ = w.cmd.Process.Kill() // one that has ended is as good
+	_ = w.cmd.Wait()
+	if n := w.pages.Dropped(); n > 0 {
+		w.warn(fmt.Sprintf("the page was not told of %d steps: its process was slow", n))
+	}
+}

@@ -1,0 +1,169 @@
+//go:build full
+
+package main
+
+import (
+	"bufio"
+	"bytes"
+	"encoding/json"
+	"io"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// shownState is what the test reads of a state of the live page.
+type shownState struct {
+	EndNs *int64 `json:"end_ns"`
+	Ended bool   `json:"ended"`
+	Page  string `json:"page"`
+}
+
+// A whole run is on its page while it goes on, and its metrics can be scraped. In the end the
+// page is the one that its report is, and nothing stays running.
+func TestRunShowsItself(t *testing.T) {
+	t.Chdir(t.TempDir())
+	said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
+	args := []string{"run", "quick", "--cluster", "embedded", "--web", "--metrics", "127.0.0.1:0"}
+	go func() { ended <- exitCode(stderr, surroundings{}.run(t.Context(), args, said, stderr)) }()
+	url, metrics := said.after(t, "page: "), said.after(t, "metrics: ")
+	answer, err := http.Get(url + "events")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	var last shownState
+	shown, inTime := 0, 0
+	for lines := bufio.NewReader(answer.Body); !last.Ended; {
+		line, err := lines.ReadString('\n')
+		if err != nil {
+			t.Fatal(err)
+		}
+		text, some := strings.CutPrefix(line, "data: ")
+		if !some {
+			continue
+		}
+		before := last
+		last = shownState{}
+		if err := json.Unmarshal([]byte(text), &last); err != nil {
+			t.Fatal(err)
+		}
+		if last.EndNs != nil && (before.EndNs == nil || *before.EndNs != *last.EndNs) {
+			shown++
+			if newer := writtenAfter(t, *last.EndNs); newer < 2 {
+				inTime++
+			}
+		}
+	}
+	// The page gives way to the run, so that a machine that has more to do than it can may show
+	// some intervals late.
+	if shown < 5 || 2*inTime <= shown {
+		t.Errorf("%d intervals were shown, %d of them before the second after them was written", shown, inTime)
+	}
+	page := download(t, strings.TrimSuffix(url, "/")+last.Page)
+	answer.Body.Close()
+	var scraped string
+	for { // until the process has ended
+		answer, err := http.Get(metrics)
+		if err != nil {
+			break
+		}
+		text, _ := io.ReadAll(answer.Body)
+		answer.Body.Close()
+		scraped = string(text)
+	}
+	if code := <-ended; code != exitValid || stderr.Len() > 0 {
+		t.Errorf("exit code %d: %s", code, stderr)
+	}
+	dir := onlyRun(t, "runs").Dir
+	report := invoke(t, "report", dir, "--format", "html")
+	if got, want := mainPart(page), mainPart(report.stdout); got != want || want == "" {
+		t.Errorf("the page of the run has %d bytes, that of its report %d", len(got), len(want))
+	}
+	if !strings.Contains(scraped, `phase="ended"`) {
+		t.Errorf("the last scrape is not of the end:\n%.300s", scraped)
+	}
+	if c, err := net.Dial("tcp", strings.Trim(strings.TrimPrefix(url, "http:"), "/")); err == nil {
+		c.Close()
+		t.Error("the page is still served")
+	}
+}
+
+// writtenAfter is how many intervals the run has written that end after a moment.
+func writtenAfter(t *testing.T, endNs int64) (n int) {
+	t.Helper()
+	files, err := filepath.Glob(filepath.Join("runs", "*", result.IntervalsFile))
+	if err != nil || len(files) != 1 {
+		t.Fatalf("%v, %v", files, err)
+	}
+	text, err := os.ReadFile(files[0])
+	if err != nil {
+		t.Fatal(err)
+	}
+	for line := range bytes.Lines(text) {
+		var i result.Interval
+		if json.Unmarshal(line, &i) == nil && i.EndNs > endNs {
+			n++
+		}
+	}
+	return n
+}
+
+func download(t *testing.T, address string) string {
+	t.Helper()
+	answer, err := http.Get(address)
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
+	if err != nil || answer.StatusCode != http.StatusOK {
+		t.Fatalf("%s: %s, %v", address, answer.Status, err)
+	}
+	return string(text)
+}
+
+// mainPart is what stands in the main part of a page.
+func mainPart(page string) string {
+	_, rest, _ := strings.Cut(page, "<main")
+	main, _, _ := strings.Cut(rest, "</main>")
+	return main
+}
+
+// A run whose page has no place to be served does not begin.
+func TestRunWithoutAPlaceForItsPage(t *testing.T) {
+	t.Chdir(t.TempDir())
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer listener.Close()
+	taken := listener.Addr().String()
+	for _, command := range []string{"run", "search"} {
+		wantBad(t, invoke(t, command, write(t, tiny), "--cluster", "embedded", "--web="+taken),
+			"--web: "+taken+": another program listens there; choose another port, or 0 for any that is free")
+	}
+	if entries, err := os.ReadDir("runs"); err == nil && len(entries) > 0 {
+		t.Errorf("%d folders were left behind", len(entries))
+	}
+}
+
+// A campaign and a search are on a page too, and nobody who looks holds them up.
+func TestCampaignAndSearchShowThemselves(t *testing.T) {
+	t.Chdir(t.TempDir())
+	file := write(t, tiny)
+	for _, args := range [][]string{
+		{"run", file, "--repeat", "2"},
+		{"search", file, "--max-probes", "4", "--probe", "300ms", "--confirm", "300ms"},
+	} {
+		got := invoke(t, append(args, "--cluster", "embedded", "--web")...)
+		if !strings.Contains(got.stdout, "page: http://127.0.0.1:") || got.code > exitInvalid || strings.Contains(got.stderr, "lost") {
+			t.Errorf("%v: exit code %d\n%s\n%s", args, got.code, got.stdout, got.stderr)
+		}
+	}
+}

@@ -1,0 +1,80 @@
+package pages
+
+import (
+	"bytes"
+	"html/template"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/show/chart"
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+// Widths that charts are laid out for, in CSS pixels: that of a page, and that of a telephone.
+const (
+	wideChart   = 860
+	narrowChart = 328
+)
+
+// heavyDrawing is from how many bytes on a drawing is only there for wide screens. Others scroll
+// it: the page of an hour would have too many bytes.
+const heavyDrawing = 50_000
+
+// tableRows bounds the table of a chart.
+const tableRows = 60
+
+// drawn is a chart by its name. What a run has no data for is a sentence, or nothing at all of
+// a chart that is only for some runs.
+func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
+	c, err := chart.Named(name)
+	if err != nil {
+		return []Part{{Chart: &Chart{Name: name, Missing: err.Error()}}}
+	}
+	spec, err := c.Draw(in)
+	if err != nil && !needed {
+		return nil
+	}
+	if err != nil {
+		why := strings.TrimPrefix(err.Error(), "chart "+name+": ")
+		return []Part{{Chart: &Chart{Name: name, Missing: c.Title + ": not drawn, as " + why + "."}}}
+	}
+	return []Part{p.chartOf(name, spec)}
+}
+
+// chartOf lays a chart out. Its title and its notes stand beside the drawing.
+func (p *Page) chartOf(name string, spec draw.Spec) Part {
+	v := &Chart{ID: p.id("chart " + name), Name: name, Title: spec.Title, Alt: spec.Alt, Notes: spec.Notes,
+		Table: plainTable(spec.Title+", values", spec.Table(tableRows)), Crosshair: p.crosshairOf(spec)}
+	bare := spec
+	bare.Title, bare.Notes = "", nil
+	v.Wide = svg(bare, spec, wideChart, v.ID+"-wide")
+	if len(v.Wide) < heavyDrawing {
+		v.Narrow = svg(bare, spec, narrowChart, v.ID+"-narrow")
+	}
+	return Part{Chart: v}
+}
+
+// svg is the drawing of bare under the title of spec. It is safe in a page: draw escapes what
+// is untrusted.
+func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
+	scene := bare.Layout(width)
+	scene.Title, scene.Alt = spec.Title, spec.Alt
+	var b bytes.Buffer
+	_ = scene.SVG(&b, draw.SVGOptions{ID: id}) // a buffer has no errors
+	return template.HTML(b.String())
+}
+
+// Drawing is a chart without what stands beside it in a page, for wide and for narrow screens.
+// Errors are those of the chart.
+func Drawing(name string, in chart.Input) (wide, narrow template.HTML, err error) {
+	c, err := chart.Named(name)
+	if err != nil {
+		return "", "", err
+	}
+	spec, err := c.Draw(in)
+	if err != nil {
+		return "", "", err
+	}
+	bare := spec
+	bare.Title, bare.Notes = "", nil
+	return svg(bare, spec, wideChart, name+"-wide"), svg(bare, spec, narrowChart, name+"-narrow"), nil
+}

@@ -1,0 +1,106 @@
+package pages
+
+import (
+	"bytes"
+	"crypto/sha256"
+	_ "embed"
+	"encoding/base64"
+	"fmt"
+	"html/template"
+	"io"
+	"strings"
+
+	"kafkabench.example/kafka-bench/internal/show/draw"
+)
+
+//go:embed assets/page.html
+var pageHTML string
+
+//go:embed assets/page.css
+var pageCSS string
+
+//go:embed assets/chart.js
+var chartJS string
+
+//go:embed assets/list.js
+var listJS string
+
+// Style is the CSS of every page, with that of the charts.
+func Style() string { return pageCSS + draw.Style() }
+
+// Scripts are the ES modules of every page, by file name. None imports another.
+func Scripts() map[string]string { return map[string]string{"chart.js": chartJS, "list.js": listJS} }
+
+// Options say where a page will be.
+type Options struct {
+	// Href is the address of the page of a run, by the run's folder; "" if there is none.
+	// Nil: no run has a page.
+	Href func(dir string) string
+	// Assets is what the addresses of page.css and of Scripts begin with, for a server
+	// that sends the policy itself. "" has them in the page, with a policy.
+	Assets string
+	// Modules are scripts of the server beside Scripts, by file name.
+	Modules []string
+	// Links stand above the page.
+	Links []Link
+}
+
+// Link is a text that leads somewhere.
+type Link struct{ Text, Href string }
+
+// written is what the template takes.
+type written struct {
+	*Page
+	Policy template.HTMLAttr
+	CSS    template.CSS
+	JS     []template.JS
+	Assets string
+	Names  []string // of linked scripts
+	Links  []Link
+	Grids  []grid
+	Charts bool
+}
+
+// Write writes the page as HTML. Errors are those of w.
+func (p *Page) Write(w io.Writer, o Options) error {
+	t, err := template.New("page").Funcs(template.FuncMap{"href": func(dir string) string {
+		if o.Href == nil || dir == "" {
+			return ""
+		}
+		return o.Href(dir)
+	}}).Parse(pageHTML)
+	if err != nil {
+		return err
+	}
+	page := written{Page: p, Assets: o.Assets, Links: o.Links, Grids: p.grids}
+	scripts := []string{chartJS, listJS}
+	if o.Assets == "" {
+		page.CSS, page.Policy = template.CSS(Style()), template.HTMLAttr(`content="`+policy(Style(), scripts)+`"`)
+		for _, script := range scripts {
+			page.JS = append(page.JS, template.JS(script))
+		}
+	} else {
+		page.Names = append([]string{"chart.js", "list.js"}, o.Modules...)
+	}
+	var b bytes.Buffer
+	if err := t.Execute(&b, page); err != nil {
+		return fmt.Errorf("the page could not be written: %w", err)
+	}
+	_, err = w.Write(b.Bytes())
+	return err
+}
+
+// policy allows the style and the scripts that a page holds, and nothing else.
+func policy(style string, scripts []string) string {
+	var hashes []string
+	for _, script := range scripts {
+		hashes = append(hashes, hashOf(script))
+	}
+	return "default-src 'none'; style-src " + hashOf(style) + "; script-src " + strings.Join(hashes, " ") +
+		"; base-uri 'none'; form-action 'none'"
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}

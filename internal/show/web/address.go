@@ -1,0 +1,84 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"net"
+	"strconv"
+	"strings"
+)
+
+// Address is where pages are served. The zero value is no address.
+type Address struct {
+	host string // as it was given
+	port string
+}
+
+// ParseAddress reads host:port. Port 0 is any that is free.
+func ParseAddress(text string) (Address, error) {
+	host, port, err := net.SplitHostPort(text)
+	if err != nil {
+		return Address{}, fmt.Errorf(
+			"%q is no address; write it as 127.0.0.1:8780, or 127.0.0.1:0 for a port that is free", text)
+	}
+	if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+		return Address{}, fmt.Errorf("%q has no port from 0 to 65535; write it as 127.0.0.1:8780", text)
+	}
+	if host == "" {
+		host = "0.0.0.0"
+	}
+	return Address{host: strings.ToLower(host), port: port}, nil
+}
+
+// String is the address as ParseAddress reads it.
+func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
+
+// Loopback reports whether only this machine reaches the address.
+func (a Address) Loopback() bool { return loopback(a.host) }
+
+// loopback reports whether a host, without a port, is this machine to itself.
+func loopback(host string) bool {
+	ip := net.ParseIP(host)
+	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
+}
+
+// everywhere reports whether the address is every address of the machine.
+func (a Address) everywhere() bool {
+	ip := net.ParseIP(a.host)
+	return ip != nil && ip.IsUnspecified()
+}
+
+// names reports whether a Host header names the address. A page elsewhere can have its own
+// name lead here, but it can't choose the name that its visitor's browser sends. Its port may
+// be another: that of a tunnel. A host that is an IP address is no name that leads elsewhere.
+func (a Address) names(header string) bool {
+	host := strings.ToLower(header)
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		host = h
+	}
+	host = strings.TrimSuffix(strings.TrimPrefix(host, "["), "]")
+	return loopback(host) || host == a.host || a.everywhere() && net.ParseIP(host) != nil
+}
+
+// url is the address as a browser takes it, with the port that is in use.
+func (a Address) url(port string) string {
+	return "http://" + net.JoinHostPort(a.reachable(), port) + "/"
+}
+
+// reachable is the host of the URL: of every address of the machine one that another machine
+// may reach.
+func (a Address) reachable() string {
+	if !a.everywhere() {
+		return a.host
+	}
+	addresses, _ := net.InterfaceAddrs() // without one it is this machine's own
+	for _, address := range addresses {
+		if n, ok := address.(*net.IPNet); ok && n.IP.To4() != nil && !n.IP.IsLoopback() && !n.IP.IsLinkLocalUnicast() {
+			return n.IP.String()
+		}
+	}
+	return "127.0.0.1"
+}
+
+// errTaken is part of what Open returns if another program listens there.
+var errTaken = errors.New("another program listens there; choose another port, or 0 for any that is free")

@@ -1,0 +1,417 @@
+package web
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"html/template"
+	"io"
+	"net/http"
+	"path/filepath"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/show/follow"
+	"kafkabench.example/kafka-bench/internal/show/pages"
+	"kafkabench.example/kafka-bench/internal/show/promrun"
+)
+
+// Serve is the child's side: it reads what the run tells from in, and writes one line to out,
+// which says where it serves or why it can't. It returns when the run has told it to finish, and
+// nobody waits for anything any more, or when in ends.
+func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	from := json.NewDecoder(in)
+	var s setup
+	if err := from.Decode(&s); err != nil {
+		return fmt.Errorf("reading what to serve: %w", err)
+	}
+	l, err := newLive(ctx, s)
+	if err != nil {
+		return json.NewEncoder(out).Encode(opened{Error: err.Error()})
+	}
+	var servers sync.WaitGroup
+	defer servers.Wait()
+	defer cancel()
+	answer := opened{}
+	if l.page != nil {
+		answer.Page, answer.Warning = l.page.URL(), l.page.Warning()
+		servers.Go(func() { _ = l.page.Serve(ctx, l.handler()) }) // the run sees that the child has ended
+	}
+	if l.scrapes != nil {
+		answer.Metrics = l.scrapes.url()
+		servers.Go(func() { _ = l.scrapes.door.serve(ctx, l.scrapes) })
+	}
+	if err := json.NewEncoder(out).Encode(answer); err != nil {
+		return err
+	}
+	l.conduct(ctx, messagesOf(ctx, from))
+	return nil
+}
+
+// messagesOf reads messages until the input ends, and closes the channel then. What is no
+// message ends it too: only a run writes there.
+func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
+	messages := make(chan message)
+	go func() {
+		defer close(messages)
+		for {
+			var m message
+			if from.Decode(&m) != nil {
+				return
+			}
+			select {
+			case messages <- m:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return messages
+}
+
+// live is a run, or a campaign of runs, that goes on. One goroutine conducts; handlers read
+// what is behind the lock.
+type live struct {
+	page      *Door // nil: nobody wants one
+	tabs      *tabs
+	scrapes   *scrapes // nil: nobody wants metrics
+	collector *promrun.Collector
+
+	// Of the conducting goroutine.
+	seen     *seen // nil without a run
+	status   string
+	progress Progress
+	changes  <-chan follow.Change // of the present run; nil without
+	stop     func()               // ends the follower
+
+	mu       sync.Mutex
+	subject  string // the folder of the run, or of the campaign; "" without
+	campaign bool
+	ended    bool
+}
+
+// newLive opens the addresses.
+func newLive(ctx context.Context, s setup) (*live, error) {
+	l := &live{tabs: newTabs(), stop: func() {}}
+	open := func(address string) (*Door, error) {
+		a, err := ParseAddress(address)
+		if err != nil {
+			return nil, err
+		}
+		return Open(ctx, a)
+	}
+	if s.Page != "" {
+		d, err := open(s.Page)
+		if err != nil {
+			return nil, fmt.Errorf("--web: %w", err)
+		}
+		l.page = d
+	}
+	if s.Metrics != "" {
+		d, err := open(s.Metrics)
+		if err == nil {
+			l.collector = promrun.New()
+			l.scrapes, err = newScrapes(d, s.Token, l.collector)
+		}
+		if err != nil {
+			if l.page != nil {
+				err = errors.Join(err, l.page.Close())
+			}
+			return nil, fmt.Errorf("--metrics: %w", err)
+		}
+	}
+	return l, nil
+}
+
+// conduct takes in what is told and what the run writes, and shows it, until the end.
+func (l *live) conduct(ctx context.Context, messages <-chan message) {
+	defer func() { l.stop() }()
+	for {
+		select {
+		case m, more := <-messages:
+			switch {
+			case !more:
+				return
+			case m.Do == doFinish:
+				l.finish(ctx, messages)
+				return
+			}
+			l.take(ctx, m)
+		case c, more := <-l.changes:
+			l.follow(c, more)
+		case <-l.tabs.joined:
+		case <-ctx.Done():
+			return
+		}
+		l.show()
+	}
+}
+
+// take takes in what the run tells.
+func (l *live) take(ctx context.Context, m message) {
+	switch m.Do {
+	case doRun:
+		l.stop()
+		l.seen, l.status = &seen{}, ""
+		l.changes, l.stop = l.following(ctx, m.Dir)
+		l.setSubject(m.Dir, false)
+	case doCampaign:
+		l.setSubject(m.Dir, true)
+	case doProgress:
+		l.progress = *m.Progress
+	case doStatus:
+		l.status = m.Text
+	}
+}
+
+// setSubject says what was recorded. A campaign stays that, whatever runs it has.
+func (l *live) setSubject(dir string, campaign bool) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if !l.campaign {
+		l.subject, l.campaign = dir, campaign
+	}
+}
+
+// following follows the run in dir. The channel is closed when there is nothing more.
+func (l *live) following(ctx context.Context, dir string) (changes <-chan follow.Change, stop func()) {
+	ctx, cancel := context.WithCancel(ctx)
+	to := make(chan follow.Change)
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		defer close(to)
+		library, err := OpenLibrary(filepath.Dir(dir))
+		if err != nil {
+			return // the run would not have told of it
+		}
+		defer library.Close()
+		f, err := follow.Open(library.root, filepath.Base(dir))
+		if err != nil {
+			return
+		}
+		defer f.Close()
+		f.Histograms = l.scrapes != nil
+		for {
+			change, err := f.Next(ctx)
+			if err != nil {
+				return // it ended, or its folder is gone
+			}
+			select {
+			case to <- change:
+			case <-ctx.Done():
+				return
+			}
+		}
+	}()
+	return to, func() {
+		cancel()
+		<-done
+	}
+}
+
+// follow takes in what the run wrote.
+func (l *live) follow(c follow.Change, more bool) {
+	if !more {
+		l.changes = nil
+		return
+	}
+	if l.collector != nil {
+		l.collector.Take(c)
+	}
+	if l.seen.take(c) {
+		l.status = "" // the phase says what goes on
+	}
+}
+
+// show sends the state to the tabs. Without a tab nothing is laid out.
+func (l *live) show() {
+	if l.page == nil || l.tabs.open() == 0 {
+		return
+	}
+	if text, err := json.Marshal(l.state()); err == nil { // it has nothing that has no JSON
+		l.tabs.publish(text)
+	}
+}
+
+// state is what the page shows now.
+func (l *live) state() state {
+	s := state{
+		Status: l.status, Progress: l.progress.Text, Done: max(0, l.progress.Run-1), Of: l.progress.Of, Values: []value{},
+		Charts: map[string]drawing{}, Events: []shownEvent{},
+	}
+	l.mu.Lock()
+	if l.campaign {
+		s.Name = entryOf(filepath.Base(l.subject), version{}).name
+	}
+	if s.Ended = l.ended; l.ended && l.subject != "" {
+		s.Page = "/page"
+	}
+	l.mu.Unlock()
+	if l.seen != nil {
+		l.seen.fill(&s)
+	}
+	return s
+}
+
+// finish says that the end has come, and waits until the tabs that are open have taken over the page of
+// what was recorded, and until there was one more scrape.
+func (l *live) finish(ctx context.Context, messages <-chan message) {
+	l.followToTheEnd(ctx)
+	l.mu.Lock()
+	l.ended = true
+	l.mu.Unlock()
+	l.status = "ended"
+	l.show()
+	tabs, scrape := time.NewTimer(tabsTimeout), time.NewTimer(scrapeTimeout)
+	defer tabs.Stop()
+	defer scrape.Stop()
+	looking, scraping := l.page != nil, l.scrapes != nil
+	if scraping {
+		l.scrapes.ended.Store(true)
+	}
+	for looking && l.tabs.open() > 0 || scraping {
+		select {
+		case <-l.tabs.left:
+		case <-l.tabs.joined:
+			l.show()
+		case <-tabs.C:
+			looking = false
+		case <-l.done():
+			scraping = false
+		case <-scrape.C:
+			scraping = false
+		case <-messages: // nobody writes after this: the run is gone
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// done is the channel of scrapes; nil without.
+func (l *live) done() <-chan struct{} {
+	if l.scrapes == nil {
+		return nil
+	}
+	return l.scrapes.done
+}
+
+// followToTheEnd takes in what the run still wrote, if it ended in order.
+func (l *live) followToTheEnd(ctx context.Context) {
+	timer := time.NewTimer(endTimeout)
+	defer timer.Stop()
+	for l.changes != nil {
+		select {
+		case c, more := <-l.changes:
+			l.follow(c, more)
+		case <-timer.C: // it was abandoned
+			return
+		case <-ctx.Done():
+			return
+		}
+	}
+}
+
+// handler answers browsers.
+func (l *live) handler() http.Handler {
+	var once sync.Once
+	var page []byte
+	var failure error
+	recorded := func() ([]byte, error) {
+		once.Do(func() { page, failure = l.recorded() })
+		return page, failure
+	}
+	mux := http.NewServeMux()
+	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
+		var page []byte
+		var err error
+		if l.over() {
+			page, err = recorded()
+		} else {
+			page, err = livePage()
+		}
+		answerLive(w, page, err)
+	})
+	mux.HandleFunc("GET /page", func(w http.ResponseWriter, r *http.Request) {
+		if !l.over() {
+			http.NotFound(w, r)
+			return
+		}
+		page, err := recorded()
+		answerLive(w, page, err)
+	})
+	mux.Handle("GET /events", l.tabs)
+	mux.HandleFunc("GET /assets/{file}", serveAsset)
+	return mux
+}
+
+func answerLive(w http.ResponseWriter, page []byte, err error) {
+	if err != nil {
+		http.Error(w, err.Error(), statusOf(err))
+		return
+	}
+	write(w, http.StatusOK, page)
+}
+
+// over reports whether there is a page of what was recorded.
+func (l *live) over() bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return l.ended && l.subject != ""
+}
+
+// recorded is the page of the run or the campaign that has ended: the one that a report of its
+// folder is. No run has a page of its own here, as this server ends.
+func (l *live) recorded() ([]byte, error) {
+	l.mu.Lock()
+	dir, campaign := l.subject, l.campaign
+	l.mu.Unlock()
+	library, err := OpenLibrary(filepath.Dir(dir))
+	if err != nil {
+		return nil, err
+	}
+	defer library.Close()
+	p, err := library.page(filepath.Base(dir), campaign)
+	if err != nil {
+		return nil, err
+	}
+	var b bytes.Buffer
+	err = p.Write(&b, pages.Options{Assets: ofServer.assets()})
+	return b.Bytes(), err
+}
+
+// page is the page of a run or a campaign.
+func (l *Library) page(folder string, campaign bool) (*pages.Page, error) {
+	if !campaign {
+		r, err := l.run(folder)
+		if err != nil {
+			return nil, err
+		}
+		return pages.Run(r), nil
+	}
+	c, err := l.campaign(folder)
+	if err != nil {
+		return nil, err
+	}
+	return pages.Study(c, "")
+}
+
+// livePage is the page before it has a state, and without scripts.
+func livePage() ([]byte, error) {
+	t, err := template.New("live").Parse(liveHTML)
+	if err != nil {
+		return nil, err
+	}
+	var main, page bytes.Buffer
+	if err := t.Execute(&main, liveCharts()); err != nil {
+		return nil, fmt.Errorf("the page could not be written: %w", err)
+	}
+	p := &pages.Page{Kind: "Run", Title: "Run that goes on", Main: template.HTML(main.String())}
+	err = p.Write(&page, pages.Options{Assets: ofServer.assets(), Modules: []string{"live.js"}})
+	return page.Bytes(), err
+}

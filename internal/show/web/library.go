@@ -1,0 +1,202 @@
+package web
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Library is a folder of runs and campaigns. It reads what it is asked for, and nothing that is
+// outside of the folder. Its methods may be called from several goroutines.
+type Library struct {
+	dir  string // as the user wrote it
+	root *os.Root
+	fsys fs.FS // of root
+
+	mu        sync.Mutex
+	rows      map[string]kept[result.Row]
+	campaigns map[string]kept[*result.Campaign]
+}
+
+// kept is what was read of a file, and which version of the file that was.
+type kept[T any] struct {
+	version version
+	value   T
+	err     error
+}
+
+// version tells two versions of a file apart.
+type version struct {
+	size int64
+	at   time.Time
+}
+
+// mostKept bounds what is kept of each kind.
+const mostKept = 20_000
+
+// OpenLibrary opens the folder. Close the Library in the end.
+func OpenLibrary(dir string) (*Library, error) {
+	root, err := os.OpenRoot(dir)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, fmt.Errorf("there is no folder %s; name the one that the runs are in", dir)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("the folder of the runs: %w", err)
+	}
+	return &Library{
+		dir: dir, root: root, fsys: root.FS(),
+		rows: map[string]kept[result.Row]{}, campaigns: map[string]kept[*result.Campaign]{},
+	}, nil
+}
+
+// Close closes the folder.
+func (l *Library) Close() error { return l.root.Close() }
+
+// entry is a folder of a run or a campaign. All but its version follows from its name.
+type entry struct {
+	folder  string
+	name    string    // of the scenario, as far as a folder's name has it
+	at      time.Time // when it was made; zero if the name does not say
+	version version   // of its run.json or campaign.json
+}
+
+// folderName is a folder's name as package result makes it: time, name, id.
+var folderName = regexp.MustCompile(`^(\d{8}T\d{6}Z)-(.+)-([a-z2-7]{6})$`)
+
+func entryOf(folder string, v version) entry {
+	e := entry{folder: folder, name: folder, version: v}
+	if parts := folderName.FindStringSubmatch(folder); parts != nil {
+		if at, err := time.Parse("20060102T150405Z", parts[1]); err == nil {
+			e.name, e.at = parts[2], at
+		}
+	}
+	return e
+}
+
+// list are the folders, the latest first: names begin with the time. It opens none of
+// their files.
+func (l *Library) list() (runs, campaigns []entry, err error) {
+	folders, err := result.Folders(l.fsys, ".")
+	if err != nil {
+		return nil, nil, fmt.Errorf("the folder %s: %w", l.dir, err)
+	}
+	slices.Reverse(folders)
+	for _, folder := range folders {
+		if info, err := fs.Stat(l.fsys, path.Join(folder, result.SummaryFile)); err == nil {
+			runs = append(runs, entryOf(folder, version{info.Size(), info.ModTime()}))
+		} else if info, err := fs.Stat(l.fsys, path.Join(folder, result.CampaignFile)); err == nil {
+			campaigns = append(campaigns, entryOf(folder, version{info.Size(), info.ModTime()}))
+		}
+	}
+	return runs, campaigns, nil
+}
+
+// row is what a list shows of a run.
+func (l *Library) row(e entry) (result.Row, error) {
+	return look(l, l.rows, e, func() (result.Row, error) { return result.ReadRow(l.fsys, e.folder) })
+}
+
+// campaignFile is the file of a campaign.
+func (l *Library) campaignFile(e entry) (*result.Campaign, error) {
+	return look(l, l.campaigns, e, func() (*result.Campaign, error) { return result.ReadCampaignFile(l.fsys, e.folder) })
+}
+
+// look returns what is kept of an entry, or reads it if its file is another now.
+func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, error)) (T, error) {
+	l.mu.Lock()
+	k, known := all[e.folder]
+	l.mu.Unlock()
+	if known && k.version == e.version {
+		return k.value, k.err
+	}
+	k = kept[T]{version: e.version}
+	k.value, k.err = read()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(all) >= mostKept {
+		clear(all)
+	}
+	all[e.folder] = k
+	return k.value, k.err
+}
+
+// lastLine is when a run wrote something last.
+func (l *Library) lastLine(e entry) time.Time {
+	at := e.version.at
+	for _, name := range []string{result.IntervalsFile, result.EventsFile} {
+		if info, err := fs.Stat(l.fsys, path.Join(e.folder, name)); err == nil && info.ModTime().After(at) {
+			at = info.ModTime()
+		}
+	}
+	return at
+}
+
+// run reads a run. Its folder is named as the user would name it.
+func (l *Library) run(folder string) (*result.Recorded, error) {
+	if err := checkFolder(folder); err != nil {
+		return nil, err
+	}
+	r, err := result.ReadFS(l.fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	r.Dir = l.path(r.Dir)
+	return r, nil
+}
+
+// campaign reads a campaign and its runs.
+func (l *Library) campaign(folder string) (*result.RecordedCampaign, error) {
+	if err := checkFolder(folder); err != nil {
+		return nil, err
+	}
+	c, err := result.ReadCampaignFS(l.fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	c.Dir = l.path(c.Dir)
+	for _, r := range c.Runs {
+		if r != nil {
+			r.Dir = l.path(r.Dir)
+		}
+	}
+	return c, nil
+}
+
+// summary reads run.json of a run without its lines.
+func (l *Library) summary(folder string) (*result.Recorded, error) {
+	run, err := result.ReadSummary(l.fsys, folder)
+	if err != nil {
+		return nil, err
+	}
+	return &result.Recorded{Dir: l.path(folder), Run: *run}, nil
+}
+
+// path is a folder as the user would name it.
+func (l *Library) path(folder string) string { return filepath.Join(l.dir, filepath.FromSlash(folder)) }
+
+// folder is a path of path taken back; "" if it is not of this folder.
+func (l *Library) folder(dir string) string {
+	folder, err := filepath.Rel(l.dir, dir)
+	if err != nil || checkFolder(folder) != nil {
+		return ""
+	}
+	return folder
+}
+
+// checkFolder refuses what is no name of a folder in the library. The root would refuse it too.
+func checkFolder(folder string) error {
+	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, `/\`) {
+		return fmt.Errorf("%q is no folder of a run: %w", folder, fs.ErrNotExist)
+	}
+	return nil
+}

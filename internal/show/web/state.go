@@ -1,0 +1,191 @@
+package web
+
+import (
+	_ "embed"
+	"html/template"
+	"slices"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/plan/unit"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/chart"
+	"kafkabench.example/kafka-bench/internal/show/follow"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/pages"
+)
+
+// state is what a live page shows, whole: a tab that has the latest needs no other.
+type state struct {
+	Name     string `json:"name"` // of the run, or of the campaign
+	Run      string `json:"run"`  // the present one; "" between runs
+	Status   string `json:"status"`
+	Progress string `json:"progress"`
+	Done     int    `json:"done"` // runs that are made, of Of
+	Of       int    `json:"of"`   // 0 if nobody knows
+	// EndNs is the end of the latest interval; null before the first.
+	EndNs  *int64             `json:"end_ns"`
+	Values []value            `json:"values"`
+	Charts map[string]drawing `json:"charts"` // by name, as far as there is data
+	Events []shownEvent       `json:"events"` // the latest first
+	Ended  bool               `json:"ended"`
+	// Page is where the page of what was recorded is; "" before the end, and if nothing was.
+	Page string `json:"page"`
+}
+
+// value is what the latest interval says in one number.
+type value struct {
+	Name  string `json:"name"`
+	Text  string `json:"text"`
+	Value string `json:"value"` // in full; "" if nobody knows
+}
+
+// drawing is a chart for wide and for narrow screens.
+type drawing struct {
+	Wide   template.HTML `json:"wide"`
+	Narrow template.HTML `json:"narrow"`
+}
+
+type shownEvent struct {
+	At     string `json:"at"`
+	Kind   string `json:"kind"`
+	What   string `json:"what"`
+	Reason string `json:"reason"`
+}
+
+// liveChart is a chart of a live page.
+type liveChart struct{ Name, Title string }
+
+// liveCharts are those that are drawn while a run goes on, as far as it has the data.
+func liveCharts() (charts []liveChart) {
+	for _, name := range []string{"timeline", "lag", "age", "gate", "resources"} {
+		if c, err := chart.Named(name); err == nil {
+			charts = append(charts, liveChart{c.Name, c.Title})
+		}
+	}
+	return charts
+}
+
+// mostEvents bounds the events of a live page.
+const mostEvents = 50
+
+// seen is what was seen of the present run.
+type seen struct {
+	run    result.Recorded
+	phase  string // "" before the first
+	drawn  int    // the intervals that charts has
+	charts map[string]drawing
+}
+
+// take takes in what came of the run, and reports whether a phase began.
+func (s *seen) take(c follow.Change) (began bool) {
+	if c.Run != nil {
+		s.run.Run = *c.Run
+	}
+	for _, i := range c.Intervals {
+		s.run.Intervals = append(s.run.Intervals, slim(i))
+	}
+	for _, e := range c.Events {
+		if e.Kind == "phase" {
+			s.phase, began = e.What, true
+		}
+	}
+	s.run.Events = append(s.run.Events, c.Events...)
+	return began
+}
+
+// slim is an interval without what no live chart draws: a run may go on for days.
+func slim(i result.Interval) result.Interval {
+	i.LagPartitions, i.BacklogPartition, i.AckedPartition, i.DeliveredPartition = nil, nil, nil, nil
+	i.LagSamples = slices.Clone(i.LagSamples)
+	for n := range i.LagSamples {
+		i.LagSamples[n].Partitions = nil
+	}
+	return i
+}
+
+// fill puts what is seen of the run into a state.
+func (s *seen) fill(to *state) {
+	to.Run = layout.List(s.run.Run.Run.Name, s.run.Run.Run.ID)
+	if to.Name == "" {
+		to.Name = s.run.Run.Run.Name
+	}
+	if n := len(s.run.Intervals); n > 0 {
+		last := s.run.Intervals[n-1]
+		to.EndNs, to.Values = &last.EndNs, valuesOf(last)
+		if to.Status == "" {
+			to.Status = s.phase + ", at " + unit.Span(time.Duration(last.EndNs).Round(100*time.Millisecond))
+		}
+	} else if to.Status == "" {
+		to.Status = s.phase
+	}
+	for _, e := range slices.Backward(s.run.Events) {
+		if len(to.Events) == mostEvents {
+			break
+		}
+		to.Events = append(to.Events, shownEvent{
+			At: unit.Seconds(float64(e.AtNs) / 1e9), Kind: e.Kind, What: e.What, Reason: e.Reason,
+		})
+	}
+	to.Charts = s.draw()
+}
+
+// draw lays the charts out, if there is an interval that they don't have.
+func (s *seen) draw() map[string]drawing {
+	if s.drawn == len(s.run.Intervals) && s.charts != nil {
+		return s.charts
+	}
+	s.drawn, s.charts = len(s.run.Intervals), map[string]drawing{}
+	in := chart.Input{Runs: []*result.Recorded{&s.run}}
+	for _, c := range liveCharts() {
+		if wide, narrow, err := pages.Drawing(c.Name, in); err == nil { // no chart yet, or not of this run
+			s.charts[c.Name] = drawing{wide, narrow}
+		}
+	}
+	return s.charts
+}
+
+// valuesOf are the values of an interval.
+func valuesOf(i result.Interval) []value {
+	rate := func(name string, n int64) value {
+		if i.Seconds() <= 0 {
+			return value{Name: name, Text: unit.Absent}
+		}
+		v := float64(n) / i.Seconds()
+		return value{name, unit.PerSecond(v), layout.Raw(v)}
+	}
+	count := func(name string, n *int64) value {
+		if n == nil {
+			return value{Name: name, Text: unit.Absent}
+		}
+		return value{name, unit.Count(*n), layout.Raw(float64(*n))}
+	}
+	values := []value{
+		rate("Offered", i.Scheduled), rate("Acked", i.Acked), rate("Delivered", i.Delivered), rate("Shed", i.Shed),
+	}
+	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"} {
+		if t, some := i.Time[metric]; some && t.Count > 0 {
+			name := layout.Words(metric) + " p99"
+			values = append(values, value{name, unit.Nanos(t.P99Ns), layout.Raw(float64(t.P99Ns))})
+			break
+		}
+	}
+	values = append(values, count("Consumer lag", i.LagRecords), count("Backlog", &i.BacklogRecords),
+		count("Deferred", &i.DeferredRecords))
+	if i.GateOpen != nil {
+		word := "closed"
+		if *i.GateOpen {
+			word = "open"
+		}
+		values = append(values, value{Name: "Gate", Text: word})
+	}
+	return values
+}
+
+//go:embed assets/live.html
+var liveHTML string
+
+//go:embed assets/live.js
+var liveJS string
+
+//go:embed assets/site.css
+var siteCSS string

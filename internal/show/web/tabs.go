@@ -1,0 +1,118 @@
+package web
+
+import (
+	"fmt"
+	"net/http"
+	"sync"
+	"time"
+)
+
+// mostTabs bounds the tabs that a page is kept up to date in.
+const mostTabs = 16
+
+// tabTimeout is how long a tab may take for a state.
+const tabTimeout = 10 * time.Second
+
+// tabs sends states to those who look, as server-sent events. Each state is whole, so a
+// tab needs only the latest: one that is slow misses states, and nobody waits for it.
+type tabs struct {
+	joined chan struct{} // has a value when a tab came
+	left   chan struct{} // has a value when a tab went
+
+	mu   sync.Mutex
+	all  map[chan []byte]struct{} // of one state each
+	last []byte
+}
+
+func newTabs() *tabs {
+	return &tabs{joined: make(chan struct{}, 1), left: make(chan struct{}, 1), all: map[chan []byte]struct{}{}}
+}
+
+// signal puts a value into a channel of one.
+func signal(c chan struct{}) {
+	select {
+	case c <- struct{}{}:
+	default:
+	}
+}
+
+// open is how many tabs there are.
+func (t *tabs) open() int {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	return len(t.all)
+}
+
+// publish sends a state to all tabs, in place of one that a tab has not taken yet.
+func (t *tabs) publish(state []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	t.last = state
+	for tab := range t.all {
+		replace(tab, state)
+	}
+}
+
+// replace puts a state into a tab's buffer of one. Only one goroutine at a time may call it.
+func replace(tab chan []byte, state []byte) {
+	select {
+	case <-tab:
+	default:
+	}
+	tab <- state
+}
+
+// join adds a tab, which has the latest state at once; nil if there are too many.
+func (t *tabs) join() chan []byte {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if len(t.all) >= mostTabs {
+		return nil
+	}
+	tab := make(chan []byte, 1)
+	if t.last != nil {
+		tab <- t.last
+	}
+	t.all[tab] = struct{}{}
+	signal(t.joined)
+	return tab
+}
+
+// leave takes a tab away.
+func (t *tabs) leave(tab chan []byte) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	delete(t.all, tab)
+	signal(t.left)
+}
+
+// ServeHTTP sends states until the tab is closed.
+func (t *tabs) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	w.Header().Set("Content-Type", "text/event-stream")
+	if r.Method == http.MethodHead {
+		return
+	}
+	tab := t.join()
+	if tab == nil {
+		w.Header().Del("Content-Type")
+		http.Error(w, fmt.Sprintf("The page is open in %d tabs already. Close one, and load this one again.", mostTabs),
+			http.StatusServiceUnavailable)
+		return
+	}
+	defer t.leave(tab)
+	c := http.NewResponseController(w)
+	for {
+		if err := c.Flush(); err != nil {
+			return
+		}
+		select {
+		case state := <-tab:
+			_ = c.SetWriteDeadline(time.Now().Add(tabTimeout)) // without one the server's holds
+			if _, err := fmt.Fprintf(w, "data: %s\n\n", state); err != nil {
+				return
+			}
+		case <-r.Context().Done():
+			return
+		}
+	}
+}
