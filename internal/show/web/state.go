@@ -113,7 +113,8 @@ func slim(i result.Interval) result.Interval {
 		StartNs: i.StartNs, EndNs: i.EndNs, Phase: i.Phase, ReadFromNs: i.ReadFromNs, ReadToNs: i.ReadToNs,
 		Scheduled: i.Scheduled, Shed: i.Shed, Acked: i.Acked, Delivered: i.Delivered,
 		DeferredRecords: i.DeferredRecords, BacklogRecords: i.BacklogRecords, LagRecords: i.LagRecords,
-		TimeLagNs: i.TimeLagNs, QueueOldestUnackedNs: i.QueueOldestUnackedNs, GateOpen: i.GateOpen,
+		InFlightRecords: i.InFlightRecords, UndeliveredRecords: i.UndeliveredRecords, TimeLagNs: i.TimeLagNs,
+		QueueOldestUnackedNs: i.QueueOldestUnackedNs, GateOpen: i.GateOpen,
 		BoundRecords: i.BoundRecords, ProcessCPUCores: i.ProcessCPUCores, ProcessRSSBytes: i.ProcessRSSBytes,
 		BrokerCPUCores: i.BrokerCPUCores, Brokers: i.Brokers, Host: i.Host, Time: map[string]result.IntervalTime{},
 	}
@@ -160,7 +161,7 @@ func (s *seen) fill(to *state) {
 // draw lays the charts out, if there is an interval that they don't have, and no rest.
 func (s *seen) draw() map[string]drawing {
 	began := time.Now()
-	if s.charts != nil && (s.drawn == len(s.run.Intervals) || began.Before(s.restedAt)) {
+	if s.drawn == len(s.run.Intervals) || began.Before(s.restedAt) {
 		return s.charts
 	}
 	s.drawn, s.charts = len(s.run.Intervals), map[string]drawing{}

@@ -36,7 +36,7 @@ func TestSlimIntervalsAreEnough(t *testing.T) {
 		for _, i := range r.Intervals {
 			kept := slim(i)
 			slimmed.Intervals = append(slimmed.Intervals, kept)
-			if got, want := valuesOf(kept), valuesOf(i); !reflect.DeepEqual(got, want) {
+			if got, want := valuesOf(&r.Run, kept), valuesOf(&r.Run, i); !reflect.DeepEqual(got, want) {
 				t.Errorf("%s: the values are %v, want %v", r.Run.Run.Name, got, want)
 			}
 			if kept.Processes != nil || kept.Groups != nil || kept.LagPartitions != nil {
