@@ -65,6 +65,9 @@ ifneq ($(COMPILER),)
 	$(WITH_C) $(TIER) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
 endif
 
+ui: tool ## the pages in a real browser: needs Node 20 and Chromium (SCREENSHOTS=1: pictures of them, in build/ui/screenshots)
+	@cd ui && node check.js && npm ci --silent && node setup.js && SCREENSHOTS=$(SCREENSHOTS) node --test --test-reporter=spec --test-concurrency=2 tests/
+
 vet: ## go vet and gofmt, of all tiers
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go' 2>/dev/null || find . -name '*.go')); \
 	  if [ -n "$$unformatted" ]; then echo "not gofmt-ed: $$unformatted"; exit 1; fi
@@ -145,6 +148,6 @@ rename-module: bin/tools/rename ## give the module another import path (MODULE=e
 	@bin/tools/rename '$(MODULE)'
 
 clean: ## remove what was built
-	rm -rf bin
+	rm -rf bin build ui/node_modules
 
 .PHONY: $(shell sed -n 's/^\([a-z-]*\):.*/\1/p' $(MAKEFILE_LIST))
