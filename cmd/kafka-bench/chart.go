@@ -12,6 +12,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/result/figure"
 	"kafkabench.example/kafka-bench/internal/show/chart"
 	"kafkabench.example/kafka-bench/internal/show/drawvg"
@@ -119,6 +120,7 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 		return c, in, errors.Join(faults...)
 	}
 	in.Campaign, in.Runs, err = readReported(dirs)
+	in.Runs, _ = result.Distinct(in.Runs) // a pattern may name a campaign and its runs
 	if in.Campaign != nil {
 		in.Runs = nil // the chart chooses of the campaign's
 	}

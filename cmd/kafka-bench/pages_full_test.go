@@ -62,7 +62,7 @@ func TestRunShowsItself(t *testing.T) {
 		answer.Body.Close()
 		scraped = string(text)
 	}
-	if code := <-ended; code != exitValid || stderr.Len() > 0 {
+	if code := <-ended; code > exitInvalid || stderr.Len() > 0 { // a busy machine makes a run invalid
 		t.Errorf("exit code %d: %s", code, stderr)
 	}
 	dir := onlyRun(t, "runs").Dir
@@ -170,9 +170,9 @@ func TestRunWithoutAPlaceForItsPage(t *testing.T) {
 func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, tiny)
-	for _, args := range [][]string{
-		{"run", file, "--repeat", "2"},
-		{"search", file, "--max-probes", "4", "--probe", "300ms", "--confirm", "300ms"},
+	for kind, args := range map[string][]string{
+		"Study":  {"run", file, "--repeat", "2"},
+		"Search": {"search", file, "--max-probes", "4", "--probe", "300ms", "--confirm", "300ms"},
 	} {
 		said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
 		go func() {
@@ -187,7 +187,7 @@ func TestCampaignAndSearchShowThemselves(t *testing.T) {
 		}
 		title := pageTitle(download(t, strings.TrimSuffix(url, "/")+last.Page))
 		leave()
-		if code := <-ended; !strings.Contains(title, "– Study –") || code > exitInvalid || strings.Contains(stderr.String(), "lost") {
+		if code := <-ended; !strings.Contains(title, "– "+kind+" –") || code > exitInvalid || strings.Contains(stderr.String(), "lost") {
 			t.Errorf("%v: exit code %d, title %q\n%s", args, code, title, stderr)
 		}
 	}
