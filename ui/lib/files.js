@@ -34,8 +34,11 @@ function valueIn(interval, figure, series, place) {
   if (counts.has(figure)) return perSecond(interval, interval[figure]);
   if (figure === "bound_records" && interval.phase === "drain") return null;
   if (figure.startsWith("time.")) {
-    const [, metric] = figure.split(".");
-    return interval.time?.[metric]?.count > 0 ? interval.time[metric][last] : null;
+    const time = interval.time?.[figure.split(".")[1]];
+    // A percentile is drawn where at least ten values lie beyond it.
+    const beyond = { p50_ns: 0.5, p90_ns: 0.1, p99_ns: 0.01 }[last];
+    if (!(time?.count > 0) || (beyond && Math.round(time.count * beyond * 1e6) / 1e6 < 10)) return null;
+    return time[last];
   }
   if (figure.startsWith("host.")) {
     const value = interval.host?.[last] ?? null;
