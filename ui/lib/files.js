@@ -32,6 +32,10 @@ const perSecond = (interval, count) => (count === null || count === undefined ? 
 function valueIn(interval, figure, series, place) {
   const last = figure.split(".").at(-1);
   if (counts.has(figure)) return perSecond(interval, interval[figure]);
+  const open = interval.in_flight_records + interval.backlog_records;
+  if (figure === "time_lag_ns" && interval.undelivered_records === undefined && interval.time_lag_ns === 0 && open > 0) {
+    return null; // nobody knows which records have arrived
+  }
   if (figure === "bound_records" && interval.phase === "drain") return null;
   if (figure.startsWith("time.")) {
     const time = interval.time?.[figure.split(".")[1]];
