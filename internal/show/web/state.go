@@ -161,6 +161,9 @@ func (s *seen) fill(to *state) {
 // draw lays the charts out, if there is an interval that they don't have, and no rest.
 func (s *seen) draw() map[string]drawing {
 	began := time.Now()
+	if s.charts == nil {
+		s.charts = map[string]drawing{} // the page wants an object, also of a run without an interval
+	}
 	if s.drawn == len(s.run.Intervals) || began.Before(s.restedAt) {
 		return s.charts
 	}
