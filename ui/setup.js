@@ -21,7 +21,7 @@ function changed(from, name, id, change) {
 const hostile = (text) => {
   const run = JSON.parse(text);
   run.run.name = hostileText;
-  run.run.id = "h0st1l";
+  run.run.id = "h2st3l";
   run.verdict.warnings = [hostileText];
   run.run.driver = { ...run.run.driver, name: hostileText };
   return JSON.stringify(run);
@@ -40,7 +40,7 @@ async function killed() {
   }
   run.child.kill("SIGKILL");
   await run.ended;
-  fs.renameSync(path.dirname(file), folder(special.killed, "k1ll3d"));
+  fs.renameSync(path.dirname(file), folder(special.killed, "k3ll3d"));
 }
 
 async function makeLibrary() {
@@ -48,14 +48,14 @@ async function makeLibrary() {
   const old = "internal/result/testdata/20261121T195900Z-overload-tight-t3va6k";
   fs.cpSync(path.join(root, old), path.join(library, path.basename(old)), { recursive: true });
   const like = latest("overload-tight");
-  changed(like, special.broken, "br0k3n", (text) => text.slice(0, 1000));
-  changed(like, special.newer, "n3w3r0", (text) => JSON.stringify({ ...JSON.parse(text), schema_version: 1000 }));
-  const events = path.join(changed(like, special.hostile, "h0st1l", hostile), "events.ndjson");
+  changed(like, special.broken, "br4k3n", (text) => text.slice(0, 1000));
+  changed(like, special.newer, "n3w3r2", (text) => JSON.stringify({ ...JSON.parse(text), schema_version: 1000 }));
+  const events = path.join(changed(like, special.hostile, "h2st3l", hostile), "events.ndjson");
   const event = { at_ns: 1e9, kind: "fault", what: hostileText, reason: hostileText };
   fs.appendFileSync(events, `${JSON.stringify(event)}\n`);
-  fs.mkdirSync(folder(special.described, "d3scr1"));
+  fs.mkdirSync(folder(special.described, "d3scr2"));
   const scenario = path.join(root, latest("slow-consumer"), "scenario.yaml");
-  fs.copyFileSync(scenario, path.join(folder(special.described, "d3scr1"), "scenario.yaml"));
+  fs.copyFileSync(scenario, path.join(folder(special.described, "d3scr2"), "scenario.yaml"));
   const foreign = path.join(root, "internal/result/foreign/testdata");
   const ssp = fs.readdirSync(path.join(foreign, "ssp")).filter((n) => n.endsWith(".json"))
     .map((n) => path.join(foreign, "ssp", n));

@@ -11,7 +11,7 @@ import { chromiumPath, screenshots } from "./places.js";
 const axeSource = fs.readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
 
 export async function launch() {
-  const args = process.getuid?.() === 0 ? ["--no-sandbox"] : [];
+  const args = ["--disable-gpu", ...(process.getuid?.() === 0 ? ["--no-sandbox"] : [])];
   return chromium.launch({ executablePath: chromiumPath, args, headless: true });
 }
 

@@ -14,7 +14,9 @@ before(async () => { browser = await launch(); });
 after(() => browser.close());
 
 test("every link of every page leads to a page, and to its part", async () => {
-  // The browser reads each file and says where its links lead. It need not draw 500 pages for that.
+  // The browser reads each file and says where its links lead. It need not draw 500 pages for that,
+  // nor get their drawings, which have no links.
+  const drawing = /<svg .*?<\/svg>/gs;
   const { page, close } = await open(browser, url(site));
   const index = url(path.join(site, "index.html"));
   const todo = [index];
@@ -35,7 +37,7 @@ test("every link of every page leads to a page, and to its part", async () => {
         links: all("[href]", "href").map((href) => new URL(href, base).href),
         loaded: all("[src]", "src"), ids: all("[id]", "id"),
       };
-    }, [fs.readFileSync(file, "utf8"), next]);
+    }, [fs.readFileSync(file, "utf8").replace(drawing, ""), next]);
     assert.deepEqual(found.loaded, [], `${next} loads nothing`);
     ids.set(next, new Set(found.ids));
     assert.equal(ids.get(next).size, found.ids.length, `${next} has no ID twice`);

@@ -96,6 +96,7 @@ func (p *Page) sections(all []layout.Section, first string) {
 		if title == "" {
 			title = first
 		}
+		s.Title = title // also the name of its tables
 		if parts := partsOf(s); len(parts) > 0 {
 			p.section(title, parts...)
 			p.Sections[len(p.Sections)-1].Note = s.Note

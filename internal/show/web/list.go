@@ -146,7 +146,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 	case row.Interrupted:
 		shown.Verdict, shown.Tone = "interrupted, "+row.Status, pages.Doubtful
 	case row.Imported != "":
-		shown.Verdict, shown.Tone = row.Status+", imported from "+row.Imported, pages.Plain
+		shown.Verdict, shown.Tone = "imported from "+row.Imported, pages.Plain // and not judged by our rules
 	case row.Status == result.Valid:
 		shown.Tone = pages.Good
 	}
