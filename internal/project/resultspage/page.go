@@ -30,7 +30,7 @@ func (s *shelf) page() ([]byte, error) {
 		"ours":  s.ours, "reported": reported, "highest": s.highest, "lowest": s.lowest,
 		"reportedOverCap": s.reportedOverCap, "idle": s.idle, "drain": s.drain,
 		"recovery": s.recovery,
-		"goals":    s.goalTable, "study": s.study, "missingStudies": s.missingStudies, "howMade": s.howMade,
+		"goals":    s.goalTable, "missingStudies": s.missingStudies,
 		"neededBound": s.neededBound,
 		"suite":       s.suite, "suiteGoals": s.suiteGoals, "suiteVerdicts": s.suiteVerdicts,
 		"missingSuites": s.missingSuites, "accounted": s.accounted,

@@ -178,9 +178,6 @@ func (s *shelf) one(scenario string) *result.Recorded {
 // all are all runs of the scenarios that were reported on.
 func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
 
-// ofStudies are all runs of the studies.
-func (s *shelf) ofStudies() []*result.Recorded { return runsOf(s.studies) }
-
 func runsOf(entries []entry) []*result.Recorded {
 	var all []*result.Recorded
 	for i := range entries {

@@ -36,32 +36,6 @@ func (s *shelf) missingOf(names []string) string {
 	return "Not made for this page, and left out: " + strings.Join(missing, ", ") + "."
 }
 
-// howMade says how the runs of the studies were made, and where that is not as the
-// presets have it.
-func (s *shelf) howMade() (string, error) {
-	runs := s.ofStudies()
-	if len(runs) == 0 {
-		return "", nil
-	}
-	where, err := whereOf(runs)
-	if err != nil {
-		return "", err
-	}
-	text := "Measured on: " + where
-	for _, name := range studies {
-		e := s.of(name)
-		if len(e.runs()) == 0 {
-			continue
-		}
-		shortened, err := e.shortened()
-		if err != nil {
-			return "", err
-		}
-		text += shortened
-	}
-	return text + " " + leftOut(runs), nil
-}
-
 func runsText(n int) string {
 	if n == 1 {
 		return "1 run"

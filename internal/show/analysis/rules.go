@@ -48,6 +48,16 @@ type Finding struct {
 	Said   string // by the runs themselves
 }
 
+// OfBackpressure tells whether it is what a controller held, or what that cost.
+func (f Finding) OfBackpressure() bool {
+	switch f.Rule {
+	case BoundKept, BoundUndecided, BoundExceeded, TargetKept, TargetMissed, CapacityUnused, ConsumersIdle, BoundTooSmall,
+		AllAlike, AllSaturated:
+		return true
+	}
+	return false
+}
+
 const (
 	// noticeable is the smallest share of the load whose loss is reported.
 	noticeable = 0.005

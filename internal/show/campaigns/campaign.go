@@ -97,11 +97,24 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	for _, c := range s.Cells {
 		d.Cells = append(d.Cells, CellDocument{Cell: c, Warnings: doubts(&c)})
 	}
-	if a, asked := answers.Named(s); asked {
+	switch a, asked := answers.Named(s); {
+	case asked:
 		d.answer(a)
+	case d.ofBackpressure():
+		held, _ := report.Held(s.Variants())
+		if !s.Unranked() || len(held) == 0 {
+			held = append(held, d.Answer.Sentence)
+		}
+		d.Answer.Sentence = strings.Join(held, " ")
 	}
 	d.Notes = append([]string{}, slices.Concat(s.Recorded.Notes, s.Campaign.Notes, unasked(s), unsettledNote(s))...)
 	return d, nil
+}
+
+// ofBackpressure tells whether controllers are compared: then the answer begins with what they
+// held, and at what price.
+func (d *CampaignDocument) ofBackpressure() bool {
+	return d.Search == nil && d.Campaign.Question != "" && analysis.UnderBackpressure(d.study.Variants())
 }
 
 // answer puts a named answer in the place of the ranking.

@@ -20,13 +20,17 @@ import (
 func (d *CampaignDocument) markdown(w io.Writer) error {
 	m := &layout.Markdown{}
 	told := d.Answer.Name != "" // below its table
-	if told {
+	switch {
+	case told:
 		m.Line("### ", layout.Prose(cmp.Or(d.Campaign.Question, d.Campaign.Name)))
-	} else {
+	case d.ofBackpressure():
+		m.Line("### ", layout.Prose(d.Campaign.Question))
+		m.Paragraph("**", layout.Prose(d.Answer.Sentence), "**")
+	default:
 		m.Line("### ", layout.Prose(d.Answer.Sentence))
-	}
-	if d.Campaign.Question != "" && !told {
-		m.Paragraph("**", layout.Prose(d.Campaign.Question), "**")
+		if d.Campaign.Question != "" {
+			m.Paragraph("**", layout.Prose(d.Campaign.Question), "**")
+		}
 	}
 	if by := d.Answer.rankedBy(); by != "" {
 		m.Paragraph(layout.Prose("Ranked by " + by + "."))

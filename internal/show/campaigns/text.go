@@ -276,7 +276,9 @@ func (d *CampaignDocument) caveats(p *layout.Page) {
 // sentences are the findings, and the warnings with what became of single runs.
 func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if all := d.study.Variants(); d.Search == nil && len(all) > 0 {
-		found = report.Findings(all)
+		if found = report.Findings(all); d.ofBackpressure() {
+			_, found = report.Held(all)
+		}
 	}
 	for i, planned := range d.study.Recorded.Campaign.Runs {
 		if planned.Error != "" {

@@ -54,7 +54,7 @@ func validRuns(valid, all int) Badge {
 	return b
 }
 
-// severalCharts are the percentiles, the timeline and the lag of the first few runs that finished.
+// severalCharts are the lag, the percentiles and the timeline of the first few runs that finished.
 func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	finished := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return !r.Run.Finished() })
 	if len(finished) == 0 {
@@ -62,7 +62,7 @@ func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	}
 	shown := finished[:min(len(finished), chart.MaxRuns)]
 	var parts []Part
-	for _, c := range []shownChart{{"percentiles", true}, {"timeline", true}, {"lag", false}} {
+	for _, c := range []shownChart{{"lag", false}, {"percentiles", true}, {"timeline", true}} {
 		parts = append(parts, p.drawn(c.name, chart.Input{Runs: shown}, c.needed)...)
 	}
 	if left := len(finished) - len(shown); left > 0 {

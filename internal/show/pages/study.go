@@ -54,18 +54,38 @@ func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 			typical = append(typical, r)
 		}
 	}
-	charts := studyCharts
+	charts := slices.Clone(studyCharts)
 	switch {
 	case d.Search != nil:
-		charts = searchCharts
+		charts = slices.Clone(searchCharts)
 	case d.Answer.Name == slopeAnswer:
-		charts = append(slices.Clone(charts), shownChart{"stored", false})
+		charts = append(charts, shownChart{"stored", false})
+	}
+	if !varies(c, "load.compression") && !varies(c, "load.record.payload") {
+		charts = slices.DeleteFunc(charts, func(s shownChart) bool { return s.name == "codecs" })
 	}
 	figures := d.Figures()
-	p.charts("Charts", charts, chart.Input{Campaign: c, Figures: figures[:min(len(figures), cellsShown)]})
-	p.severalCharts("Charts of typical runs", typical)
+	ofCells := func() {
+		p.charts("Charts", charts, chart.Input{Campaign: c, Figures: figures[:min(len(figures), cellsShown)]})
+	}
+	ofRuns := func() { p.severalCharts("Charts of typical runs", typical) }
+	if analysis.UnderBackpressure(d.Variants()) { // the lag over time is what it is about
+		ofRuns()
+		ofCells()
+	} else {
+		ofCells()
+		ofRuns()
+	}
 	if t := runsTable(c.Runs); t != nil {
 		p.section("Runs", Part{Table: t})
 	}
 	return p, nil
+}
+
+// varies reports whether the scenarios of a campaign differ in a setting.
+func varies(c *result.RecordedCampaign, path string) bool {
+	cells := c.Campaign.Cells
+	return slices.ContainsFunc(cells, func(cell result.Cell) bool {
+		return cell.Scenario.Get(path) != cells[0].Scenario.Get(path)
+	})
 }

@@ -97,12 +97,25 @@ var wording = map[analysis.Rule]func(analysis.Finding) string{
 }
 
 // Findings puts in words what a reader of the table might miss.
-func Findings(compared []analysis.Variant) (sentences []string) {
-	for _, f := range analysis.Findings(compared) {
-		sentences = append(sentences, wording[f.Rule](f))
+func Findings(compared []analysis.Variant) []string {
+	if all := said(compared, func(analysis.Finding) bool { return true }); len(all) > 0 {
+		return all
 	}
-	if len(sentences) == 0 {
-		return []string{"Nothing stands out beyond the figures above."}
+	return []string{"Nothing stands out beyond the figures above."}
+}
+
+// Held puts in words what backpressure held and what that cost, and apart from it the rest of
+// the findings.
+func Held(compared []analysis.Variant) (held, rest []string) {
+	return said(compared, analysis.Finding.OfBackpressure),
+		said(compared, func(f analysis.Finding) bool { return !f.OfBackpressure() })
+}
+
+func said(compared []analysis.Variant, which func(analysis.Finding) bool) (sentences []string) {
+	for _, f := range analysis.Findings(compared) {
+		if which(f) {
+			sentences = append(sentences, wording[f.Rule](f))
+		}
 	}
 	return sentences
 }
