@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
+	"strconv"
 	"strings"
 	"syscall"
 	"time"
@@ -92,13 +93,26 @@ type child struct {
 	state   *os.ProcessState // valid after done
 }
 
+// bequeathNothing keeps open files of this process from the children that it starts from now on:
+// one that outlives it would hold the lock of a script that called it.
+func bequeathNothing() {
+	open, _ := os.ReadDir("/dev/fd") // a system without it keeps what it had
+	for _, f := range open {
+		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
+			syscall.CloseOnExec(fd)
+		}
+	}
+}
+
 // startChild starts cmd in a process group of its own, so that Ctrl-C in a
 // terminal ends the tool and not the brokers behind its back. An attached child
 // dies with this process; a detached one gets a session of its own and outlives
-// it.
+// it, without what this process inherited.
 func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached}
-	if !detached {
+	if detached {
+		bequeathNothing()
+	} else {
 		dieWithParent(cmd.SysProcAttr)
 	}
 	c := &child{done: make(chan struct{})}

@@ -3,7 +3,10 @@
 package cluster
 
 import (
+	"fmt"
 	"os"
+	"os/exec"
+	"syscall"
 	"testing"
 )
 
@@ -24,5 +27,24 @@ func TestIdentify(t *testing.T) {
 	}
 	if err := child.end(0); err != nil {
 		t.Errorf("ending what is gone: %v", err)
+	}
+}
+
+// A broker that outlives the command does not keep open what a wrapper had open, as a lock.
+func TestNothingIsBequeathed(t *testing.T) {
+	inherited, err := syscall.Dup(int(os.Stdin.Fd())) // which is not closed in children
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer syscall.Close(inherited)
+	for _, detached := range []bool{false, true} {
+		c, err := startChild(exec.Command("test", "-e", fmt.Sprintf("/dev/fd/%d", inherited)), detached)
+		if err != nil {
+			t.Fatal(err)
+		}
+		<-c.done
+		if has := c.state.Success(); has == detached {
+			t.Errorf("detached %t: the child has it %t", detached, has)
+		}
 	}
 }
