@@ -43,10 +43,9 @@ func chartCommand() *cobra.Command {
 		Long: `Draw a chart of recorded runs, from their files alone, into a file with the chart's
 name. Without arguments the charts are listed.
 
-Several runs are drawn beside each other, eight at most. Of a CAMPAIGN a chart over
-time draws one run of each scenario: the one nearest to the median. What a run does
-not know is not drawn: the line breaks there, and a chart that lacks its data says
-which field, and draws nothing.
+A chart shows up to eight runs beside each other. Of a CAMPAIGN, a chart over time
+shows one run of each scenario: the one nearest to the median. Where a run has no
+value, the line breaks. If a run lacks what a chart needs, the error names the field.
 
 percentiles --of scheduled counts every record that was offered: those that did not
 arrive have no time, and are named where the curve ends.`,

@@ -20,8 +20,8 @@ import (
 // run, and its metrics.
 const pagesName = "pages"
 
-// pagesCommand has no interface for people: a run starts it, and tells it on its standard input
-// what to serve. It takes one core at most, and leaves that to everybody else first.
+// pagesCommand is the child process that serves pages for a run. The run sends it over standard
+// input what to serve. It uses one core at most, at a low priority.
 func pagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,

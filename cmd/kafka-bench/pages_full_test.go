@@ -148,24 +148,6 @@ func mainPart(page string) string {
 	return main
 }
 
-// A run whose page has no place to be served does not begin.
-func TestRunWithoutAPlaceForItsPage(t *testing.T) {
-	t.Chdir(t.TempDir())
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	if err != nil {
-		t.Fatal(err)
-	}
-	defer listener.Close()
-	taken := listener.Addr().String()
-	for _, command := range []string{"run", "search"} {
-		wantBad(t, invoke(t, command, write(t, tiny), "--cluster", "embedded", "--web="+taken),
-			"--web: "+taken+": another program listens there; choose another port, or 0 for any that is free")
-	}
-	if entries, err := os.ReadDir("runs"); err == nil && len(entries) > 0 {
-		t.Errorf("%d folders were left behind", len(entries))
-	}
-}
-
 // A campaign and a search are on a page too, which in the end is that of the study.
 func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	t.Chdir(t.TempDir())

@@ -98,19 +98,21 @@ func TestPagesAreRefused(t *testing.T) {
 		}
 	}
 	const form = "write it as 127.0.0.1:8780, or 127.0.0.1:0 for a port that is free"
+	occupied := taken + ": another program listens there; choose another port, or 0 for any that is free"
 	for args, want := range map[string]string{
-		"run s.yaml --web=8780":               `--web: "8780" is no address; ` + form,
-		"search s.yaml --web=8780":            `--web: "8780" is no address; ` + form,
-		"run --resume runs/none --web=8780":   `--web: "8780" is no address; ` + form,
-		"run s.yaml --metrics 127.0.0.1:http": `--metrics: "127.0.0.1:http" has no port from 0 to 65535; write it as 127.0.0.1:8780`,
+		"run s.yaml --cluster embedded --web=" + taken:    "--web: " + occupied,
+		"search s.yaml --cluster embedded --web=" + taken: "--web: " + occupied,
+		"run s.yaml --web=8780":                           `--web: "8780" is no address; ` + form,
+		"search s.yaml --web=8780":                        `--web: "8780" is no address; ` + form,
+		"run --resume runs/none --web=8780":               `--web: "8780" is no address; ` + form,
+		"run s.yaml --metrics 127.0.0.1:http":             `--metrics: "127.0.0.1:http" has no port from 0 to 65535; write it as 127.0.0.1:8780`,
 		"run s.yaml --metrics 0.0.0.0:9464": "--metrics 0.0.0.0:9464: choose a loopback address, as 127.0.0.1:9464, " +
 			"or name a token with --metrics-token-file: other machines reach this one",
 		"run s.yaml --metrics 0.0.0.0:9464 --metrics-token-file short": "--metrics-token-file short: a token is one word of " +
 			"16 characters or more, as from: openssl rand -hex 16",
-		"run s.yaml --metrics-token-file long": "--metrics-token-file is for --metrics; add that, or leave it out",
-		"serve none":                           "there is no folder none; name the one that the runs are in",
-		"serve . --listen " + taken: "--listen: " + taken + ": another program listens there; choose another port, " +
-			"or 0 for any that is free",
+		"run s.yaml --metrics-token-file long":       "--metrics-token-file is for --metrics; add that, or leave it out",
+		"serve none":                                 "there is no folder none; name the one that the runs are in",
+		"serve . --listen " + taken:                  "--listen: " + occupied,
 		"serve . --export site --listen 127.0.0.1:0": "--export serves nothing; leave --listen out",
 	} {
 		wantBad(t, invoke(t, strings.Fields(args)...), want)

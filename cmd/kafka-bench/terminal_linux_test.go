@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// openTerminal returns a terminal that nobody reads.
+// openTerminal returns a pseudo-terminal; the test does not read its other side.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)
