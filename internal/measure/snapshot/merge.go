@@ -49,7 +49,7 @@ func Merge(all []Snapshot) (Snapshot, error) {
 // add adds another part's, but for its times and the books of its consumers.
 func (s *Snapshot) add(o Snapshot) (err error) {
 	s.Seq = max(s.Seq, o.Seq)
-	s.FromNs, s.ToNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs)
+	s.FromNs, s.ToNs, s.EndNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs), max(s.EndNs, o.EndNs)
 	for phase := range s.Sent {
 		s.Sent[phase].Add(o.Sent[phase])
 	}

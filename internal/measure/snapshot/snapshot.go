@@ -20,6 +20,8 @@ type Snapshot struct {
 	Seq     uint64 // grows with each snapshot of the part
 	// FromNs and ToNs are when the reading began and ended, on the run's axis.
 	FromNs, ToNs int64
+	// EndNs is the end of the interval that the snapshot closes, if it closes one.
+	EndNs int64
 
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
@@ -33,6 +35,7 @@ type Snapshot struct {
 	Times  latency.Encoded
 	Last   *Last
 	Failed string // the first error that ended a consumer; empty: none
+	Final  []byte
 }
 
 // Group is how one consumer group stands.

@@ -53,6 +53,7 @@ type Hello struct {
 	Tool      string      `json:"tool"`
 	Driver    string      `json:"driver"`
 	Method    int         `json:"method"`
+	HostName  string      `json:"host_name"`
 	Host      result.Host `json:"host"`
 	ClusterID string      `json:"cluster_id"`
 	// ClockAddr is the host:port of the agent's UDP clock; empty without one.

@@ -350,7 +350,9 @@ func (s *State) Unready(of int) []int {
 }
 
 // Unsent are the indexes below of whose producers are not closed, in order.
-func (s *State) Unsent(of int) []int { return s.without(of, func(a Agent) bool { return a.Sent != nil }) }
+func (s *State) Unsent(of int) []int {
+	return s.without(of, func(a Agent) bool { return a.Sent != nil })
+}
 
 // Incomplete are the indexes below of that have not handed in all of the current run.
 func (s *State) Incomplete(of int) []int { return s.without(of, Agent.complete) }
