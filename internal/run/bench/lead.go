@@ -230,7 +230,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 			}
 			last = &s
 		}
-		if last == nil || json.Unmarshal(last.Final, &p.Part) != nil || last.Last == nil {
+		if last == nil || json.Unmarshal(last.Told, &p.Part) != nil || last.Last == nil {
 			missing = append(missing, p.name+" did not hand in its end")
 			continue
 		}
@@ -365,7 +365,7 @@ func (r *reader) until(end int64) (snapshot.Snapshot, []Interval, error) {
 			return s, nil, cmp.Or(err, io.ErrUnexpectedEOF)
 		}
 		var t Interval
-		if err := json.Unmarshal(s.Final, &t); err != nil {
+		if err := json.Unmarshal(s.Told, &t); err != nil {
 			return s, nil, err
 		}
 		r.last, told, times = s, append(told, t), append(times, s.Times)

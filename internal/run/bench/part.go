@@ -69,7 +69,7 @@ type Link interface {
 	// once they have ended, and returns those of all parts as soon as all have told.
 	Sent(ctx context.Context, ackedIn []int64) (all []int64, err error)
 	// HandIn takes a snapshot of the part: one at the end of each interval, and one of the
-	// end, whose Final is a judge.Part.
+	// end, whose Told is a judge.Part.
 	HandIn(snapshot.Snapshot) error
 }
 
@@ -79,7 +79,7 @@ type Started struct {
 	Into []int32   // the partitions that its producers send to; nil is all
 }
 
-// Interval is what a snapshot of an interval has beside its counts, as JSON in Final.
+// Interval is what a snapshot of an interval has beside its counts, as JSON in Told.
 type Interval struct {
 	Interval *result.Interval // as the part saw it; nil where counting begins
 	Events   []result.Event   // since the snapshot before
@@ -216,7 +216,7 @@ func (r *run) handOver(s snapshot.Snapshot, iv *result.Interval) {
 func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 	r.part.handed++
 	s.Version, s.Part, s.Seq = snapshot.Version, r.part.number, r.part.handed
-	if s.Final, err = json.Marshal(rest); err != nil {
+	if s.Told, err = json.Marshal(rest); err != nil {
 		return err
 	}
 	return r.part.link.HandIn(s)
