@@ -1,5 +1,5 @@
-// Package control is the log by which a coordinator and its agents agree: what the
-// records say, how they are sealed, and what a prefix of the log means.
+// Package control lets a coordinator and its agents agree through one log: what its
+// records say, how they are sealed, and what a prefix means.
 //
 // Agents and coordinator append to one log with one order, and all fold it with the
 // same rules ([State]). So all agree on every prefix: which process is the valid

@@ -70,7 +70,7 @@ func Create(ctx context.Context, cfg Config) (*Topic, error) {
 // Close the topic.
 func Open(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
-		for {
+		for missing := false; ; missing = true {
 			topic, err := admin.UseExisting(ctx, prefix+cfg.Session)
 			switch {
 			case err == nil && topic.Partitions != 1:
@@ -79,7 +79,8 @@ func Open(ctx context.Context, cfg Config) (*Topic, error) {
 						topic.Name, topic.Partitions),
 					Remedy: "choose another --session",
 				}
-			case err == nil || !errors.Is(err, cluster.ErrInput):
+			case errors.Is(err, cluster.ErrInput):
+			case !missing || ctx.Err() == nil:
 				return topic, explain(cfg.Session, err)
 			}
 			select {
