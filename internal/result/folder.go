@@ -20,11 +20,12 @@ const (
 	HistogramsFile = "histograms.hlog"
 	CurvesFile     = "curves.json"
 	ScenarioFile   = "scenario.yaml"
+	AgentsFile     = "agents.ndjson" // only of a run that agents made
 )
 
 // RunFiles are their names, in the order in which they are listed.
 func RunFiles() []string {
-	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile}
+	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile}
 }
 
 const (

@@ -18,6 +18,7 @@ type Recorded struct {
 	Run       Run
 	Intervals []Interval
 	Events    []Event
+	Agents    []AgentInterval
 	Curves    *Curves // nil without the file
 	// Files are the names of a run's files that Dir has, in the order of RunFiles.
 	Files []string
@@ -48,6 +49,10 @@ func ReadFS(fsys fs.FS, dir string) (*Recorded, error) {
 	}
 	r.note(note)
 	if r.Events, note, err = readFile(fsys, dir, EventsFile, DecodeEvent); err != nil {
+		return nil, err
+	}
+	r.note(note)
+	if r.Agents, note, err = readAgents(fsys, dir, r.Files); err != nil {
 		return nil, err
 	}
 	r.note(note)

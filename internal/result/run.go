@@ -67,6 +67,8 @@ type Run struct {
 	Producers []Share    `json:"producers,omitempty"` // each of them
 	Consumers []Share    `json:"consumers,omitempty"`
 	WindowEnd *WindowEnd `json:"window_end,omitempty"`
+
+	Agents []Agent `json:"agents,omitempty"` // by index; absent from a run of one machine
 }
 
 // Finished tells whether the books of the run were closed. A run that was
@@ -88,7 +90,7 @@ type Info struct {
 	// compare with those of the same method. Absent means 1; an imported run has none.
 	MethodVersion int `json:"method_version,omitempty" jsonschema:"minimum=1"`
 
-	Host    Host    `json:"host"`
+	Host    Host    `json:"host"` // of several machines, agent 0's
 	Cluster Cluster `json:"cluster"`
 	Driver  Driver  `json:"driver"`
 	Topic   string  `json:"topic"`
@@ -99,6 +101,11 @@ type Info struct {
 	// have no null to say so with, by their paths as in Imported.CannotSay: where
 	// nobody produces, a time lag, and reading from the end, a backlog.
 	NotMeasured []string `json:"not_measured,omitempty"`
+	// Placement is how agents divided the load: own (an agent produces only to partitions that
+	// its consumers own), any (everywhere) or apart (some send, the others receive). Session
+	// is the name under which they met. Both are absent from a run without agents.
+	Placement string `json:"placement,omitempty" jsonschema:"enum=own,enum=any,enum=apart"`
+	Session   string `json:"session,omitempty"`
 	// Phases as they really were, in nanoseconds on the run's time axis.
 	Phases []Phase `json:"phases"`
 }

@@ -33,6 +33,10 @@ type Time struct {
 	// AtLeast names the fields that are lower bounds, as p99_ns, because too few values
 	// had ended for them. 0 then says nothing.
 	AtLeast []string `json:"at_least,omitempty"`
+	// ErrorNs is the largest error of any of the values, because the clocks of two machines
+	// differ by what is not known better: each may be off by as much, up or down. Absent if
+	// every value has both its ends from one clock.
+	ErrorNs int64 `json:"error_ns,omitempty" jsonschema:"minimum=0"`
 }
 
 // TimeOf returns a distribution as a result has it.

@@ -1,0 +1,92 @@
+package result
+
+import (
+	"encoding/json"
+	"io/fs"
+	"slices"
+)
+
+// Agent is one of the processes that made the run's load together, each on a machine of
+// its own or on one that they share. What is null is not known, as of an agent that did
+// not hand in its part.
+type Agent struct {
+	Index    int    `json:"index"`     // from 0; agent 0's clock is the run's
+	Instance string `json:"instance"`  // of the process: random, in hexadecimal
+	HandedIn bool   `json:"handed_in"` // its part is in the result, whole
+	HostName string `json:"host_name,omitempty"`
+	Host     Host   `json:"host"`
+
+	Producers int `json:"producers"`
+	Consumers int `json:"consumers"`
+	// Partitions is how many partitions its consumers owned when the run started.
+	Partitions int `json:"partitions"`
+
+	// StartedNs is when its first round of sending or fetching began, on the run's time axis.
+	StartedNs *int64 `json:"started_ns"`
+	// ClockErrorNs is how far its clock, as the run translates it to that of agent 0, may
+	// have been off at the start: 0 on a machine that has agent 0's clock.
+	ClockErrorNs *int64 `json:"clock_error_ns"`
+
+	Counts *AgentCounts `json:"counts"`
+	// PacerLatenessP99Ns is null also if none of its records had a due time.
+	PacerLatenessP99Ns *int64   `json:"pacer_lateness_p99_ns"`
+	Process            *Process `json:"process"` // its own; host_cpu_busy_ratio is of its machine
+
+	// Reasons are why the run is invalid because of this agent, and Warnings what else is
+	// to be known of it. The run's verdict has the same, with the agent's name.
+	Reasons  []string `json:"reasons,omitempty"`
+	Warnings []string `json:"warnings,omitempty"`
+}
+
+// AgentCounts are an agent's share in the books of the measured window.
+type AgentCounts struct {
+	Scheduled int64 `json:"scheduled"`
+	Admitted  int64 `json:"admitted"`
+	Acked     int64 `json:"acked"`
+	Delivered int64 `json:"delivered"`
+	Unique    int64 `json:"unique"`
+	// Crossed are delivered records that another agent had sent, so that their times rest
+	// on two clocks.
+	Crossed int64 `json:"crossed"`
+}
+
+// AgentInterval is a line of agents.ndjson: what one agent did in one interval of the run.
+// Counts are as in Interval.
+type AgentInterval struct {
+	Index   int   `json:"index"`
+	StartNs int64 `json:"start_ns"`
+	EndNs   int64 `json:"end_ns"`
+
+	Scheduled int64 `json:"scheduled"`
+	Acked     int64 `json:"acked"`
+	Delivered int64 `json:"delivered"`
+	// At the end of the interval.
+	DeferredRecords int64 `json:"deferred_records"`
+	InFlightRecords int64 `json:"in_flight_records"`
+
+	PacerLatenessP99Ns *int64   `json:"pacer_lateness_p99_ns"` // null without a sample in the interval
+	E2EResponseP99Ns   *int64   `json:"e2e_response_time_p99_ns"`
+	CPUCores           *float64 `json:"process_cpu_cores"` // null if the interval is too short for it
+	RSSBytes           *int64   `json:"process_rss_bytes"`
+}
+
+// Agent appends a line to agents.ndjson, which the first one makes.
+func (w *Writer) Agent(i AgentInterval) error {
+	if w.agents == nil {
+		a, err := newAppender(w.dir, AgentsFile)
+		if err != nil {
+			return err
+		}
+		w.agents = a
+	}
+	return w.agents.line(i)
+}
+
+// readAgents reads agents.ndjson; a run without agents has none.
+func readAgents(fsys fs.FS, dir string, files []string) ([]AgentInterval, string, error) {
+	if !slices.Contains(files, AgentsFile) {
+		return nil, "", nil
+	}
+	return readFile(fsys, dir, AgentsFile,
+		func(line []byte, to *AgentInterval) error { return json.Unmarshal(line, to) })
+}
