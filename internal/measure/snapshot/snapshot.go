@@ -9,7 +9,7 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 4
+const Version = 5
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
 // since they began. Only Times and Pauses are of the time since the snapshot that had them
