@@ -4,7 +4,7 @@ import "time"
 
 // The zero of an axis as another process of this machine understands it. Go's own
 // monotonic readings count from the start of their process, so they are laid
-// beside a clock that is the same for all processes (machineClock).
+// beside a clock that is the same for all processes (MachineClock).
 
 // Zero is an axis that was set, in a form that another process can be told.
 type Zero struct {

@@ -184,6 +184,9 @@ func (w *worked) read(r record, offset int64) {
 	at.Position, at.At, at.Delivered = offset+1, r.dueNs+r.tookNs, at.Delivered+1
 	g.Received.Delivered++
 	g.Received.Unique++
+	if r.reader != r.worker {
+		g.Received.Crossed++
+	}
 	w.receivers[r.partition].Deliver(r.worker, w.schedule.sequenceOf(r), r.measured)
 	w.recorder.Record(r.measured, latency.E2EServiceTime, r.tookNs)
 }
