@@ -84,7 +84,7 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 			t.Errorf("a reading from %d takes %d, and then what is used at %d; want 1e9, 0.75e9, 1.75e9", c.began, c.span, c.usedAt)
 		}
 		var iv result.Interval
-		if r.addLag(&iv, c); iv.BacklogRecords != 2 || iv.TimeLagNs != 1.75e9 {
+		if r.addBehind(&iv, c); iv.BacklogRecords != 2 || iv.TimeLagNs != 1.75e9 {
 			t.Errorf("the backlog is %d, the time lag %d; want 2 that went through while it was read, and 1.75e9", iv.BacklogRecords, iv.TimeLagNs)
 		}
 	})
