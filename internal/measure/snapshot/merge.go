@@ -17,12 +17,14 @@ var ErrMismatch = errors.New("these are not snapshots of one run's parts")
 // Merge returns what one part would say that had done the work of all. It changes none of
 // them, in whichever order they come; of none it is the zero Snapshot. Parts of other
 // versions, a part that is there twice, and parts that know of other numbers of groups or
-// partitions are an error; one without producers or without consumers is not.
+// partitions are an error; one without producers or without consumers is not. Instance,
+// Events and Final are of one part only, so the sum has none of them.
 func Merge(all []Snapshot) (Snapshot, error) {
 	if len(all) == 0 {
 		return Snapshot{}, nil
 	}
 	all = slices.SortedFunc(slices.Values(all), func(a, b Snapshot) int { return cmp.Compare(a.Part, b.Part) })
+	all[0].Instance, all[0].Events, all[0].Final = 0, nil, nil
 	sum := all[0].clone()
 	times := []latency.Encoded{sum.Times}
 	for i, s := range all[1:] {

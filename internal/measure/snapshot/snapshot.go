@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -9,15 +10,16 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 4
+const Version = 5
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
-// since they began. Only Times and Pauses are of the time since the snapshot that had them
-// before. What a part does not have, or was not asked for, is nil.
+// since they began. Only Times, Pauses and Events are of the time since the snapshot that
+// had them before. What a part does not have, or was not asked for, is nil.
 type Snapshot struct {
-	Version int
-	Part    int    // its number; of several that were merged, the lowest
-	Seq     uint64 // grows with each snapshot of the part
+	Version  int
+	Part     int    // its number; of several that were merged, the lowest
+	Seq      uint64 // grows with each snapshot of the part
+	Instance uint64 // of the part's process; 0: none, or of several that were merged
 	// FromNs and ToNs are when the reading began and ended, on the run's axis.
 	FromNs, ToNs int64
 
@@ -33,6 +35,10 @@ type Snapshot struct {
 	Times  latency.Encoded
 	Last   *Last
 	Failed string // the first error that ended a consumer; empty: none
+
+	// Events are what happened in the part, as JSON of a list of result.Event. Final is
+	// what the part leaves for the judge at its end, opaque here.
+	Events, Final []byte
 }
 
 // Group is how one consumer group stands.
@@ -82,13 +88,14 @@ type Last struct {
 }
 
 // clone returns a copy that shares no slice or map with s which Merge would change. The
-// books are shared.
+// books and the times are shared.
 func (s Snapshot) clone() Snapshot {
 	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
 	for i := range s.Groups {
 		s.Groups[i] = s.Groups[i].clone()
 	}
 	s.Gate, s.Usage, s.Pauses, s.Last = s.Gate.clone(), copied(s.Usage), copied(s.Pauses), s.Last.clone()
+	s.Events, s.Final = bytes.Clone(s.Events), bytes.Clone(s.Final)
 	return s
 }
 
@@ -139,6 +146,9 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 	if o.Last != nil {
 		s.Last = nil
 	}
+	if o.Final != nil {
+		s.Final = nil
+	}
 	s.Groups = slices.Clone(s.Groups)
 	for i := range min(len(s.Groups), len(o.Groups)) {
 		s.Groups[i].Arrived = s.Groups[i].Arrived && !o.Groups[i].Arrived
@@ -147,7 +157,7 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 }
 
 // Since returns s with what it was not asked for as an earlier snapshot of the part has
-// it, but for times and pauses, which are of the time between two snapshots.
+// it, but for times, pauses and events, which are of the time between two snapshots.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	if s.Behind.OpenRecords == nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs
@@ -157,6 +167,9 @@ func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	}
 	if s.Last == nil {
 		s.Last = earlier.Last
+	}
+	if s.Final == nil {
+		s.Final = earlier.Final
 	}
 	s.Groups = slices.Clone(s.Groups)
 	for i := range min(len(s.Groups), len(earlier.Groups)) {
