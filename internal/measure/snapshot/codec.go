@@ -25,8 +25,7 @@ import (
 // MarshalBinary returns s as it travels: the same bytes for the same snapshot. It takes
 // the locks of the books, one after the other. Books that are nil are an error.
 func (s Snapshot) MarshalBinary() ([]byte, error) {
-	c := &coder{b: make([]byte, 0, 1024+len(s.Times)+len(s.Told))}
-	c.b = append(c.b, Version)
+	c := &coder{b: append(make([]byte, 0, 1024), Version)}
 	for id := uint64(1); ; id++ {
 		at := len(c.b)
 		if !s.section(c, id) {
@@ -60,11 +59,12 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 		if c.err != nil || id <= last || size > uint64(len(c.b)) {
 			return errMalformed
 		}
-		body := &coder{reads: true, b: c.b[:size:size]}
-		if known := read.section(body, id); known && (body.err != nil || len(body.b) > 0) {
-			return fmt.Errorf("section %d of a snapshot: %w", id, cmp.Or(body.err, errMalformed))
+		rest := c.b[size:]
+		c.b = c.b[:size:size]
+		if known := read.section(c, id); known && (c.err != nil || len(c.b) > 0) {
+			return fmt.Errorf("section %d of a snapshot: %w", id, cmp.Or(c.err, errMalformed))
 		}
-		c.b, last = c.b[size:], id
+		c.b, last = rest, id
 	}
 	*s = read
 	return nil
@@ -93,11 +93,11 @@ func (s *Snapshot) section(c *coder, id uint64) (known bool) {
 		optional(c, &s.Usage, (*Usage).code)
 		optional(c, &s.Pauses, (*Pauses).code)
 	case 6:
-		blob(c, &s.Times)
-	case 7:
 		optional(c, &s.Last, (*Last).code)
-	case 8:
+	case 7:
 		blob(c, &s.Told)
+	case 8: // the largest comes last: what is written then grows once more
+		blob(c, &s.Times)
 	default:
 		return false
 	}
@@ -130,7 +130,7 @@ func (t *Traffic) code(c *coder) {
 func (g *Group) code(c *coder) {
 	r, m := &g.Received, &g.Counts
 	integers(c, &r.Delivered, &r.DeliveredInWindow, &r.Unique, &r.UniqueInWindow, &r.UniqueAfter, &r.Processed, &r.Handed,
-		&r.Bytes, &r.FirstNs, &r.WorkInWindow, &r.Timed, &r.ServiceNs)
+		&r.Bytes, &r.FirstNs, &r.WorkInWindow, &r.Timed, &r.ServiceNs, &r.Crossed)
 	integers(c, &m.Polls, &m.EmptyPolls, &m.Commits, &m.CommitErrors, &m.Rebalances)
 	integers(c, &m.CommitTime)
 	c.flags(&g.Working, &g.Arrived)

@@ -184,9 +184,6 @@ func (w *worked) read(r record, offset int64) {
 	at.Position, at.At, at.Delivered = offset+1, r.dueNs+r.tookNs, at.Delivered+1
 	g.Received.Delivered++
 	g.Received.Unique++
-	if r.reader != r.worker {
-		g.Received.Crossed++
-	}
 	w.receivers[r.partition].Deliver(r.worker, w.schedule.sequenceOf(r), r.measured)
 	w.recorder.Record(r.measured, latency.E2EServiceTime, r.tookNs)
 }
@@ -456,7 +453,7 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{
 		Seq: 1, Usage: &snapshot.Usage{RSS: 1}, Pauses: &snapshot.Pauses{}, Last: &snapshot.Last{},
-		Told: []byte{1},
+		Told:   []byte{1},
 		Behind: snapshot.NewBehind([]int64{5}),
 		Groups: []snapshot.Group{{Arrived: true, Books: books, Reached: []snapshot.Reached{
 			{Position: 5, Arrived: 4, Awaited: []ledger.Awaited{{Next: 4}}},
