@@ -17,5 +17,5 @@
 // A session is open to everyone who may write to the topic, and so each record has a
 // seal ([Seal]). No record has a field for a credential.
 //
-// Files to know: record.go, envelope.go, state.go, log.go, writer.go.
+// Files to know: record.go, envelope.go, state.go, query.go, log.go, writer.go.
 package control

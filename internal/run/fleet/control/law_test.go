@@ -28,6 +28,8 @@ type world struct {
 	worked  map[string]uint64
 	procs   []*proc
 	started uint64 // processes
+
+	snapshots int // handed in whole
 }
 
 // proc is an agent or the coordinator.
@@ -87,8 +89,10 @@ func (p *proc) read(w *world, n int) {
 func (p *proc) act(w *world) {
 	v := p.view
 	switch {
-	case p.agent == Coordinator && v.Start() != nil, p.agent == Coordinator && v.Plan() == nil:
-		p.say(w, v.Run()+1, Plan{})
+	case p.agent == Coordinator && (v.Plan() == nil || v.Start() != nil):
+		if len(v.Incomplete(indexes)) == 0 || v.Plan() == nil || w.rand.IntN(20) == 0 {
+			p.say(w, v.Run()+1, Plan{})
+		}
 	case p.agent == Coordinator && len(v.Unready(indexes)) == 0:
 		p.say(w, v.Run(), Start{Instances: v.Instances(indexes), Owners: []int{2, 0, 1}})
 	case p.agent == Coordinator:
@@ -152,6 +156,7 @@ func (w *world) land(p *proc, again bool) {
 	}
 	_, _ = w.only.Apply(e)
 	if c.Snapshot != nil {
+		w.snapshots++
 		want := fmt.Sprintf("snapshot %d of instance %d in run %d", r.Number, p.instance, r.Run)
 		if string(c.Snapshot) != want {
 			w.t.Fatalf("the snapshot is %q, want %q", c.Snapshot, want)
@@ -185,7 +190,7 @@ func told(s *State) State {
 // However appends interleave: all readers of a prefix agree, no two instances of an agent
 // work in one run, zombies change nothing, and snapshots arrive as they were handed in.
 func TestOneInstanceWorks(t *testing.T) {
-	runs, snapshots := 0, 0
+	worked, snapshots := 0, 0
 	rapid.Check(t, func(t *rapid.T) {
 		w := &world{
 			t: t, rand: rand.New(rand.NewPCG(rapid.Uint64().Draw(t, "seed"), 0)),
@@ -209,14 +214,9 @@ func TestOneInstanceWorks(t *testing.T) {
 				p.read(w, what)
 			}
 		}
-		runs += len(w.worked)
-		for i := range indexes {
-			a, _ := w.all.Agent(i)
-			snapshots += a.Snapshots
-		}
+		worked, snapshots = worked+len(w.worked), snapshots+w.snapshots
 	})
-	t.Logf("%d agents worked and handed in %d snapshots", runs, snapshots)
-	if runs == 0 || snapshots == 0 {
-		t.Errorf("in all worlds together %d agents worked and handed in %d snapshots", runs, snapshots)
+	if t.Log(worked, "agents worked, and handed in", snapshots, "snapshots"); worked < 100 || snapshots < 100 {
+		t.Error("the worlds are too quiet")
 	}
 }

@@ -207,7 +207,8 @@ func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 	}
 	ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 	defer cancel()
-	if err := w.Write(ctx, 0, control.Ready{}); !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 11*time.Second {
+	err := w.Write(ctx, 0, control.Ready{})
+	if !errors.Is(err, context.DeadlineExceeded) || time.Since(began) != 11*time.Second {
 		t.Errorf("the ready was given up after %v: %v", time.Since(began), err)
 	}
 	if err := w.Write(t.Context(), 0, control.Ready{}); err != nil {
@@ -255,7 +256,8 @@ func testLostLog(t *testing.T, c *virtual.Cluster) {
 func TestOnTheWire(t *testing.T) {
 	const password = "s3cret-of-alice"
 	key := control.Key("a key that nobody may read")
-	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), kfake.Superuser("SCRAM-SHA-512", "alice", password))
+	user := kfake.Superuser("SCRAM-SHA-512", "alice", password)
+	fake, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.EnableSASL(), user)
 	if err != nil {
 		t.Fatal(err)
 	}
