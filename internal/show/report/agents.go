@@ -2,8 +2,10 @@ package report
 
 import (
 	"cmp"
+	"fmt"
 	"slices"
 	"strconv"
+	"strings"
 
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -28,7 +30,7 @@ func printAgents(p *layout.Page, r *result.Run) {
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: agentTable(r.Agents), Heads: 2})
 	shown, rest := worstOf(r.Agents)
 	p.Line()
-	p.Columns(agentTable(shown), 2)
+	p.Columns(workTable(shown), 2)
 	if rest != "" {
 		p.Line("  ", rest)
 	}
@@ -44,13 +46,13 @@ func markdownAgents(m *layout.Markdown, r *result.Run) {
 	}
 	m.List(items)
 	shown, rest := worstOf(r.Agents)
-	t := agentTable(shown)
+	t := workTable(shown)
 	for column, above := range t.Rows[0] { // Markdown has one row of heads
-		t.Rows[1][column] = layout.Prose(joined(above, t.Rows[1][column]))
+		t.Rows[1][column] = strings.TrimSpace(above + " " + strings.TrimSpace(t.Rows[1][column]))
 	}
 	t.Rows = t.Rows[1:]
 	for _, row := range t.Rows[1:] {
-		row[0] = layout.Prose(row[0])
+		row[0] = layout.Prose(strings.TrimSpace(row[0]))
 	}
 	m.Table(t)
 	if rest != "" {
@@ -58,35 +60,31 @@ func markdownAgents(m *layout.Markdown, r *result.Run) {
 	}
 }
 
-func joined(above, below string) string {
-	if above == "" || below == "" {
-		return above + below
-	}
-	return above + " " + below
-}
-
 // agentFacts are labels with texts: how many agents there are, how far apart they started,
 // and the one whose pacer was the latest.
 func agentFacts(r *result.Run) (facts [][2]string) {
-	var missing, crossed string
-	var in, records int64
+	var without, crossed string
+	var missing []string
+	var records int64
 	for _, a := range r.Agents {
-		if a.HandedIn {
-			in++
-		} else {
-			missing = joined(missing, "without "+a.String())
+		if !a.HandedIn {
+			missing = append(missing, a.String())
 		}
 		if a.Counts != nil {
 			records += a.Counts.Crossed
 			crossed = "crossed " + unit.Count(records)
 		}
 	}
+	if len(missing) > 0 {
+		without = "without " + layout.Enumerate(missing)
+	}
 	placement := ""
 	if r.Run.Placement != "" {
 		placement = "placement " + r.Run.Placement
 	}
-	facts = append(facts, [2]string{"agents", layout.List(
-		unit.Count(in)+" of "+unit.Count(int64(len(r.Agents))), placement, crossed, missing)})
+	all := int64(len(r.Agents))
+	in := unit.Count(all-int64(len(missing))) + " of " + unit.Count(all)
+	facts = append(facts, [2]string{"agents", layout.List(in, placement, crossed, without)})
 	if spread := startSpread(r.Agents); spread != "" {
 		facts = append(facts, [2]string{"start, spread", spread})
 	}
@@ -130,8 +128,8 @@ func worstOf(all []result.Agent) (shown []result.Agent, rest string) {
 	slices.SortStableFunc(sorted, func(a, b result.Agent) int {
 		return cmp.Or(cmp.Compare(badness(b), badness(a)), cmp.Compare(pacerP99(b), pacerP99(a)))
 	})
-	more := int64(len(all) - worstAgents)
-	return sorted[:worstAgents], "The worst; " + unit.Things(more, "more agent") + ", see " + result.SummaryFile
+	return sorted[:worstAgents], fmt.Sprintf("the worst %d of %d agents; %d more are in %s", worstAgents, len(all),
+		len(all)-worstAgents, result.SummaryFile)
 }
 
 // standings of agents, by badness.
@@ -148,6 +146,15 @@ func badness(a result.Agent) int {
 		return 1
 	}
 	return 0
+}
+
+// workTable is agentTable without what each agent has: as much as a terminal has room for.
+func workTable(all []result.Agent) layout.Table {
+	t := agentTable(all)
+	for i, row := range t.Rows {
+		t.Rows[i] = row[:len(row)-3]
+	}
+	return t
 }
 
 // agentTable has a row for each agent below two rows of heads.
