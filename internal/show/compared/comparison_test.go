@@ -89,6 +89,10 @@ func TestDifferenceOfClocks(t *testing.T) {
 			}
 		}
 		c := compare(t, sets, analysis.CompareOptions{})
+		csv := string(showtest.Written(t, writing(c), report.Options{Format: report.AsCSV}))
+		if column := strings.Contains(csv, ",a_clock_error,b_clock_error\n"); column != (errorNs > 0) {
+			t.Errorf("with an error of %d ns the table has it: %t", errorNs, column)
+		}
 		for _, f := range c.Against[0].Figures {
 			if f.Figure == analysis.PrimaryName && (f.Word != want || f.A.ClockError != float64(errorNs)) {
 				t.Errorf("with an error of %d ns it is %q with an error of %g", errorNs, f.Word, f.A.ClockError)
