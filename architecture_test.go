@@ -172,6 +172,9 @@ var walls = map[string][]string{
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
+	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
+	"internal/run/fleet/control": {"internal/result"},
+	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},
 	"internal/run/campaign": {
 		"internal/run/judge", "internal/run/observe", "internal/run/bench", "internal/kafka/cluster", "internal/result/figure", "internal/result", "internal/result/outcome", "internal/plan/scenario",
 		"internal/kafka/driver", "internal/run/search", "internal/plan/unit",
@@ -255,6 +258,7 @@ var pure = []string{
 	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",
+	"internal/run/fleet/control",
 	"kmq/internal/step", "kmq/internal/window", "kmq/internal/marker", "kmq/internal/tracker",
 }
 

@@ -104,6 +104,7 @@ func (f engineFlags) words() (words []string) {
 // is started.
 type rig struct {
 	flags    engineFlags
+	fleet    fleetFlags
 	access   access.Access
 	progress func(string) // is told what takes time
 	page     string       // the file that a page goes to at the end; "" is none
@@ -218,9 +219,15 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 			err = errors.Join(err, closeErr)
 		}
 	}()
+	var agents func(context.Context, cluster.Cluster) (bench.Fleet, error)
+	if r.fleet.agents > 0 {
+		s := &session{flags: r.fleet, engine: r.flags, tell: r.progress}
+		agents = s.on
+		defer func() { err = errors.Join(err, s.close()) }()
+	}
 	return work(ctx, campaign.Engine{
-		Source: source,
-		Open:   driverNamed,
+		Source: source, Fleet: agents,
+		Open: driverNamed,
 		Bench: bench.Config{
 			Out: r.flags.out, KeepTopics: r.flags.keepTopics, Tool: tool(),
 			Worker: worker, Watch: v, Interrupt: interrupt, Caveats: machine.Caveats, DiskYardsticks: machine.DiskYardsticks(),

@@ -25,6 +25,9 @@ const (
 var (
 	errInvalid     = errors.New("a run is invalid")
 	errInterrupted = errors.New("interrupted")
+	// Of agents.
+	errNotHandedIn   = errors.New("the agent did not hand in its part")
+	errNoCoordinator = errors.New("the agent has no coordinator")
 )
 
 // with is the error that a command ends with if what it says of the outcome failed as well: the
@@ -55,7 +58,9 @@ func exitCode(stderr io.Writer, err error) int {
 	switch {
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, errInvalid), errors.Is(err, bench.ErrNotSaved):
+	case errors.Is(err, errNoCoordinator):
+		return exitUnreachable
+	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved):
 		return exitInvalid
 	}
 	for _, kind := range []error{cluster.ErrUnreachable, cluster.ErrRefused, cluster.ErrUnavailable, cluster.ErrNotUp} {

@@ -44,7 +44,7 @@ says whether the numbers can be believed.`,
 		serveCommand(in), searchCommand(in), calibrateCommand(in), clusterCommand(), importCommand(), peersCommand(in),
 		kmqCommand(in),
 		driversCommand(), versionCommand(),
-		workerCommand(), pagesCommand(),
+		agentCommand(in), collectCommand(in), workerCommand(), pagesCommand(),
 	)
 	return root
 }

@@ -19,6 +19,7 @@ type runFlags struct {
 	engineFlags
 	scenarioFlags
 	pagesFlags
+	fleetFlags
 
 	repeat optionalInt
 	order  string // "": as the scenario says
@@ -117,6 +118,7 @@ func runCommand(in surroundings) *cobra.Command {
 	addScenario(c, &flags.scenarioFlags)
 	addEngine(c, &flags.engineFlags)
 	addPages(c, &flags.pagesFlags)
+	addFleet(c, &flags.fleetFlags)
 	f := c.Flags()
 	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
@@ -141,7 +143,9 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	}
 	r.page, r.served, r.watch = flags.page, served, flags.pagesFlags
 	r.full = flags.progress == fullProgress
-	if err := errors.Join(r.able(plan.Scenarios()...), r.breakable(ctx, plan.Scenarios()...)); err != nil {
+	r.fleet = flags.fleetFlags
+	if err := errors.Join(r.fleet.check(r.flags, plan.Scenarios()...), r.able(plan.Scenarios()...),
+		r.breakable(ctx, plan.Scenarios()...)); err != nil {
 		return err
 	}
 	for _, note := range plan.Notes {

@@ -27,6 +27,7 @@ type searchFlags struct {
 	engineFlags
 	scenarioFlags
 	pagesFlags
+	fleetFlags
 
 	expect     []string
 	resolution string
@@ -84,6 +85,7 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	addScenario(c, &flags.scenarioFlags)
 	addEngine(c, &flags.engineFlags)
 	addPages(c, &flags.pagesFlags)
+	addFleet(c, &flags.fleetFlags)
 	f := c.Flags()
 	f.StringArrayVar(&flags.expect, "expect", nil,
 		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
@@ -177,7 +179,9 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		return err
 	}
 	r.served = served
-	if err := errors.Join(r.able(cfg.Scenario), r.breakable(ctx, cfg.Scenario)); err != nil {
+	r.fleet = flags.fleetFlags
+	if err := errors.Join(r.fleet.check(r.flags, cfg.Scenario), r.able(cfg.Scenario),
+		r.breakable(ctx, cfg.Scenario)); err != nil {
 		return err
 	}
 	if err := r.checkOut(); err != nil {

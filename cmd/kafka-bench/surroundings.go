@@ -6,6 +6,8 @@ import (
 	"os/signal"
 	"syscall"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
@@ -26,6 +28,15 @@ func (s surroundings) through(a access.Access) access.Access {
 		a.Dial = s.embedded.Network.DialContext
 	}
 	return a
+}
+
+// logOptions are those of a control log's client. In virtual time nothing is compressed by
+// what has finalizers.
+func (s surroundings) logOptions() []kgo.Opt {
+	if s.embedded.Network != nil {
+		return []kgo.Opt{kgo.ProducerBatchCompression(kgo.NoCompression())}
+	}
+	return nil
 }
 
 // notify has interrupts sent to the channel until signal.Stop.

@@ -227,15 +227,20 @@ func (v *view) end(place int, o *bench.Outcome) error {
 		_, err := fmt.Fprintf(v.out, "  %s\n", inBrief(o))
 		return err
 	}
+	return printRun(v.out, o)
+}
+
+// printRun prints the report of a run.
+func printRun(out io.Writer, o *bench.Outcome) error {
 	recorded, err := result.Read(o.Dir)
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(v.out)
-	if err := report.Text(v.out, recorded, report.Options{Colour: coloured(v.out), Width: v.width()}); err != nil {
+	fmt.Fprintln(out)
+	if err := report.Text(out, recorded, report.Options{Colour: coloured(out), Width: columnsOf(out)}); err != nil {
 		return err
 	}
-	fmt.Fprintln(v.out)
+	fmt.Fprintln(out)
 	return nil
 }
 

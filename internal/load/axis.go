@@ -29,7 +29,7 @@ const unset = math.MaxInt64 / 2
 // processes share, in nanoseconds; nil is the kernel's monotonic clock.
 func NewAxis(machine func() int64) *Axis {
 	if machine == nil {
-		machine = machineClock
+		machine = MachineClock
 	}
 	now, clock, apart := bothClocks(machine)
 	a := &Axis{epoch: now, clock: clock, apart: apart, wall: now.Round(0).UTC()}

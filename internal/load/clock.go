@@ -4,7 +4,7 @@ import "time"
 
 // The zero of an axis as another process of this machine understands it. Go's own
 // monotonic readings count from the start of their process, so they are laid
-// beside a clock that is the same for all processes (machineClock).
+// beside a clock that is the same for all processes (MachineClock).
 
 // Zero is an axis that was set, in a form that another process can be told.
 type Zero struct {
@@ -17,15 +17,19 @@ func (a *Axis) Zero() Zero { return Zero{ClockNs: a.clock + a.zero.Load(), Lengt
 
 // Adopt sets the axis to the zero of another process' axis: from then on the two
 // tell the same time, but for the cost of reading a clock (some tens of
-// nanoseconds).
-func (a *Axis) Adopt(z Zero) {
+// nanoseconds). It returns what is to be added to a time that was read before.
+func (a *Axis) Adopt(z Zero) (shift int64) {
+	zero := z.ClockNs - a.clock
 	a.end.Store(z.LengthNs)
-	a.zero.Store(z.ClockNs - a.clock)
+	return a.zero.Swap(zero) - zero
 }
 
 // Apart is by how much at most the axis may differ from the machine's clock: what came
 // between the readings of both.
 func (a *Axis) Apart() time.Duration { return a.apart }
+
+// ClockNow is the present time on the machine's clock.
+func (a *Axis) ClockNow() int64 { return a.clock + int64(time.Since(a.epoch)) }
 
 // pairings is how often both clocks are read to find a pair of readings that
 // nothing came between.

@@ -2,6 +2,6 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// machineClock reads the clock behind Go's monotonic time, which starts with the
+// MachineClock reads the clock behind Go's monotonic time, which starts with the
 // machine and is the same for every process: CLOCK_MONOTONIC.
-func machineClock() int64 { return clockNs(unix.CLOCK_MONOTONIC) }
+func MachineClock() int64 { return clockNs(unix.CLOCK_MONOTONIC) }

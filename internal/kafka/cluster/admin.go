@@ -109,6 +109,15 @@ func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.Me
 	return resp.Topics[0], nil
 }
 
+// Brokers returns how many brokers the cluster has.
+func (a *Admin) Brokers(ctx context.Context) (int, error) {
+	brokers, err := a.kadm.ListBrokers(ctx)
+	if err != nil {
+		return 0, unanswered("list the brokers", err)
+	}
+	return len(brokers), nil
+}
+
 // Partition is who has a partition of a topic, by brokers' IDs.
 type Partition struct {
 	Partition, Leader int32 // a Leader below 0 is none

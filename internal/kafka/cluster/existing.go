@@ -55,10 +55,31 @@ func Connect(ctx context.Context, bootstrap []string, expectID string, a access.
 	if err := checkID(meta, bootstrap, expectID); err != nil {
 		return nil, err
 	}
+	return newExisting(bootstrap, a, meta, version), nil
+}
+
+// OnThisMachine reports whether an address, host:port, is of this machine.
+func OnThisMachine(address string) bool {
+	host, _, err := net.SplitHostPort(address)
+	return err == nil && isLoopback(host)
+}
+
+// Attach is Connect for a process that works for another one, which makes sure of the ID.
+func Attach(ctx context.Context, bootstrap []string, a access.Access) (*Existing, error) {
+	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
+	defer cancel()
+	meta, version, err := reach(ctx, bootstrap, a)
+	if err != nil {
+		return nil, err
+	}
+	return newExisting(bootstrap, a, meta, version), nil
+}
+
+func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, version string) *Existing {
 	return &Existing{bootstrap: bootstrap, access: a, ids: slices.Sorted(slices.Values(meta.Brokers.NodeIDs())),
 		info: Info{
 			Kind: KindExisting, ID: meta.Cluster, Version: version, Brokers: len(meta.Brokers),
-		}}, nil
+		}}
 }
 
 // Reach makes sure of what Connect makes sure of, but for the cluster's ID: it is for

@@ -49,7 +49,9 @@ type Config struct {
 	// able to pause.
 	Hold bool
 
-	Axis       *load.Axis
+	Axis *load.Axis
+	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	Offsets    Offsets
 	Stamped    bool
 	ClosedLoop bool
 	Run        uint32
@@ -123,7 +125,7 @@ func Start(cfg Config) (*Group, error) {
 	g.holding.Store(cfg.Hold)
 	for id := range cfg.Partitions {
 		p := &partition{
-			id: int32(id), stamped: cfg.Stamped, at: snapshot.NeverHanded,
+			id: int32(id), stamped: cfg.Stamped, offsets: cfg.Offsets, at: snapshot.NeverHanded,
 			receiver: ledger.NewReceiver(int32(id), cfg.Producers), handed: load.NewGapWatch(cfg.Partitions),
 		}
 		if cfg.From != nil {
@@ -181,7 +183,7 @@ func (g *Group) newWorker(cfg Config) *worker {
 	w := &worker{
 		axis: cfg.Axis, server: load.NewServer(cfg.Axis, cfg.Plan, cfg.Seed, uint64(len(g.workers))),
 		idle: cfg.Plan.None(), stamped: cfg.Stamped,
-		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, run: cfg.Run,
+		open: !cfg.ClosedLoop, timed: cfg.Producers - cfg.Filled, run: cfg.Run, offsets: cfg.Offsets,
 		handling: make(chan struct{}, 1),
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}

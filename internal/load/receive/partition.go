@@ -15,6 +15,7 @@ import (
 type partition struct {
 	id      int32
 	stamped bool // its records are
+	offsets Offsets
 	// receiver's lock guards the fields down to the blank line too.
 	receiver *ledger.Receiver
 	next     int64         // offset after the highest one handed over, and what is no record behind it
@@ -51,7 +52,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	p.next, p.at = next, now
 	due := snapshot.BeforeAll
 	if p.handed.Ends(now) {
-		due = dueOf(records[0])
+		due = p.dueOf(records[0])
 	}
 	p.handed.Acked(now, due)
 	return fresh
@@ -59,9 +60,10 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 
 // dueOf is when a record was due; before everything where it does not say, so that a
 // gap before it counts from the record before.
-func dueOf(r driver.Received) int64 {
+func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
-		return stamp.Intended
+		shift, _ := p.offsets.of(stamp.Producer)
+		return stamp.Intended + shift
 	}
 	return snapshot.BeforeAll
 }

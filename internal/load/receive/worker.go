@@ -19,6 +19,7 @@ type worker struct {
 	open     bool // open loop: intended times exist
 	timed    int  // the producers below this number have times
 	run      uint32
+	offsets  Offsets
 	recorder *latency.Recorder
 
 	// handling is full while records are handed over and worked on; whoever
@@ -32,8 +33,12 @@ type worker struct {
 	counts snapshot.Received // guarded by the recorder's lock
 }
 
-// handed is a record that was handed over, and when it was due.
-type handed struct{ offset, intended int64 }
+// handed is a record that was handed over, and when it was due on the worker's axis. Its
+// producer's own axis says whether it is measured.
+type handed struct {
+	offset, intended int64
+	measured         bool
+}
 
 // handle hands over those of the records whose turn has come (they were there
 // from the given time on), waits until their work is done, and returns how many
@@ -168,15 +173,22 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 		return false, false
 	}
 	measured := stamp.Intended >= 0
-	switch finding := p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured); {
-	case finding == ledger.Stray: // from a producer that this run does not have
+	finding := p.receiver.Deliver(int(stamp.Producer), stamp.Sequence, measured)
+	if finding == ledger.Stray { // from a producer that this run does not have
 		return false, false
+	}
+	if shift, other := w.offsets.of(stamp.Producer); other {
+		stamp.Actual += shift
+		stamp.Intended += shift
+		w.counts.Crossed++
+	}
+	switch {
 	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
 		// A user has felt the first delivery; the second has no time of its own. But
 		// what was lost in the midst of its work is processed only now.
 		if _, lost := p.unfinished[r.Offset]; lost {
 			delete(p.unfinished, r.Offset)
-			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
+			w.handed = append(w.handed, handed{r.Offset, stamp.Intended, measured})
 		}
 		return true, false
 	}
@@ -189,7 +201,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	if w.open {
 		w.recorder.Record(measured, latency.E2EResponseTime, now-stamp.Intended)
 		if !w.idle {
-			w.handed = append(w.handed, handed{r.Offset, stamp.Intended})
+			w.handed = append(w.handed, handed{r.Offset, stamp.Intended, measured})
 		}
 	}
 	return true, true
@@ -203,6 +215,6 @@ func (w *worker) finish(n int) {
 	defer w.recorder.Unlock()
 	w.counts.Processed += int64(n)
 	for _, h := range w.handed {
-		w.recorder.Record(h.intended >= 0, latency.ProcessedResponseTime, now-h.intended)
+		w.recorder.Record(h.measured, latency.ProcessedResponseTime, now-h.intended)
 	}
 }

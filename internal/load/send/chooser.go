@@ -57,3 +57,13 @@ func (b *byKey) choose(now int64, key []byte, bytes int) int32 {
 	}
 	return payload.Partition(key, b.partitions)
 }
+
+// within chooses among some of the partitions.
+type within struct {
+	chooser
+	partitions []int32
+}
+
+func (w within) choose(now int64, key []byte, bytes int) int32 {
+	return w.partitions[w.chooser.choose(now, key, bytes)]
+}

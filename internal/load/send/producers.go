@@ -101,6 +101,8 @@ type Producers struct {
 	ended   atomic.Bool
 	undo    func() // what the precise pacer changed in the process; nil is nothing
 	running sync.WaitGroup
+
+	chooser func(id, partitions int) chooser // of a worker
 }
 
 // Open opens the clients and makes the workers, which wait for Start.
@@ -110,6 +112,7 @@ func Open(cfg Config) (*Producers, error) {
 		clients: make(map[int]driver.Producer), axis: cfg.Axis,
 		precise: cfg.Precise && cfg.Sleep == nil, sleep: cfg.Sleep, closed: cfg.Arrivals == nil,
 		abandon: make(chan struct{}),
+		chooser: cfg.chooser,
 	}
 	clients := cfg.Clients
 	if clients == 0 || cfg.Workers == 0 {
@@ -158,7 +161,7 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 		axis: cfg.Axis, admission: newAdmission(cfg), queue: queue{chosen: unplaced},
 		maxDeferred: max(1, cfg.MaxDeferred/int64(cfg.Workers)),
 		nextIndex:   int64(id), workers: cfg.Workers, roundOf: cfg.Round,
-		chooser: newChooser(cfg, id),
+		chooser: cfg.chooser(id, cfg.Partitions),
 		corpus:  cfg.Corpus, keys: cfg.Keys, stamped: cfg.Stamped, run: cfg.Run, recordBytes: cfg.RecordBytes,
 		until:   math.MaxInt64,
 		slots:   newSlots(len(ps.workers), buffer),
@@ -181,8 +184,9 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 	return w
 }
 
-func newChooser(cfg Config, id int) chooser {
-	n := int32(cfg.Partitions)
+// chooser is that of a worker among so many partitions.
+func (cfg Config) chooser(id, partitions int) chooser {
+	n := int32(partitions)
 	first := int32(id) % n
 	keyless := &sticky{
 		current: first, partitions: n,
@@ -220,6 +224,14 @@ func (ps *Producers) open(cfg Config, id int) error {
 	}
 	ps.clients[id] = p
 	return nil
+}
+
+// Restrict has the workers send to some of the partitions only, at least one. Call it
+// before Start.
+func (ps *Producers) Restrict(partitions []int32) {
+	for _, w := range ps.workers {
+		w.chooser = within{ps.chooser(w.id, len(partitions)), partitions}
+	}
 }
 
 // Start lets the workers begin. They offer what is scheduled up to the end of

@@ -5,5 +5,5 @@
 //
 // Files to know: snapshot.go, merge.go, sent.go (the sending side), received.go (the
 // receiving side), gaps.go, queue.go (consumers with selective acknowledgement), gate.go,
-// usage.go.
+// usage.go, codec.go (how they travel).
 package snapshot

@@ -39,6 +39,9 @@ func (g *Gate) clone() *Gate {
 	return &c
 }
 
+// With is g with another gate's.
+func (g Gate) With(o Gate) Gate { return *g.clone().merge(&o) }
+
 // merge adds another gate: its records, changes and bounds. Either may be nil.
 func (g *Gate) merge(o *Gate) *Gate {
 	switch {

@@ -17,12 +17,14 @@ var ErrMismatch = errors.New("these are not snapshots of one run's parts")
 // Merge returns what one part would say that had done the work of all. It changes none of
 // them, in whichever order they come; of none it is the zero Snapshot. Parts of other
 // versions, a part that is there twice, and parts that know of other numbers of groups or
-// partitions are an error; one without producers or without consumers is not.
+// partitions are an error; one without producers or without consumers is not. Instance
+// and Told are of one part only, so the sum has neither of them.
 func Merge(all []Snapshot) (Snapshot, error) {
 	if len(all) == 0 {
 		return Snapshot{}, nil
 	}
 	all = slices.SortedFunc(slices.Values(all), func(a, b Snapshot) int { return cmp.Compare(a.Part, b.Part) })
+	all[0].Instance, all[0].Told = 0, nil
 	sum := all[0].clone()
 	times := []latency.Encoded{sum.Times}
 	for i, s := range all[1:] {
@@ -49,7 +51,7 @@ func Merge(all []Snapshot) (Snapshot, error) {
 // add adds another part's, but for its times and the books of its consumers.
 func (s *Snapshot) add(o Snapshot) (err error) {
 	s.Seq = max(s.Seq, o.Seq)
-	s.FromNs, s.ToNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs)
+	s.FromNs, s.ToNs, s.EndNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs), max(s.EndNs, o.EndNs)
 	for phase := range s.Sent {
 		s.Sent[phase].Add(o.Sent[phase])
 	}

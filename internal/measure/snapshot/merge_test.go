@@ -1,8 +1,9 @@
 package snapshot_test
 
 import (
+	"bytes"
+	"encoding"
 	"errors"
-	"fmt"
 	"reflect"
 	"slices"
 	"testing"
@@ -183,6 +184,9 @@ func (w *worked) read(r record, offset int64) {
 	at.Position, at.At, at.Delivered = offset+1, r.dueNs+r.tookNs, at.Delivered+1
 	g.Received.Delivered++
 	g.Received.Unique++
+	if r.reader != r.worker {
+		g.Received.Crossed++
+	}
 	w.receivers[r.partition].Deliver(r.worker, w.schedule.sequenceOf(r), r.measured)
 	w.recorder.Record(r.measured, latency.E2EServiceTime, r.tookNs)
 }
@@ -237,41 +241,40 @@ func gapsBetween(acks []int64) (gaps snapshot.Gaps) {
 	return gaps
 }
 
-// plain is a snapshot whose books can be compared.
-type plain struct {
-	snap      snapshot.Snapshot
-	senders   []string
-	receivers map[string]string
+type fataler interface {
+	Helper()
+	Fatal(...any)
 }
 
-func plainly(t fataler, s snapshot.Snapshot) plain {
-	p := plain{snap: s, receivers: make(map[string]string)}
-	p.snap.Groups = slices.Clone(s.Groups)
-	for i, g := range s.Groups {
-		for partition, books := range g.Books {
-			p.receivers[fmt.Sprint(i, partition)] = binary(t, books)
-		}
-		p.snap.Groups[i].Books = nil
-	}
+// encoded is a snapshot as it travels, with the senders' books in an order of their own:
+// they come in that of the parts.
+func encoded(t fataler, s snapshot.Snapshot) []byte {
+	t.Helper()
 	if s.Last != nil {
 		last := *s.Last
-		for _, books := range last.Books {
-			p.senders = append(p.senders, binary(t, books))
-		}
-		last.Books, p.snap.Last = nil, &last
+		last.Books = slices.Clone(last.Books)
+		slices.SortFunc(last.Books, func(a, b *ledger.Sender) int { return bytes.Compare(marshaled(t, a), marshaled(t, b)) })
+		s.Last = &last
 	}
-	slices.Sort(p.senders)
-	return p
+	return marshaled(t, s)
 }
 
-type fataler interface{ Fatal(...any) }
-
-func binary(t fataler, books interface{ MarshalBinary() ([]byte, error) }) string {
-	b, err := books.MarshalBinary()
+func marshaled(t fataler, m encoding.BinaryMarshaler) []byte {
+	t.Helper()
+	b, err := m.MarshalBinary()
 	if err != nil {
 		t.Fatal(err)
 	}
-	return string(b)
+	return b
+}
+
+// traveled is what came through bytes.
+func traveled[T encoding.BinaryUnmarshaler](t fataler, from encoding.BinaryMarshaler, to T) T {
+	t.Helper()
+	if err := to.UnmarshalBinary(marshaled(t, from)); err != nil {
+		t.Fatal(err)
+	}
+	return to
 }
 
 func merged(t fataler, all ...snapshot.Snapshot) snapshot.Snapshot {
@@ -283,25 +286,28 @@ func merged(t fataler, all ...snapshot.Snapshot) snapshot.Snapshot {
 }
 
 func wantSame(t *rapid.T, what string, got, want snapshot.Snapshot) {
-	if a, b := plainly(t, got), plainly(t, want); !reflect.DeepEqual(a, b) {
-		t.Fatalf("%s:\n%+v\nwant\n%+v", what, a, b)
+	t.Helper()
+	if !bytes.Equal(encoded(t, got), encoded(t, want)) {
+		t.Fatalf("%s:\n%+v\nwant\n%+v", what, got, want)
 	}
 }
 
 // TestMergeIsTheWhole: however a schedule is split over parts, together they say what one
-// says that has all of it, bit by bit.
+// says that has all of it, byte by byte, from wherever they came.
 func TestMergeIsTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schedules(t)
 		parts := s.split(t, rapid.IntRange(1, 5).Draw(t, "parts"))
-		before := make([]plain, len(parts))
+		before := make([][]byte, len(parts))
+		arrived := make([]snapshot.Snapshot, len(parts))
 		for i := range parts {
-			before[i] = plainly(t, parts[i])
+			before[i] = encoded(t, parts[i])
+			arrived[i] = *traveled(t, parts[i], new(snapshot.Snapshot))
 		}
-		shuffled := rapid.Permutation(parts).Draw(t, "order")
-		wantSame(t, "merged", merged(t, shuffled...), s.whole())
+		order := rapid.Permutation(arrived).Draw(t, "order")
+		wantSame(t, "merged", merged(t, order...), s.whole())
 		for i := range parts {
-			if !reflect.DeepEqual(plainly(t, parts[i]), before[i]) {
+			if !bytes.Equal(encoded(t, arrived[i]), before[i]) {
 				t.Fatalf("part %d was changed", i)
 			}
 		}
@@ -314,6 +320,7 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	d := func() time.Duration { return time.Duration(n()) }
 	some := func() bool { return rapid.Bool().Draw(t, "some") }
 	s.Seq, s.FromNs, s.ToNs = uint64(n()), n(), n()
+	s.Instance, s.Told = uint64(n()), []byte{1}
 	if some() {
 		bound := n()
 		s.Gate = &snapshot.Gate{
@@ -374,7 +381,9 @@ func TestMergeInAnyOrder(t *testing.T) {
 		wantSame(t, "the first two before", merged(t, merged(t, parts[0], parts[1]), parts[2]), want)
 		wantSame(t, "the last two before", merged(t, parts[0], merged(t, parts[2], parts[1])), want)
 		wantSame(t, "the outer two before", merged(t, merged(t, parts[0], parts[2]), parts[1]), want)
-		wantSame(t, "alone", merged(t, parts[1]), parts[1])
+		alone := parts[1]
+		alone.Instance, alone.Told = 0, nil // those are of no sum
+		wantSame(t, "alone", merged(t, parts[1]), alone)
 		idle := snapshot.Snapshot{Version: snapshot.Version, Part: 9, FromNs: want.FromNs, ToNs: want.ToNs}
 		wantSame(t, "with one that has nothing", merged(t, want, idle), want)
 	})
@@ -447,6 +456,7 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{
 		Seq: 1, Usage: &snapshot.Usage{RSS: 1}, Pauses: &snapshot.Pauses{}, Last: &snapshot.Last{},
+		Told: []byte{1},
 		Behind: snapshot.NewBehind([]int64{5}),
 		Groups: []snapshot.Group{{Arrived: true, Books: books, Reached: []snapshot.Reached{
 			{Position: 5, Arrived: 4, Awaited: []ledger.Awaited{{Next: 4}}},
@@ -461,7 +471,7 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	if r.Position != 7 || r.Arrived != 4 || len(r.Awaited) != 1 || len(got.Groups[0].Books) != 1 {
 		t.Errorf("it has come to %+v", got.Groups[0])
 	}
-	if got.Seq != 2 || got.Usage == nil || got.Last == nil || got.Pauses != nil ||
+	if got.Seq != 2 || got.Usage == nil || got.Last == nil || got.Pauses != nil || got.Told != nil ||
 		got.Behind.AckedIn[0] != 7 || len(got.Behind.OpenRecords) != 1 {
 		t.Errorf("it is %+v", got)
 	}

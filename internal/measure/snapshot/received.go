@@ -26,6 +26,8 @@ type Received struct {
 	// Timed counts the deliveries that have an e2e service time, and ServiceNs is its
 	// sum over them.
 	Timed, ServiceNs int64
+	// Crossed counts those of Delivered whose producer has another clock than the worker.
+	Crossed int64
 }
 
 // Add adds o to r.
@@ -44,6 +46,7 @@ func (r *Received) Add(o Received) {
 	r.WorkInWindow += o.WorkInWindow
 	r.Timed += o.Timed
 	r.ServiceNs += o.ServiceNs
+	r.Crossed += o.Crossed
 }
 
 // Duplicates are the deliveries that are not the first of their record.

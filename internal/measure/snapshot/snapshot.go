@@ -1,6 +1,7 @@
 package snapshot
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -9,17 +10,20 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 4
+const Version = 5
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
-// since they began. Only Times and Pauses are of the time since the snapshot that had them
-// before. What a part does not have, or was not asked for, is nil.
+// since they began. Only Times, Pauses and Told are of the time since the snapshot that
+// had them before. What a part does not have, or was not asked for, is nil.
 type Snapshot struct {
-	Version int
-	Part    int    // its number; of several that were merged, the lowest
-	Seq     uint64 // grows with each snapshot of the part
+	Version  int
+	Part     int    // its number; of several that were merged, the lowest
+	Seq      uint64 // grows with each snapshot of the part
+	Instance uint64 // of the part's process; 0: none, or of several that were merged
 	// FromNs and ToNs are when the reading began and ended, on the run's axis.
 	FromNs, ToNs int64
+	// EndNs is the end of the interval that the snapshot closes, if it closes one.
+	EndNs int64
 
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
@@ -33,6 +37,9 @@ type Snapshot struct {
 	Times  latency.Encoded
 	Last   *Last
 	Failed string // the first error that ended a consumer; empty: none
+
+	// Told is what the part has to say beside its counts, which is opaque here.
+	Told []byte
 }
 
 // Group is how one consumer group stands.
@@ -82,13 +89,14 @@ type Last struct {
 }
 
 // clone returns a copy that shares no slice or map with s which Merge would change. The
-// books are shared.
+// books and the times are shared.
 func (s Snapshot) clone() Snapshot {
 	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
 	for i := range s.Groups {
 		s.Groups[i] = s.Groups[i].clone()
 	}
 	s.Gate, s.Usage, s.Pauses, s.Last = s.Gate.clone(), copied(s.Usage), copied(s.Pauses), s.Last.clone()
+	s.Told = bytes.Clone(s.Told)
 	return s
 }
 
@@ -147,7 +155,7 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 }
 
 // Since returns s with what it was not asked for as an earlier snapshot of the part has
-// it, but for times and pauses, which are of the time between two snapshots.
+// it, but for times, pauses and events, which are of the time between two snapshots.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	if s.Behind.OpenRecords == nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs

@@ -73,7 +73,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 		all[i] = remote.Assignment{
 			Version: remote.Version, Part: i, Parts: len(parts), Scenario: yaml, Driver: r.cfg.Driver.Name(),
 			Brokers: r.cfg.Cluster.Bootstrap(), Zero: r.axis.Zero(),
-			RunID: r.writer.ID(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
+			RunID: r.id(), Topic: r.topic.Name, Partitions: r.topic.Partitions,
 			Groups: groups, Consumed: len(r.groups) > 0, Shares: shares,
 			Workers: workers,
 		}
@@ -89,7 +89,7 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	}
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
-	name = "kafka-bench-shares-" + r.writer.ID()
+	name = "kafka-bench-shares-" + r.id()
 	if r.shares, err = r.admin.CreateTopic(ctx, name, 1, r.cfg.Scenario.Topic.Replication, nil); err != nil {
 		return "", fmt.Errorf("the topic of the shares: %w", err)
 	}

@@ -53,6 +53,8 @@ type Config struct {
 	// Here works for the run in this process, in place of the command Worker; nil starts
 	// processes. The method Serve of WorkerConfig is one for tests.
 	Here remote.InProcess
+	// Fleet makes the parts of the run on other machines; nil makes all of it here.
+	Fleet Fleet
 	// Probes read the machine; the zero value reads all that there is.
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil is the scenario's pacer.
@@ -101,6 +103,9 @@ const startLead = 50 * time.Millisecond
 // started is an Outcome with an invalid verdict. When ctx ends the run is
 // abandoned; see Config.Interrupt for the gentle way.
 func Run(ctx context.Context, cfg Config) (*Outcome, error) {
+	if cfg.Fleet != nil {
+		return lead(ctx, cfg)
+	}
 	starting, cancel := cfg.Starting(ctx)
 	r, err := prepare(starting, cfg)
 	cancel()
@@ -121,7 +126,9 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 func (r *run) warmUp(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup := time.Duration(phases.Warmup)
-	r.journal.SetAxis(startLead+warmup, time.Duration(phases.Measure))
+	if r.part == nil { // otherwise all parts have one axis
+		r.journal.SetAxis(startLead+warmup, time.Duration(phases.Measure))
+	}
 	r.groups.Begin()
 	r.startedNs = -int64(warmup)
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
@@ -290,7 +297,7 @@ func (r *run) drain(ctx context.Context) {
 		defer hurry()
 	}
 	r.producers.Close()
-	r.drained = r.plan.awaitDelivery(wait)
+	r.drained = (r.part == nil || r.awaitSent(wait)) && r.plan.awaitDelivery(wait)
 	r.finishedNs = r.axis.Now()
 	r.lateAtFinish = r.groups.Received().UniqueAfter
 	r.awaitWork(wait)
@@ -382,6 +389,7 @@ func (r *run) readEnds(ctx context.Context) {
 
 // reachedAll tells whether all groups have come to these offsets.
 func (r *run) reachedAll(ends []int64) bool {
+	ends = r.mine(ends)
 	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
 	return !slices.ContainsFunc(r.groups.Stand(remote.Want{}), behind)
 }

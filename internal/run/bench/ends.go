@@ -84,8 +84,11 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 }
 
 // acked returns how many records were acknowledged in each partition that the consumers
-// are to read, those of the fill included.
+// are to read, those of the fill included; as soon as it is known by all parts of the run.
 func (r *run) acked() []int64 {
+	if r.part != nil && r.part.total != nil {
+		return r.part.total
+	}
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }
 

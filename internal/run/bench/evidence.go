@@ -37,6 +37,11 @@ func (r *run) closeBooks() (*Outcome, error) {
 	e.Machine.Brokers, e.Machine.Storage = brokers, storage
 	e.Machine.Compression = r.compression()
 	e.Warnings, e.Failed.Journal = r.warnings, r.journal.Failed()
+	return r.save(e)
+}
+
+// save judges a run and saves its result.
+func (r *run) save(e *judge.Evidence) (*Outcome, error) {
 	out := judge.Run(e)
 	if err := errors.Join(r.writer.Curves(judge.Curves(e, &out)), r.writer.Finish(out)); err != nil {
 		return nil, fmt.Errorf("%w: %w", ErrNotSaved, err)
@@ -84,6 +89,7 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 func (r *run) setup() judge.Setup {
 	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
 	_, local := r.cfg.Cluster.(cluster.Local)
+	local = local && r.cfg.Fleet == nil // then nobody reads what they use
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
 		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),
@@ -143,30 +149,38 @@ func (r *run) expected() *float64 {
 
 // info describes the run, as far as it has come.
 func (r *run) info() result.Info {
-	c := r.cfg.Cluster.Info()
 	info := result.Info{
 		Name: r.cfg.Scenario.Name, StartedAt: r.axis.Wall(0), FinishedAt: r.axis.Wall(r.finishedNs),
 		Interrupted: r.interrupted, Tool: r.cfg.Tool, MethodVersion: result.Method,
-		Host: result.Host(probe.DescribeHost()),
-		Cluster: result.Cluster{
-			Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
-			WarmedUpS: r.cfg.WarmedUp.Seconds(),
-		},
-		Driver: result.Driver{
-			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(),
-			Producer: settings(r.producers.Settings()),
-		},
+		Host:        result.Host(probe.DescribeHost()),
 		Topic:       r.topic.Name,
 		NotMeasured: r.plan.unknown,
 		Phases:      r.phases(),
 	}
+	if r.cfg.Cluster != nil {
+		info.Cluster = clusterOf(r.cfg)
+	}
+	if r.producers != nil {
+		info.Driver = result.Driver{
+			Name: r.cfg.Driver.Name(), Version: r.cfg.Driver.Version(), Producer: settings(r.producers.Settings()),
+		}
+	}
 	if len(r.groups) > 0 {
 		info.Driver.Consumer = settings(r.groups[0].Settings())
 	}
-	if len(r.groups) == 1 && !r.manual() {
+	if r.cfg.Scenario.Consume.Consumers > 0 && len(r.groupIDs) == 1 && !r.manual() {
 		info.Group = r.groupIDs[0]
 	}
 	return info
+}
+
+// clusterOf describes the cluster for the result.
+func clusterOf(cfg Config) result.Cluster {
+	c := cfg.Cluster.Info()
+	return result.Cluster{
+		Kind: c.Kind, ID: c.ID, Version: c.Version, Brokers: c.Brokers, Note: c.Note, Settings: c.Settings,
+		WarmedUpS: cfg.WarmedUp.Seconds(),
+	}
 }
 
 // phases are the parts of the run as they were. A run that was interrupted in

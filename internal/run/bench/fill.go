@@ -67,7 +67,7 @@ func (r *run) fillConfig() send.Config {
 	s.Backpressure = scenario.Backpressure{}
 	cfg := sending{
 		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-		runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions,
+		runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions,
 		axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
 	}.config()
 	cfg.First, cfg.Fill = r.cfg.Scenario.Load.Producers, true

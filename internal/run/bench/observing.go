@@ -35,6 +35,9 @@ func (r *run) openObservers(context.Context) error {
 		Endless: r.plan.endless, Due: r.stamped && !r.readOnly(), KeepTallies: r.faults.replicas != nil,
 		Sends: !r.readOnly(), Replicas: r.faults.replicas,
 	}
+	if r.part != nil {
+		r.intervals.HandOver = r.handOver
+	}
 	if len(r.groups) > 1 {
 		r.intervals.GroupNames = r.groupIDs
 	}

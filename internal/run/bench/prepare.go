@@ -45,6 +45,16 @@ type base struct {
 	readTo []int64
 
 	couldNotLeave bool // members may have ended without leaving their group
+
+	part *part // which part of a run this is, if others make the rest; nil: it is whole
+}
+
+// id is the run's, which all of its parts have.
+func (b *base) id() string {
+	if b.part != nil {
+		return b.part.plan.RunID
+	}
+	return b.writer.ID()
 }
 
 // run is one run under way. The fields of a block belong to the goroutine of
@@ -113,13 +123,25 @@ const readyTimeout = 60 * time.Second
 
 // prepare sets up everything that a run needs and waits until the consumers
 // have their partitions. On an error nothing is left behind.
-func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
+func prepare(ctx context.Context, cfg Config) (*run, error) {
+	r := newRun(cfg)
+	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
+		r.openProbes, r.fillTopic, r.beginReading, r.makeGate,
+		r.startProcesses, r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag)
+}
+
+func newRun(cfg Config) *run {
 	r := &run{
 		base:      base{cfg: cfg, asked: cfg.Scenario, axis: load.NewAxis(cfg.Probes.Clock())},
 		collector: &latency.Collector{},
 		stamped:   stamped(cfg.Scenario) && (cfg.Scenario.Load.Producers > 0 || cfg.Scenario.Filled()),
 	}
 	r.observer = observe.New(r.axis)
+	return r
+}
+
+// prepare takes steps one after the other. On an error nothing is left behind.
+func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error) (err error) {
 	defer func() {
 		if err != nil {
 			r.release()
@@ -127,16 +149,12 @@ func prepare(ctx context.Context, cfg Config) (_ *run, err error) {
 			err = errors.Join(append([]error{err}, r.leftBehind...)...)
 		}
 	}()
-	for _, step := range []func(context.Context) error{
-		r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic, r.openProbes,
-		r.fillTopic, r.beginReading, r.makeGate,
-		r.startProcesses, r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag,
-	} {
+	for _, step := range steps {
 		if err := step(ctx); err != nil {
-			return nil, early(ctx, err, "the run was being prepared")
+			return early(ctx, err, "the run was being prepared")
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // earlyEnd is the end of a run that a person interrupted before there was anything to
@@ -194,7 +212,7 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 		return err
 	}
 	t := r.cfg.Scenario.Topic
-	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.writer.ID()
+	name := "kafka-bench-" + r.cfg.Scenario.Name + "-" + r.id()
 	r.groupIDs = groupNames(cmp.Or(r.cfg.Scenario.Consume.Group, name), r.cfg.Scenario.Consume.Groups)
 	name = cmp.Or(t.Name, name)
 	if err := r.admin.CheckNew(ctx, r.chosenTopics(), r.chosenGroups()); err != nil {
@@ -325,10 +343,18 @@ func (r *run) makeGate(context.Context) (err error) {
 		return nil
 	}
 	r.own, err = newGatekeeper(gateConfig{
-		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: s.Load.Processes,
+		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: r.senders(),
 		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.ForGate, Tell: r.journal.Event,
 	})
 	return err
+}
+
+// senders is over how many processes the producers are spread, each with a gate.
+func (r *run) senders() int {
+	if r.part != nil {
+		return r.part.plan.Parts
+	}
+	return r.cfg.Scenario.Load.Processes
 }
 
 // readFirstLag has the gate told the lag once before anything is due: until then one
@@ -356,12 +382,21 @@ func (r *run) findBeginning(ctx context.Context) (err error) {
 
 // openLoad opens the consumers first and waits for them, then the producers.
 func (r *run) openLoad(ctx context.Context) (err error) {
-	if r.cfg.Scenario.Consume.Consumers > 0 {
+	if r.consumes() {
 		if err := r.openGroups(ctx); err != nil {
 			return err
 		}
 	}
 	return r.openSenders(ctx)
+}
+
+// consumes reports whether there are consumers here.
+func (r *run) consumes() bool {
+	if r.part == nil {
+		return r.cfg.Scenario.Consume.Consumers > 0
+	}
+	_, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
+	return len(members) > 0
 }
 
 // openGroups opens the consumers of all groups and waits for them.
@@ -375,6 +410,12 @@ func (r *run) openGroups(ctx context.Context) error {
 		}
 		r.groups = append(r.groups, g)
 	}
+	for _, g := range r.groups {
+		g.AddTo(r.collector)
+	}
+	if r.part != nil {
+		return nil // only all parts together have all partitions
+	}
 	ready, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
 	for _, g := range r.groups {
@@ -383,9 +424,6 @@ func (r *run) openGroups(ctx context.Context) error {
 		}
 	}
 	r.readyNs = int64(time.Since(began))
-	for _, g := range r.groups {
-		g.AddTo(r.collector)
-	}
 	return nil
 }
 
@@ -398,7 +436,7 @@ func (r *run) prepareFaults(ctx context.Context) error {
 // groupConfig is what a group is, the one of that number.
 func (r *run) groupConfig(number int) receive.Config {
 	c := r.cfg.Scenario.Consume
-	clientID, prefix := "kafka-bench-"+r.writer.ID(), ""
+	clientID, prefix := "kafka-bench-"+r.id(), ""
 	if len(r.groupIDs) > 1 {
 		clientID, prefix = fmt.Sprintf("%s-group-%d", clientID, number+1), fmt.Sprintf("group %d: ", number+1)
 	}
@@ -407,16 +445,20 @@ func (r *run) groupConfig(number int) receive.Config {
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
 	// Nobody else writes to the run's own topic.
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
+	var only []int
+	if r.part != nil {
+		_, only = r.part.plan.Workers(r.cfg.Scenario, r.part.number)
+	}
 	return receive.Config{
 		Driver: r.cfg.Driver, Client: client, PollTimeout: time.Duration(c.PollTimeout),
 		Manual: r.manual(), Hold: r.readOnly() || readsFill(r.cfg.Scenario) || !c.Hold.Off(),
-		Members: c.Consumers, Numbers: numbers(r.cfg.Scenario),
+		Members: c.Consumers, Only: only, Numbers: numbers(r.cfg.Scenario),
 		Producers: r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers(), Filled: r.cfg.Scenario.Fillers(),
 		Partitions: r.topic.Partitions, From: r.from,
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
-		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.writer.ID()),
+		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},

@@ -138,7 +138,7 @@ func (b *base) markersTopic() string {
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
-		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.writer.ID(), name)), kgo.DisableClientMetrics(),
+		kgo.ClientID(fmt.Sprintf("kafka-bench-%s-%s", q.id(), name)), kgo.DisableClientMetrics(),
 		kgo.Dialer(q.access().Secure(dial)), kgo.WithHooks(&q.traffic))
 	f := q.cfg.Scenario.Consume.Fetch
 	if f.MinBytes > 0 {
@@ -196,7 +196,7 @@ func (q *queue) groupConfig() queued.Config {
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
 		Producers: s.Load.Producers + s.Fillers(), Filled: s.Fillers(), Partitions: q.topic.Partitions, From: q.from,
 		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s),
-		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.writer.ID()),
+		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.id()),
 		Settings: queueSettings(set),
 		OnEvent:  func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
 	}

@@ -142,8 +142,17 @@ func (r *run) sendHere() *remote.Here {
 	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
 		return sending{
 			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-			runID: r.writer.ID(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
-			axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
+			runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
+			only: r.workersHere(), axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
 		}.open()
 	})
+}
+
+// workersHere are the numbers of the workers that a part has; nil is all.
+func (r *run) workersHere() []int {
+	if r.part == nil {
+		return nil
+	}
+	producers, _ := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
+	return append([]int{}, producers...)
 }

@@ -33,6 +33,8 @@ type Engine struct {
 	// Warmer warms up brokers that were just started, where a scenario wants it; nil
 	// leaves them cold.
 	Warmer *Warmer
+	// Fleet gives the agents that make runs on a cluster; nil makes them in this process.
+	Fleet func(ctx context.Context, c cluster.Cluster) (bench.Fleet, error)
 }
 
 // Make makes one run of s and waits for its end. It tells began the run's folder
@@ -54,6 +56,11 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 	cfg.Scenario, cfg.Cluster = s, c
 	if cfg.WarmedUp, err = e.Warmer.prepare(ctx, cfg); err != nil {
 		return nil, err
+	}
+	if e.Fleet != nil {
+		if cfg.Fleet, err = e.Fleet(starting, c); err != nil {
+			return nil, err
+		}
 	}
 	if e.Ready != nil {
 		e.Ready(s, c.Info())

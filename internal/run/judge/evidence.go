@@ -177,7 +177,7 @@ type Machine struct {
 	// ConsumerProcesses is how many processes have the consumers; 0 is the tool's own.
 	ConsumerProcesses int
 	Confined          *result.Confined // nil if they have no limits
-	UsageUnknown      error            // why it is not known what processes used; nil if it is
+	UsageUnknown      error            `json:"-"` // why it is not known what processes used; nil if it is
 }
 
 // Failures are what ended before the run did, or could not be written.

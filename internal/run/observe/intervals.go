@@ -42,8 +42,12 @@ type Intervals struct {
 	Due bool
 	// KeepTallies is that the intervals of the measured window are wanted in the end.
 	KeepTallies bool
+	// HandOver is given the counts at the end of each interval, if the run is a part of one
+	// that others conclude. The first have no interval: they are those of Begin.
+	HandOver func(snapshot.Snapshot, *result.Interval)
 
 	before   counters
+	taken    bool // counting has begun, by Take
 	peaks    peaks
 	growth   growth
 	wereLate []string // the processes that were late in the interval before
@@ -62,7 +66,30 @@ type QueueReading struct {
 
 // Begin reads what was counted before anything is offered, at a time of the axis. Call it
 // before the load starts: on a busy machine a goroutine may be late.
-func (s *Intervals) Begin(atNs int64) { s.before = s.count(atNs) }
+func (s *Intervals) Begin(atNs int64) {
+	s.before = s.count(atNs)
+	if s.HandOver != nil {
+		s.HandOver(s.before.snapshot(), nil)
+	}
+}
+
+// Take closes an interval by what all parts of a run have counted by its end, and by what one
+// of them saw of the lag in it. The first snapshot closes none: it is where counting begins.
+// The histograms are the collector's.
+func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
+	after := counters{
+		at: all.EndNs, began: all.FromNs, span: all.ToNs - all.FromNs, behindAt: all.ToNs, usedAt: all.ToNs,
+		groups: all.Groups, sending: all, recorded: s.Collector.Collect(),
+	}
+	after.fill()
+	if all.Usage != nil {
+		after.self = *all.Usage
+	}
+	if s.taken {
+		s.close(s.before, after, seen)
+	}
+	s.before, s.taken = after, true
+}
 
 // Watch closes an interval at each multiple of the period on the run's axis, until the
 // observer is stopped.
@@ -78,7 +105,7 @@ func (s *Intervals) Watch(o *Observer) {
 			at = max(s.Axis.Now(), s.before.at+1)
 		}
 		after := s.count(at)
-		s.close(s.before, after)
+		s.close(s.before, after, nil)
 		if stopped {
 			return
 		}
@@ -113,7 +140,8 @@ type counters struct {
 	began    int64 // when the reading began
 	span     int64 // how long it took, until usedAt
 	reached  [][]snapshot.Reached
-	sent     snapshot.Sent // of both phases
+	sending  snapshot.Snapshot // of the producers
+	sent     snapshot.Sent     // of both phases
 	groups   remote.Standings
 	received snapshot.Received // of all groups
 	behind   snapshot.Behind
@@ -144,15 +172,14 @@ func multipleAfter(at, period int64) int64 {
 func (s *Intervals) count(at int64) counters {
 	c := counters{at: at, began: s.Axis.Now()}
 	standings := s.Groups.Stand(remote.Want{Times: true, Books: true})
-	c.groups, c.reached, c.received = standings, standings.Reached(), standings.Received()
+	c.groups = standings
 	want := remote.Want{Times: true}
-	if len(c.reached) > 0 {
+	if len(standings) > 0 {
 		// The lanes are asked in any case: asking is what makes them forget.
 		want.Awaited = standings.Awaited()
 	}
-	sent := s.Producers.Snapshot(want)
-	c.sent, c.behind, c.gate = sent.Sent[0], sent.Behind, sent.Gate
-	c.sent.Add(sent.Sent[1])
+	c.sending = s.Producers.Snapshot(want)
+	c.fill()
 	c.behindAt = s.Axis.Now()
 	c.recorded = s.Collector.Collect()
 	if s.Queue != nil {
@@ -169,8 +196,34 @@ func (s *Intervals) count(at int64) counters {
 	return c
 }
 
-// close writes the interval between two counts, everywhere.
-func (s *Intervals) close(before, after counters) {
+// fill fills in what follows from the standings of the groups and from the producers'
+// snapshot.
+func (c *counters) fill() {
+	c.reached, c.received = c.groups.Reached(), c.groups.Received()
+	c.sent, c.behind, c.gate = c.sending.Sent[0], c.sending.Behind, c.sending.Gate
+	c.sent.Add(c.sending.Sent[1])
+}
+
+// snapshot returns the counts as a part of a run hands them over: without the books, which
+// come once.
+func (c counters) snapshot() snapshot.Snapshot {
+	s := c.sending
+	s.FromNs, s.ToNs, s.EndNs = c.began, c.behindAt, c.at
+	s.Groups = slices.Clone(c.groups)
+	for i := range s.Groups {
+		g := &s.Groups[i]
+		g.Books, g.Reached = nil, slices.Clone(g.Reached)
+		for p := range g.Reached {
+			g.Reached[p].Awaited = nil
+		}
+	}
+	s.Usage, s.Times = &c.self, c.recorded.Encode()
+	return s
+}
+
+// close writes the interval between two counts, everywhere. Of one that was taken, seen is
+// what a part saw of the lag.
+func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	iv := differences(before, after)
 	iv.Phase = s.phaseAt(before.at)
 	s.addPartitions(&iv, before, after)
@@ -178,7 +231,13 @@ func (s *Intervals) close(before, after counters) {
 		addQueue(&iv, before, after)
 		s.peaks.inFlight = max(s.peaks.inFlight, after.queue.Counts.InFlight)
 	}
-	behind, oldestDue := s.addLag(&iv, after)
+	behind, oldestDue := s.addBehind(&iv, after)
+	if seen != nil {
+		iv.LagSamples, iv.LagRecords, iv.LagSampledNs, iv.LagPartitions =
+			seen.LagSamples, seen.LagRecords, seen.LagSampledNs, seen.LagPartitions
+	} else {
+		s.addLag(&iv)
+	}
 	s.addGroups(&iv, before, after, behind)
 	if s.Replicas != nil {
 		iv.UnderReplicated, iv.Leaderless = s.Replicas.lacking(iv.StartNs, iv.EndNs)
@@ -201,6 +260,9 @@ func (s *Intervals) close(before, after counters) {
 		})
 	}
 	s.Journal.Interval(iv, after.recorded)
+	if s.HandOver != nil {
+		s.HandOver(after.snapshot(), &iv)
+	}
 }
 
 // late names the processes of which an interval has only what they told last, and tells
@@ -343,7 +405,10 @@ func addQueue(iv *result.Interval, before, after counters) {
 
 // addGroups fills in what is of each of several groups.
 func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behind []snapshot.Backlog) {
-	lag := s.Lag.now()
+	var lag lagReading
+	if s.Lag != nil {
+		lag = s.Lag.now()
+	}
 	for g, name := range s.GroupNames {
 		of := result.IntervalGroup{
 			Name: name, Delivered: after.groups[g].Received.Delivered - before.groups[g].Received.Delivered,
@@ -358,11 +423,21 @@ func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behin
 	}
 }
 
-// addLag fills in the three measures of being behind, those of the slowest group, and
-// returns how far each group is behind, and when the oldest record was due whose user has
-// no answer.
-func (s *Intervals) addLag(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
+// addLag fills in the lag as the brokers report it, of the slowest group.
+func (s *Intervals) addLag(iv *result.Interval) {
 	if len(s.Groups) == 0 {
+		return
+	}
+	iv.LagSamples = s.Lag.takeFresh()
+	if lag := s.Lag.now(); lag.known {
+		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
+	}
+}
+
+// addBehind fills in how far the slowest group is behind, in records and in time, and
+// returns how far each group is, and when the oldest record was due whose user has no answer.
+func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
+	if len(c.groups) == 0 {
 		return nil, snapshot.NothingDue
 	}
 	behind = s.Backlogs(c.reached, c.behind.AckedIn)
@@ -378,10 +453,6 @@ func (s *Intervals) addLag(iv *result.Interval, c counters) (behind []snapshot.B
 		if open > 0 {
 			iv.TimeLagNs = max(1, c.behindAt-oldestDue)
 		}
-	}
-	iv.LagSamples = s.Lag.takeFresh()
-	if lag := s.Lag.now(); lag.known {
-		iv.LagRecords, iv.LagSampledNs, iv.LagPartitions = &lag.Records, &lag.asked, lag.Partitions
 	}
 	return behind, oldestDue
 }

@@ -105,9 +105,26 @@ func (j *Journal) Once(kind, what string, err error) {
 // SetAxis puts the measured window at a time from now, for a length, and writes
 // what waited for that, with its times put on the axis.
 func (j *Journal) SetAxis(from, length time.Duration) {
+	j.put(func() (shift int64) { return j.axis.Set(from, length) })
+}
+
+// Adopt is SetAxis by the axis of another process.
+func (j *Journal) Adopt(zero load.Zero) {
+	j.put(func() int64 { return j.axis.Adopt(zero) })
+}
+
+// Placed reports whether the axis is set.
+func (j *Journal) Placed() bool {
 	j.mu.Lock()
 	defer j.mu.Unlock()
-	shift := j.axis.Set(from, length)
+	return j.axisSet
+}
+
+// put puts the axis by set, which returns what is to be added to times that were read before.
+func (j *Journal) put(set func() (shift int64)) {
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	shift := set()
 	j.axisSet = true
 	j.histograms = latency.NewLogWriter(j.writer.HistogramLog(), j.axis.Wall(0))
 	for _, e := range j.early {

@@ -141,7 +141,7 @@ func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	} else {
 		c.last = told
 	}
-	c.last.Pauses = nil // they are told once
+	c.last.Pauses, c.last.Told = nil, nil // they are told once
 	return told
 }
 

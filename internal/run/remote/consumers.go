@@ -189,6 +189,16 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	}
 }
 
+// Held are the partitions that members have, in order.
+func (cs *Consumers) Held() (partitions []int32) {
+	for _, p := range cs.parts() {
+		a, _ := p.Do(Command{Do: Hold}) // an error is its end
+		partitions = append(partitions, a.Partitions...)
+	}
+	slices.Sort(partitions)
+	return partitions
+}
+
 // Err is the error that ended a member, or a process, before its time, if any.
 func (cs *Consumers) Err() error { return cs.failed(cs.parts().snapshot(Want{Fresh: true})) }
 

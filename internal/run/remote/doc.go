@@ -6,8 +6,8 @@
 //
 // The run starts its processes and is the only one to talk to them: a [Child] is
 // a process and the connection to it, requests and answers over its standard
-// input and output (net/rpc, gob), whichever comes first. What is secret goes
-// that way too, and never by command line or environment. A child lives no longer
+// input and output (net/rpc, gob), whichever comes first. Snapshots have a form of their
+// own there (snapshot.Snapshot.MarshalBinary). What is secret goes that way too, and never by command line or environment. A child lives no longer
 // than its standard input: it ends with the run that started it, however that
 // ends. A child that ends before it was told to, or does not answer, fails its
 // requests at once and for good, and says why ([Child.Err]); nobody waits for it.

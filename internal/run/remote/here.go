@@ -132,6 +132,8 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 	switch c.Do {
 	case End:
 		l.Axis.EndAt(c.EndNs)
+	case Restrict:
+		l.Producers.Restrict(c.Partitions)
 	case Release:
 		l.Consumers.Release()
 	case Join:

@@ -65,7 +65,7 @@ type Command struct {
 	Do         Verb
 	EndNs      int64            // End: on the run's axis
 	Number     int              // of the consumer that it is about
-	Partitions []int32          // Tell: those that are asked for
+	Partitions []int32          // Tell: those that are asked for; Restrict
 	Handed     []receive.Handed // Hear
 }
 
@@ -74,9 +74,10 @@ type Verb int
 
 // What parts are told to do.
 const (
-	End     Verb = iota // the measured window earlier
-	Release             // consumers that were held
-	Join                // and so on: what receive.Group does to a member
+	End      Verb = iota // the measured window earlier
+	Restrict             // producers to some partitions, before they start
+	Release              // consumers that were held
+	Join                 // and so on: what receive.Group does to a member
 	Leave
 	Kill
 	Doom // before the process is killed

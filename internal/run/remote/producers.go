@@ -59,6 +59,11 @@ func OpenProducers(ctx context.Context, axis *load.Axis, parts []Part, assignmen
 	return ps, nil
 }
 
+// Restrict has the workers send to some of the partitions only. Call it before Start.
+func (ps *Producers) Restrict(partitions []int32) {
+	ps.parts.each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Restrict, Partitions: partitions}) })
+}
+
 // Start gives the parts the axis, which must be set, and lets them begin.
 func (ps *Producers) Start() {
 	zero := ps.axis.Zero()

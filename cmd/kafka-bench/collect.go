@@ -1,0 +1,107 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+
+	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
+)
+
+// collectFlags say what is collected.
+type collectFlags struct {
+	in      surroundings
+	session string
+	brokers []string
+	access  string
+	key     string
+	out     string
+	remove  bool
+}
+
+func collectCommand(in surroundings) *cobra.Command {
+	flags := collectFlags{in: in}
+	c := &cobra.Command{
+		Use:   "collect",
+		Short: "Make the result of a run with agents whose coordinator is gone",
+		Long: `Make the result of the last run of a session from what its agents handed in, because the
+process that coordinated it is gone. The agents finish without it; what they hand in
+stays on the cluster for seven days, or until --delete.
+
+Exit codes: as those of run.`,
+		Example: `  kafka-bench collect --session monday --brokers kafka-1:9092 --key session.key
+  kafka-bench collect --session monday --brokers kafka-1:9092 --key session.key --delete`,
+		Args: cobra.NoArgs,
+		RunE: func(c *cobra.Command, _ []string) error {
+			return collect(c.Context(), flags, c.OutOrStdout(), c.ErrOrStderr())
+		},
+	}
+	addOut(c, &flags.out)
+	f := c.Flags()
+	f.StringVar(&flags.session, "session", "", "the session's name (required)")
+	f.StringSliceVar(&flags.brokers, "brokers", nil, "addresses of the cluster, host:port (required)")
+	f.StringVar(&flags.access, "command-config", "",
+		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
+	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")
+	f.BoolVar(&flags.remove, "delete", false, "delete the session's topic afterwards")
+	return c
+}
+
+func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) (err error) {
+	if flags.session == "" || len(flags.brokers) == 0 {
+		return errors.New("collect needs the --session and the --brokers of the run")
+	}
+	key, err := readKey(flags.key)
+	if err != nil {
+		return err
+	}
+	if err := result.CheckWritable(flags.out); err != nil {
+		return err
+	}
+	tell := progressTo(stderr)
+	a, err := engineFlags{access: flags.access}.readAccess(tell)
+	if err != nil {
+		return err
+	}
+	a = flags.in.through(a)
+	ctx, cancel := context.WithTimeout(ctx, statusTimeout)
+	defer cancel()
+	log, err := topic.Open(ctx, topic.Config{Brokers: flags.brokers, Access: a, Session: flags.session, Client: flags.in.logOptions()})
+	if err != nil {
+		return err
+	}
+	defer log.Close()
+	if flags.remove {
+		defer func() {
+			if err == nil || errors.Is(err, errInvalid) {
+				err = errors.Join(err, log.Delete(context.WithoutCancel(ctx)))
+			}
+		}()
+	}
+	spool, err := os.MkdirTemp("", "kafka-bench-collect-")
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(spool)
+	plan, handed, err := fleet.Collect(ctx, fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key}, spool)
+	if err != nil {
+		return err
+	}
+	outcome, err := bench.Conclude(bench.Config{Out: flags.out, Probes: flags.in.probes}, plan, handed)
+	if err != nil {
+		return err
+	}
+	if err := printRun(stdout, outcome); err != nil {
+		return err
+	}
+	if outcome.Run.Verdict.Status != result.Valid {
+		return errInvalid
+	}
+	return nil
+}

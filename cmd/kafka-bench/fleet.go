@@ -1,0 +1,237 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/campaign"
+	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
+)
+
+// fleetFlags say which agents make the runs.
+type fleetFlags struct {
+	agents      int // 0: this process makes the runs
+	local       bool
+	session     string
+	key         string // the file that it is in
+	placement   string
+	joinTimeout time.Duration
+}
+
+func addFleet(c *cobra.Command, flags *fleetFlags) {
+	f := c.Flags()
+	f.IntVar(&flags.agents, "agents", 0, "how many agents (kafka-bench agent) make each run together, 1 to 1000; 0 is none")
+	f.BoolVar(&flags.local, "local-agents", false, "start the agents here, as processes of their own")
+	f.StringVar(&flags.session, "session", "", "the name by which the agents find the run (default: a new one, which is printed)")
+	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key (kafka-bench agent key); required unless the cluster is on this machine")
+	f.StringVar(&flags.placement, "placement", bench.Own,
+		"own: agents send to the partitions that their own consumers have; any: to all")
+	f.DurationVar(&flags.joinTimeout, "join-timeout", 5*time.Minute, "how long to wait for all agents")
+}
+
+// maxAgents bounds the agents of a run.
+const maxAgents = 1000
+
+// check finds what of the flags does not go together, and which scenarios agents cannot make.
+func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
+	var faults []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	if f.agents == 0 {
+		refuse(f.local, "--local-agents needs --agents, how many to start")
+		refuse(f.session != "" || f.key != "", "--session and --key are for --agents; leave them out, or say how many agents there are")
+		return errors.Join(faults...)
+	}
+	refuse(f.agents < 1 || f.agents > maxAgents, "--agents %d: give 1 to %d", f.agents, maxAgents)
+	refuse(len(engine.brokers) == 0 && !f.local, "--agents needs --brokers, the cluster under test, or --local-agents")
+	refuse(f.placement != bench.Own && f.placement != bench.Any, "--placement %s: choose own or any", f.placement)
+	refuse(f.joinTimeout <= 0, "--join-timeout %v: give more than 0", f.joinTimeout)
+	refuse(f.key == "" && !f.local && !loopback(engine.brokers),
+		"--agents on a cluster of other machines needs --key FILE: make one with kafka-bench agent key > session.key, and give it to all agents")
+	for _, s := range scenarios {
+		if err := fleet.Check(s, max(1, f.agents), f.placement); err != nil {
+			faults = append(faults, campaign.Failure(s, err))
+		}
+	}
+	return errors.Join(faults...)
+}
+
+// loopback reports whether all addresses are of this machine.
+func loopback(brokers []string) bool {
+	for _, b := range brokers {
+		if !cluster.OnThisMachine(b) {
+			return false
+		}
+	}
+	return len(brokers) > 0
+}
+
+// readKey reads a session's key; a name that is empty is no key.
+func readKey(file string) (control.Key, error) {
+	if file == "" {
+		return nil, nil
+	}
+	text, err := os.ReadFile(file)
+	if err != nil {
+		return nil, fmt.Errorf("--key: %w", err)
+	}
+	key, err := hex.DecodeString(string(bytes.TrimSpace(text)))
+	if err != nil || len(key) != keyBytes {
+		return nil, fmt.Errorf("--key %s: it is no key; make one with kafka-bench agent key > %s", file, file)
+	}
+	return key, nil
+}
+
+// keyBytes is the length of a session's key.
+const keyBytes = 32
+
+// newKey draws a session's key, as a file has it.
+func newKey() string {
+	var key [keyBytes]byte
+	_, _ = rand.Read(key[:]) // it never fails
+	return hex.EncodeToString(key[:])
+}
+
+// session has the agents of a command's runs. They stay between runs.
+type session struct {
+	flags  fleetFlags
+	engine engineFlags
+	access access.Access
+	tell   func(string)
+
+	at    string // the cluster that it is open on
+	topic *topic.Topic
+	lead  *fleet.Coordinator
+	local []*exec.Cmd
+	said  []*bytes.Buffer // by the local agents
+	spool string
+
+	keyFile string // "" is no key
+}
+
+// on returns the agents for runs on a cluster.
+func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error) {
+	at := strings.Join(c.Bootstrap(), ",")
+	if s.lead != nil && s.at == at {
+		return s.lead, nil
+	}
+	if err := s.close(); err != nil {
+		return nil, err
+	}
+	var err error
+	if s.spool, err = os.MkdirTemp("", "kafka-bench-session-"); err != nil {
+		return nil, err
+	}
+	if s.keyFile = s.flags.key; s.keyFile == "" && s.flags.local {
+		s.keyFile = filepath.Join(s.spool, "key")
+		if err := os.WriteFile(s.keyFile, []byte(newKey()), 0o600); err != nil {
+			return nil, err
+		}
+	}
+	key, err := readKey(s.keyFile)
+	if err != nil {
+		return nil, err
+	}
+	name := s.flags.session
+	if name == "" {
+		name = strings.ToLower(rand.Text()[:8])
+	}
+	s.topic, err = topic.Create(ctx, topic.Config{
+		Brokers: c.Bootstrap(), Access: cluster.AccessTo(c), Session: name, Client: s.engine.in.logOptions(),
+	})
+	if err != nil {
+		return nil, err
+	}
+	s.at = at
+	s.lead = fleet.Open(fleet.Config{
+		Session: fleet.Session{Name: name, Log: s.topic, Topic: s.topic.ID(), Key: key},
+		Of:      s.flags.agents, Placed: s.flags.placement, Tool: tool(), ClusterID: c.Info().ID,
+		JoinTimeout: s.flags.joinTimeout, Spool: s.spool, Tell: s.tell,
+	})
+	if s.flags.local {
+		return s.lead, s.startLocal(name, at)
+	}
+	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.agents-1,
+		strings.Join(s.command(name, at, "INDEX"), " ")))
+	return s.lead, nil
+}
+
+// command is how an agent is started.
+func (s *session) command(name, at, index string) []string {
+	words := []string{
+		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.agents), "--brokers", at,
+	}
+	if s.engine.access != "" {
+		words = append(words, "--command-config", s.engine.access)
+	}
+	if s.keyFile != "" {
+		words = append(words, "--key", s.keyFile)
+	}
+	return words
+}
+
+// startLocal starts the agents on this machine.
+func (s *session) startLocal(name, at string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the program's own file: %w", err)
+	}
+	for i := range s.flags.agents {
+		words := append(s.command(name, at, strconv.Itoa(i)), "--spool", s.spool)
+		cmd := exec.Command(program, words[1:]...)
+		said := &bytes.Buffer{}
+		cmd.Stdout, cmd.Stderr = said, said
+		if err := cmd.Start(); err != nil {
+			return fmt.Errorf("starting agent %d: %w", i, err)
+		}
+		s.local, s.said = append(s.local, cmd), append(s.said, said)
+	}
+	return nil
+}
+
+// endTimeout bounds how long agents may take to end once the session is over.
+const endTimeout = 10 * time.Second
+
+// close ends the session: its topic goes, and so do the agents that were started here.
+func (s *session) close() error {
+	if s.topic == nil {
+		return os.RemoveAll(s.spool)
+	}
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	var failed error
+	if s.lead != nil {
+		failed = s.lead.Close(ctx, "")
+	}
+	for _, cmd := range s.local {
+		kill := time.AfterFunc(endTimeout, func() { _ = cmd.Process.Kill() })
+		_ = cmd.Wait() // what it did is in the run's verdict
+		kill.Stop()
+	}
+	failed = errors.Join(failed, s.topic.Delete(ctx))
+	s.topic.Close()
+	failed = errors.Join(failed, os.RemoveAll(s.spool))
+	s.topic, s.lead, s.local, s.said, s.spool = nil, nil, nil, nil, ""
+	return failed
+}

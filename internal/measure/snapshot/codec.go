@@ -1,0 +1,211 @@
+package snapshot
+
+import (
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"math"
+	"slices"
+
+	"kafkabench.example/kafka-bench/internal/measure/ledger"
+)
+
+// A Snapshot as it travels:
+//
+//	version, a byte · for each section:
+//	    id · length of the body · the body
+//
+// All numbers are LEB128, and those of fields are zig-zag; a boolean is 0 or 1. A list, a
+// map, a text and bytes are their length + 1, or 0 if they are nil, and what they hold. What
+// may be missing is 0, or 1 and what is there. Times and books keep their own forms.
+//
+// Sections are ascending by id. A reader skips those that it does not know, and leaves zero
+// what no section has. So a new section needs no new version; any other change does.
+
+// MarshalBinary returns s as it travels: the same bytes for the same snapshot. It takes
+// the locks of the books, one after the other. Books that are nil are an error.
+func (s Snapshot) MarshalBinary() ([]byte, error) {
+	c := &coder{b: make([]byte, 0, 1024+len(s.Times)+len(s.Told))}
+	c.b = append(c.b, Version)
+	for id := uint64(1); ; id++ {
+		at := len(c.b)
+		if !s.section(c, id) {
+			break
+		}
+		var head [2 * binary.MaxVarintLen64]byte
+		c.b = slices.Insert(c.b, at, binary.AppendUvarint(binary.AppendUvarint(head[:0], id), uint64(len(c.b)-at))...)
+	}
+	if c.err != nil {
+		return nil, c.err
+	}
+	return c.b, nil
+}
+
+// UnmarshalBinary makes s the snapshot that MarshalBinary was called on. On an error s is
+// left as it was. It keeps none of the bytes, and allocates in proportion to them. Fits and
+// Merge check what it does not: that s is of a part of the run, and the form of the times.
+func (s *Snapshot) UnmarshalBinary(data []byte) error {
+	if len(data) == 0 {
+		return errMalformed
+	}
+	if data[0] != Version {
+		return fmt.Errorf("snapshot of version %d, where this program reads %d: run the same release everywhere",
+			data[0], Version)
+	}
+	var read Snapshot
+	c := &coder{reads: true, b: data[1:]}
+	for last := uint64(0); len(c.b) > 0; {
+		id := c.number(0, math.MaxUint64)
+		size := c.number(0, math.MaxUint64)
+		if c.err != nil || id <= last || size > uint64(len(c.b)) {
+			return errMalformed
+		}
+		body := &coder{reads: true, b: c.b[:size:size]}
+		if known := read.section(body, id); known && (body.err != nil || len(body.b) > 0) {
+			return fmt.Errorf("section %d of a snapshot: %w", id, cmp.Or(body.err, errMalformed))
+		}
+		c.b, last = c.b[size:], id
+	}
+	*s = read
+	return nil
+}
+
+// section writes or reads the body of a section, if there is one of that id.
+func (s *Snapshot) section(c *coder, id uint64) (known bool) {
+	switch id {
+	case 1: // what it is of
+		integers(c, &s.Version, &s.Part)
+		integers(c, &s.Seq, &s.Instance)
+		integers(c, &s.FromNs, &s.ToNs, &s.EndNs)
+		c.text(&s.Failed)
+	case 2: // the sending side
+		for phase := range s.Sent {
+			s.Sent[phase].code(c)
+		}
+		s.Behind.code(c)
+		integers(c, &s.DeferredPeak)
+		s.Traffic.code(c)
+	case 3: // the receiving side
+		list(c, &s.Groups, 32, (*Group).code)
+	case 4:
+		optional(c, &s.Gate, (*Gate).code)
+	case 5: // the process
+		optional(c, &s.Usage, (*Usage).code)
+		optional(c, &s.Pauses, (*Pauses).code)
+	case 6:
+		blob(c, &s.Times)
+	case 7:
+		optional(c, &s.Last, (*Last).code)
+	case 8:
+		blob(c, &s.Told)
+	default:
+		return false
+	}
+	return true
+}
+
+func (s *Sent) code(c *coder) {
+	integers(c, &s.Scheduled, &s.Admitted, &s.ShedByGate, &s.ShedByQueue, &s.ShedByDegrade, &s.Acked, &s.AckedInWindow,
+		&s.Failed, &s.Unknown, &s.AckedBytes)
+}
+
+func (b *Behind) code(c *coder) {
+	list(c, &b.AckedIn, 1, integer)
+	list(c, &b.OpenRecords, 1, integer)
+	list(c, &b.OldestDueNs, 1, integer)
+	integers(c, &b.WaitingRecords, &b.WaitingDueNs)
+}
+
+func (t *Traffic) code(c *coder) {
+	wire := t.Wire.counts()
+	integers(c, wire[:]...)
+	for _, r := range []*RequestSum{&t.Produce, &t.Fetch} {
+		integers(c, &r.Count)
+		integers(c, &r.Time)
+		integers(c, &r.Connections)
+	}
+	c.flags(&t.Counted, &t.Timed)
+}
+
+func (g *Group) code(c *coder) {
+	r, m := &g.Received, &g.Counts
+	integers(c, &r.Delivered, &r.DeliveredInWindow, &r.Unique, &r.UniqueInWindow, &r.UniqueAfter, &r.Processed, &r.Handed,
+		&r.Bytes, &r.FirstNs, &r.WorkInWindow, &r.Timed, &r.ServiceNs)
+	integers(c, &m.Polls, &m.EmptyPolls, &m.Commits, &m.CommitErrors, &m.Rebalances)
+	integers(c, &m.CommitTime)
+	c.flags(&g.Working, &g.Arrived)
+	integers(c, &g.Owned, &g.Idle)
+	g.Traffic.code(c)
+	list(c, &g.Reached, 6, (*Reached).code)
+	list(c, &g.Shares, 5, (*Share).code)
+	dictionary(c, &g.Books, func(p *pair[int32, *ledger.Receiver], c *coder) {
+		integers(c, &p.key)
+		books(&p.value, c)
+	})
+	optional(c, &g.Queue, (*Queue).code)
+}
+
+func (r *Reached) code(c *coder) {
+	integers(c, &r.Position, &r.At, &r.Delivered, &r.Arrived, &r.Corrupt)
+	list(c, &r.Awaited, 2, func(a *ledger.Awaited, c *coder) {
+		integers(c, &a.Next)
+		list(c, &a.Gaps, 2, func(g *ledger.Gap, c *coder) { integers(c, &g.From, &g.To) })
+	})
+}
+
+func (s *Share) code(c *coder) {
+	integers(c, &s.Number)
+	integers(c, &s.Records, &s.Bytes, &s.FirstNs, &s.LastNs)
+}
+
+func (q *Queue) code(c *coder) {
+	integers(c, &q.Total.Acked, &q.Total.AckedInWindow, &q.Total.Redelivered)
+	integers(c, &q.Counts.Expired, &q.Counts.Tailed, &q.Counts.Missing, &q.Counts.InFlight)
+	c.text(&q.Counts.RetentionAlarm)
+	for phase := range q.Deliveries {
+		d := &q.Deliveries[phase]
+		integers(c, d.counts()...)
+		for i := range d.ByAttempt {
+			integers(c, &d.ByAttempt[i])
+		}
+	}
+}
+
+func (g *Gate) code(c *coder) {
+	integers(c, &g.Refused, &g.Changes)
+	integers(c, &g.Closed, &g.Blind, &g.MaxAge)
+	c.flags(&g.Open)
+	optional(c, &g.Bound, integer)
+	optional(c, &g.InWindow, func(b *Bound, c *coder) { integers(c, &b.Min, &b.Max, &b.Last) })
+}
+
+func (u *Usage) code(c *coder) {
+	c.flags(&u.Known)
+	integers(c, &u.User, &u.System, &u.GCCPU, &u.GCPause)
+	integers(c, &u.RSS, &u.GCCycles, &u.AllocBytes, &u.AllocObjects, &u.HeapBytes, &u.Goroutines)
+}
+
+func (p *Pauses) code(c *coder) {
+	for _, q := range []*Quantiles{&p.GC, &p.Sched} {
+		integers(c, &q.Count)
+		integers(c, &q.P50, &q.P99, &q.Max)
+	}
+}
+
+func (l *Last) code(c *coder) {
+	list(c, &l.Books, 1, books)
+	for phase := range l.Errors {
+		dictionary(c, &l.Errors[phase], func(p *pair[string, int64], c *coder) {
+			c.text(&p.key)
+			integers(c, &p.value)
+		})
+	}
+	list(c, &l.Shares, 5, (*Share).code)
+	list(c, &l.AckGaps, 2, (*Gaps).code)
+	list(c, &l.DeliveryGaps, 1, func(of *[]Gaps, c *coder) { list(c, of, 2, (*Gaps).code) })
+}
+
+func (g *Gaps) code(c *coder) {
+	integers(c, &g.AllNs)
+	list(c, &g.All, 3, func(gap *Gap, c *coder) { integers(c, &gap.LastNs, &gap.FromNs, &gap.ToNs) })
+}

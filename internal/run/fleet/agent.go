@@ -1,0 +1,205 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+)
+
+// AgentConfig says who an agent is.
+type AgentConfig struct {
+	Session   Session
+	Index, Of int // the agent of that index, from 0, of so many
+	// Bench is the configuration of each part, but for scenario and driver. Its Out is
+	// where snapshots and the folders of the parts go; its Interrupt ends a part early,
+	// and then the agent.
+	Bench bench.Config
+	Open  func(name string) (driver.Driver, error)
+	// HostName and Host say where it runs.
+	HostName string
+	Host     result.Host
+	// BootID and ClockShiftNs say which monotonic clock Clock reads (package echo).
+	BootID       string
+	ClockShiftNs int64
+	Tell         func(string) // is told how the agent gets on
+}
+
+// Why an agent ends.
+var (
+	// ErrReplaced is that the agent's index is another process's.
+	ErrReplaced      = errors.New("another process has the index of this agent")
+	errNoCoordinator = errors.New("no coordinator")
+	// ErrNotHandedIn is that a part was made and could not be handed in, or not be made.
+	ErrNotHandedIn = errors.New("the part was not handed in")
+)
+
+// NoCoordinator reports whether an agent ended because nobody coordinates it.
+func NoCoordinator(err error) bool { return errors.Is(err, errNoCoordinator) }
+
+// RunAgent makes the parts of an agent in all runs of its session, and returns when the
+// session is over, or when no plan came for long after the last part.
+func RunAgent(ctx context.Context, cfg AgentConfig) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	a := &agent{AgentConfig: cfg, m: join(ctx, cfg.Session, cfg.Index, nil)}
+	a.clock = load.NewAxis(cfg.Bench.Probes.Clock()).ClockNow
+	hello := control.Hello{
+		Index: cfg.Index, Of: cfg.Of, Instance: a.m.instance, Tool: cfg.Bench.Tool.Version, Method: result.Method,
+		HostName: cfg.HostName, Host: cfg.Host, ClusterID: cfg.Bench.Cluster.Info().ID, BootID: cfg.BootID, ClockShiftNs: cfg.ClockShiftNs,
+	}
+	if err := a.m.writer.Write(ctx, 0, hello); err != nil {
+		return err
+	}
+	a.tell("agent %d of %d has joined the session %s", cfg.Index, cfg.Of, cfg.Session.Name)
+	for done := 0; ; {
+		plan, err := a.next(ctx, done)
+		switch {
+		case err != nil:
+			return err
+		case plan == nil:
+			a.tell("the session is over")
+			return nil
+		}
+		done = plan.run
+		if err := a.makePart(ctx, *plan); err != nil {
+			return err
+		}
+		if a.interrupted() {
+			return nil
+		}
+	}
+}
+
+type agent struct {
+	AgentConfig
+	m     *member
+	clock func() int64
+}
+
+func (a *agent) tell(format string, args ...any) {
+	if a.Tell != nil {
+		a.Tell(fmt.Sprintf(format, args...))
+	}
+}
+
+func (a *agent) interrupted() bool {
+	select {
+	case <-a.Bench.Interrupt:
+		return true
+	default:
+		return false
+	}
+}
+
+// planned is a run that the log has a plan for.
+type planned struct {
+	run    int
+	record control.Plan
+	plan   bench.Plan
+}
+
+// next waits for the plan of a run after the last one; nil is that the session is over.
+func (a *agent) next(ctx context.Context, last int) (*planned, error) {
+	if last > 0 { // otherwise it waits for as long as people take to start the coordinator
+		var cancel context.CancelFunc
+		ctx, cancel = context.WithTimeout(ctx, nextWithin)
+		defer cancel()
+	}
+	wait, interrupt := context.WithCancel(ctx)
+	defer interrupt()
+	go func() {
+		select {
+		case <-a.Bench.Interrupt:
+			interrupt()
+		case <-wait.Done():
+		}
+	}()
+	var p *planned
+	var standing control.Standing
+	err := a.m.await(wait, func(s *control.State) bool {
+		standing = s.Mine(a.m.instance)
+		if s.Run() > last && s.Plan() != nil && standing == control.Valid {
+			p = &planned{run: s.Run(), record: *s.Plan()}
+		}
+		return p != nil || s.End() != nil || standing == control.Replaced || standing == control.TooLate
+	})
+	switch {
+	case err != nil && (a.interrupted() || last > 0 && errors.Is(err, context.DeadlineExceeded)):
+		return nil, nil
+	case err != nil:
+		return nil, err
+	case standing == control.Replaced || standing == control.TooLate:
+		return nil, fmt.Errorf("%w: agent %d of the session %s", ErrReplaced, a.Index, a.Session.Name)
+	case p == nil:
+		return nil, nil
+	}
+	if err := json.Unmarshal(p.record.Assignment, &p.plan); err != nil {
+		return nil, fmt.Errorf("the plan of the run: %w", err)
+	}
+	return p, nil
+}
+
+// makePart makes the agent's part of a run and hands it in.
+func (a *agent) makePart(ctx context.Context, p planned) error {
+	ctx, cancel := context.WithCancel(ctx)
+	defer cancel()
+	s, err := scenario.Parse("the run's scenario", p.plan.Scenario)
+	if err != nil {
+		return err
+	}
+	spool, err := newSpool(a.Bench.Out)
+	if err != nil {
+		return err
+	}
+	defer spool.close()
+	l := &link{
+		ctx: ctx, m: a.m, run: p.run, index: a.Index, of: a.Of, warmup: time.Duration(s.Phases.Warmup),
+		own: p.plan.Placement == bench.Own && s.Consume.Consumers > 0, clock: a.clock,
+		started: make(chan bench.Started, 1), spool: spool, interrupt: make(chan struct{}),
+	}
+	go l.follow(p.record.ReadyWithin + startGrace)
+	go func() {
+		select {
+		case <-a.Bench.Interrupt:
+			l.end()
+		case <-ctx.Done():
+		}
+	}()
+	cfg := a.Bench
+	cfg.Scenario, cfg.Interrupt, cfg.Watch = s, l.interrupt, &pulses{link: l, next: cfg.Watch}
+	if cfg.Driver, err = a.Open(p.plan.Driver); err == nil {
+		a.tell("making a part of the run %s", p.plan.RunID)
+		err = bench.RunPart(ctx, cfg, p.plan, a.Index, l)
+	}
+	if err != nil {
+		err = errors.Join(l.why, err)
+		_ = a.m.writer.Write(ctx, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()})
+		return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
+	}
+	return a.handIn(ctx, p.run, spool)
+}
+
+// handIn hands in all that was spooled.
+func (a *agent) handIn(ctx context.Context, run int, spool *spool) error {
+	number := 0
+	for data, err := range spool.encoded() {
+		if err != nil {
+			return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
+		}
+		if err := a.m.writer.HandIn(ctx, run, number, data, number == spool.number-1); err != nil {
+			return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
+		}
+		number++
+	}
+	a.tell("handed in %d snapshots", number)
+	return nil
+}

@@ -1,0 +1,52 @@
+package fleet
+
+import (
+	"errors"
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+)
+
+// maxLanes bounds the lanes of a run, each of which takes 192 bytes on every agent that receives.
+const maxLanes = 1 << 20
+
+// Check returns what of a scenario so many agents cannot do, all of it, with the remedy of
+// each; nil if they can make it.
+func Check(s scenario.Scenario, of int, placement string) error {
+	var faults []error
+	refuse := func(bad bool, format string, args ...any) {
+		if bad {
+			faults = append(faults, fmt.Errorf(format, args...))
+		}
+	}
+	l, c := s.Load, s.Consume
+	refuse(len(s.Faults) > 0, "faults: with --agents nothing is broken; leave one of the two out")
+	refuse(s.Backpressure.Gates() && s.Backpressure.Signal == "delivered",
+		"backpressure.signal delivered: no agent knows what the others deliver; set it to committed")
+	refuse(l.Processes > 1, "load.processes: each agent is a process; set it to 1, and give more --agents")
+	refuse(c.Processes > 1, "consume.processes: each agent is a process; set it to 1, and give more --agents")
+	refuse(c.CPU > 0, "consume.cpu: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
+	refuse(c.Memory > 0, "consume.memory: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
+	refuse(c.Queue.Used(), "consume.queue: agents do not share a queue yet; leave out --agents")
+	refuse(s.Filled(), "%s: agents do not fill topics yet; leave out one of the two", s.FillKey())
+	refuse(l.Volume > 0 || l.Count() > 0, "load.volume, load.records: agents do not share a volume yet; leave out one of the two")
+	refuse(s.Backpressure.Gates() && s.Backpressure.Share == "demand",
+		"backpressure.share demand: agents share a bound by static parts only; set it to static")
+	fewer := func(key string, n int) {
+		refuse(n > 0 && n < of, "%s: %d are fewer than the %d agents, each of which needs one; give at least %d", key, n, of, of)
+	}
+	fewer("load.producers", l.Producers)
+	fewer("consume.consumers", c.Consumers)
+	if c.Consumers > 0 {
+		fewer("topic.partitions", s.Topic.Partitions)
+	}
+	if placement == bench.Own && l.Producers > 0 && c.Consumers > 0 {
+		refuse(l.Partitioning == "key",
+			"load.partitioning key: with --placement own an agent sends only to the partitions that its consumers have; choose --placement any")
+		refuse(c.Groups > 1, "consume.groups: with --placement own a partition has one owner; choose --placement any")
+	}
+	refuse(l.Producers*s.Topic.Partitions > maxLanes, "load.producers × topic.partitions: %d lanes are more than %d; give fewer of one",
+		l.Producers*s.Topic.Partitions, maxLanes)
+	return errors.Join(faults...)
+}

@@ -1,0 +1,178 @@
+package control
+
+import (
+	"encoding/json"
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Kind says what a record tells.
+type Kind byte
+
+// The kinds of records, in the order of a run.
+const (
+	KindHello    Kind = iota + 1 // an agent claims its index
+	KindPlan                     // the coordinator begins a run
+	KindReady                    // an agent can start; again after a change
+	KindStart                    // the coordinator starts the run
+	KindPulse                    // an agent's counters while it works
+	KindSent                     // an agent has closed its producers
+	KindSnapshot                 // a piece of a snapshot that an agent hands in
+	KindStop                     // the coordinator ends the load early
+	KindEnd                      // the session is over
+)
+
+var kindNames = [...]string{"none", "hello", "plan", "ready", "start", "pulse", "sent", "snapshot", "stop", "end"}
+
+// String returns the kind's name.
+func (k Kind) String() string {
+	if int(k) < len(kindNames) {
+		return kindNames[k]
+	}
+	return "unknown"
+}
+
+// fromCoordinator reports whether only a coordinator writes records of this kind.
+func (k Kind) fromCoordinator() bool {
+	return k == KindPlan || k == KindStart || k == KindStop || k == KindEnd
+}
+
+// Body is what a record of one kind says: [Hello], [Plan], [Ready], [Start], [Pulse],
+// [Sent], [Stop] or [End]. A snapshot has bytes instead, see [Writer.HandIn].
+type Body interface{ Kind() Kind }
+
+// Hello is an agent's claim of an index.
+type Hello struct {
+	Index    int    `json:"index"` // from 0
+	Of       int    `json:"of"`    // number of agents, at least 1
+	Instance uint64 `json:"instance"`
+	// Tool and Driver are revisions, and Method is that of the figures. All agents and
+	// the coordinator must have the same.
+	Tool      string      `json:"tool"`
+	Driver    string      `json:"driver"`
+	Method    int         `json:"method"`
+	HostName  string      `json:"host_name"`
+	Host      result.Host `json:"host"`
+	ClusterID string      `json:"cluster_id"`
+	// ClockAddr is the host:port of the agent's UDP clock; empty without one.
+	ClockAddr string `json:"clock_addr,omitempty"`
+	// BootID and ClockShiftNs say whose monotonic clock it reads, and shifted by what.
+	BootID       string `json:"boot_id,omitempty"`
+	ClockShiftNs int64  `json:"clock_shift_ns,omitempty"`
+}
+
+// Plan begins a run. One plan is for all agents; the part of each follows from its index.
+type Plan struct {
+	RunID      string          `json:"run_id"`
+	Assignment json.RawMessage `json:"assignment"`
+	Placement  string          `json:"placement"` // own, any or apart
+	// Deadlines, each from the moment when a process reads what it counts from.
+	ReadyWithin  time.Duration `json:"ready_within_ns"`   // from the plan to the last ready
+	HandInWithin time.Duration `json:"hand_in_within_ns"` // silence after the drain's limit
+	NextWithin   time.Duration `json:"next_within_ns"`    // from the hand-in to the next plan, or the end
+}
+
+// Ready says that an agent can start. The last one before [Start] counts.
+type Ready struct {
+	Partitions []int32 `json:"partitions"` // that its consumers own
+	// ClockNs is its monotonic clock when it wrote this, and ClockErrorNs the error of its
+	// offset to agent 0's clock.
+	ClockNs      int64  `json:"clock_ns"`
+	ClockErrorNs int64  `json:"clock_error_ns"`
+	Failed       string `json:"failed,omitempty"` // why it can't start; empty if it can
+}
+
+// Start starts a run. It is void unless Instances are the valid ones.
+type Start struct {
+	Instances []uint64 `json:"instances"` // by index of the agent
+	Owners    []int    `json:"owners"`    // agent by partition; −1 is none
+	ClockNs   int64    `json:"clock_ns"`  // T, on agent 0's clock
+	LengthNs  int64    `json:"length_ns"`
+}
+
+// Pulse is an agent's counters in records, from the start of the run.
+type Pulse struct {
+	Scheduled int64  `json:"scheduled_records"`
+	Acked     int64  `json:"acked_records"`
+	Delivered int64  `json:"delivered_records"`
+	Failed    int64  `json:"failed_records"`
+	Deferred  int64  `json:"deferred_records"`
+	InFlight  int64  `json:"in_flight_records"`
+	AtNs      int64  `json:"at_ns"` // on the run's axis
+	Phase     string `json:"phase"`
+}
+
+// Sent says that an agent's producers are closed.
+type Sent struct {
+	AckedIn []int64 `json:"acked_in_records"` // by partition
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not
+}
+
+// Stop ends the load early.
+type Stop struct {
+	AtNs int64 `json:"at_ns"` // on the run's axis
+}
+
+// End ends the session.
+type End struct {
+	Reason string `json:"reason,omitempty"` // empty if all went well
+}
+
+// Kind implements Body.
+func (Hello) Kind() Kind { return KindHello }
+
+// Kind implements Body.
+func (Plan) Kind() Kind { return KindPlan }
+
+// Kind implements Body.
+func (Ready) Kind() Kind { return KindReady }
+
+// Kind implements Body.
+func (Start) Kind() Kind { return KindStart }
+
+// Kind implements Body.
+func (Pulse) Kind() Kind { return KindPulse }
+
+// Kind implements Body.
+func (Sent) Kind() Kind { return KindSent }
+
+// Kind implements Body.
+func (Stop) Kind() Kind { return KindStop }
+
+// Kind implements Body.
+func (End) Kind() Kind { return KindEnd }
+
+// decode returns a pointer to the body of the record; nil of a snapshot's piece. The
+// error is ErrMalformed.
+func (r Record) decode() (any, error) {
+	var body any
+	switch r.Kind {
+	case KindHello:
+		body = new(Hello)
+	case KindPlan:
+		body = new(Plan)
+	case KindReady:
+		body = new(Ready)
+	case KindStart:
+		body = new(Start)
+	case KindPulse:
+		body = new(Pulse)
+	case KindSent:
+		body = new(Sent)
+	case KindStop:
+		body = new(Stop)
+	case KindEnd:
+		body = new(End)
+	default:
+		return nil, nil
+	}
+	if err := json.Unmarshal(r.Body, body); err != nil {
+		return nil, fmt.Errorf("%w: %v: %w", ErrMalformed, r.Kind, err)
+	}
+	if h, is := body.(*Hello); is && (h.Index != r.Agent || h.Instance != r.Instance) {
+		return nil, fmt.Errorf("%w: a hello of agent %d and its envelope of agent %d", ErrMalformed, h.Index, r.Agent)
+	}
+	return body, nil
+}

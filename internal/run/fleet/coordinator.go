@@ -1,0 +1,357 @@
+package fleet
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"iter"
+	"slices"
+	"strings"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+)
+
+// Config says what a coordinator coordinates.
+type Config struct {
+	Session     Session
+	Of          int    // agents
+	Placed      string // bench.Own, bench.Any or bench.Apart
+	Tool        result.Tool
+	ClusterID   string        // of the cluster under test; agents with another one are refused
+	JoinTimeout time.Duration // for all agents to join
+	Spool       string        // the folder for what is handed in, until the run is concluded
+	Tell        func(string)  // is told what is waited for
+}
+
+// Coordinator is a bench.Fleet.
+type Coordinator struct {
+	cfg    Config
+	m      *member
+	cancel context.CancelFunc
+	run    int
+	first  firstReady
+
+	mu     sync.Mutex
+	spools []*spool // of the run under way, by agent
+	failed error    // the first failure to keep what was handed in
+}
+
+// firstReady is the last record by which agent 0 said that it is ready, and when it was read.
+type firstReady struct {
+	record *control.Ready
+	at     time.Time
+}
+
+// Open joins a session as its coordinator.
+func Open(cfg Config) *Coordinator {
+	ctx, cancel := context.WithCancel(context.Background())
+	c := &Coordinator{cfg: cfg, cancel: cancel}
+	c.m = join(ctx, cfg.Session, control.Coordinator, c.take)
+	return c
+}
+
+// Close tells the agents that the session is over.
+func (c *Coordinator) Close(ctx context.Context, reason string) error {
+	defer c.cancel()
+	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason})
+}
+
+// Parts implements bench.Fleet.
+func (c *Coordinator) Parts() int { return c.cfg.Of }
+
+// Placement implements bench.Fleet.
+func (c *Coordinator) Placement() string { return c.cfg.Placed }
+
+// take keeps what an agent has handed in.
+func (c *Coordinator) take(agent int, whole []byte, run int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if run != c.run || agent < 0 || agent >= len(c.spools) || c.failed != nil {
+		return
+	}
+	c.failed = c.spools[agent].write(whole)
+}
+
+// Make implements bench.Fleet.
+func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) (bench.Handed, error) {
+	s, err := scenario.Parse("the run's scenario", plan.Scenario)
+	if err != nil {
+		return bench.Handed{}, err
+	}
+	starting, cancel := bench.Config{Interrupt: watch.Interrupt}.Starting(ctx)
+	defer cancel()
+	if err := c.awaitAgents(starting); err != nil {
+		return bench.Handed{}, err
+	}
+	if err := c.begin(starting, plan); err != nil {
+		return bench.Handed{}, err
+	}
+	if err := c.start(starting, plan, s, watch); err != nil {
+		return bench.Handed{}, err
+	}
+	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
+	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
+	missing := c.gather(ctx, limit)
+	if err := ctx.Err(); err != nil {
+		return bench.Handed{}, err
+	}
+	return c.handed(missing)
+}
+
+// awaitAgents waits until all agents have joined, and refuses those that do not fit.
+func (c *Coordinator) awaitAgents(ctx context.Context) error {
+	ctx, cancel := context.WithTimeout(ctx, c.cfg.JoinTimeout)
+	defer cancel()
+	var missing []int
+	told := -1
+	err := c.m.await(ctx, func(s *control.State) bool {
+		missing = s.Missing(c.cfg.Of)
+		if n := c.cfg.Of - len(missing); n != told && len(missing) > 0 && c.cfg.Tell != nil {
+			c.cfg.Tell(fmt.Sprintf("%d of %d agents have joined the session %s", n, c.cfg.Of, c.cfg.Session.Name))
+			told = n
+		}
+		return len(missing) == 0
+	})
+	if errors.Is(err, context.DeadlineExceeded) {
+		return fmt.Errorf("%s did not join the session %s within %v", agents(missing), c.cfg.Session.Name, c.cfg.JoinTimeout)
+	}
+	if err != nil {
+		return err
+	}
+	var faults []error
+	c.m.look(func(s *control.State) {
+		for i := range c.cfg.Of {
+			a, _ := s.Agent(i)
+			faults = append(faults, c.check(i, a.Hello)...)
+		}
+	})
+	return errors.Join(faults...)
+}
+
+// check returns why an agent does not fit.
+func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
+	refuse := func(format string, args ...any) {
+		faults = append(faults, fmt.Errorf("agent %d (%s): "+format, append([]any{index, h.HostName}, args...)...))
+	}
+	if h.Of != c.cfg.Of {
+		refuse("it was started as one of %d agents, and the run has %d: give both the same number", h.Of, c.cfg.Of)
+	}
+	if h.Tool != c.cfg.Tool.Version || h.Method != result.Method {
+		refuse("it is kafka-bench %s, and this is %s: use one release on all machines", h.Tool, c.cfg.Tool.Version)
+	}
+	if h.ClusterID != c.cfg.ClusterID {
+		refuse("its --brokers lead to the cluster %s, and those of the run to %s", h.ClusterID, c.cfg.ClusterID)
+	}
+	return faults
+}
+
+// agents names agents by their indexes.
+func agents(indexes []int) string {
+	words := make([]string, len(indexes))
+	for i, n := range indexes {
+		words[i] = fmt.Sprint(n)
+	}
+	if len(words) == 1 {
+		return "agent " + words[0]
+	}
+	return "agents " + strings.Join(words, ", ")
+}
+
+// makeRoom makes room for what the agents hand in of a run.
+func (c *Coordinator) makeRoom(run int) error {
+	spools := make([]*spool, c.cfg.Of)
+	for i := range spools {
+		var err error
+		if spools[i], err = newSpool(c.cfg.Spool); err != nil {
+			return err
+		}
+	}
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for _, s := range c.spools {
+		s.close()
+	}
+	c.spools, c.failed, c.run = spools, nil, run
+	return nil
+}
+
+// begin tells the agents the plan.
+func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
+	if err := c.makeRoom(c.run + 1); err != nil {
+		return err
+	}
+	assignment, err := json.Marshal(plan)
+	if err != nil {
+		return err
+	}
+	return c.m.writer.Write(ctx, c.run, control.Plan{
+		RunID: plan.RunID, Assignment: assignment, Placement: plan.Placement,
+		ReadyWithin: readyWithin, HandInWithin: handInWithin, NextWithin: nextWithin,
+	})
+}
+
+// settle is for how long the agents' partitions are to stay the same before the run starts.
+const settle = 300 * time.Millisecond
+
+// start waits until all agents are ready and writes the start.
+func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
+	ready, cancel := context.WithTimeout(ctx, readyWithin)
+	defer cancel()
+	for {
+		owners, err := c.awaitReady(ready, plan, s)
+		if err != nil {
+			return err
+		}
+		quiet, stop := context.WithTimeout(ready, settle)
+		changed := c.m.await(quiet, func(st *control.State) bool { return !slices.Equal(owned(st, plan), owners) }) == nil
+		stop()
+		if changed {
+			continue
+		}
+		in := lead + time.Duration(s.Phases.Warmup)
+		var instances []uint64
+		c.m.look(func(st *control.State) { instances = st.Instances(c.cfg.Of) })
+		start := control.Start{
+			Instances: instances, Owners: owners, ClockNs: c.first.record.ClockNs + int64(time.Since(c.first.at)+in), LengthNs: int64(s.Phases.Measure),
+		}
+		if err := c.m.writer.Write(ready, c.run, start); err != nil {
+			return err
+		}
+		watch.Started(in)
+		begun := false
+		err = c.m.await(ready, func(st *control.State) bool {
+			begun = st.Start() != nil
+			return begun || !slices.Equal(st.Instances(c.cfg.Of), instances)
+		})
+		if err != nil || begun {
+			return err
+		}
+	}
+}
+
+// awaitReady waits until every agent is ready and every partition has one owner. It returns
+// the owners.
+func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenario.Scenario) (owners []int, err error) {
+	consumes := s.Consume.Consumers > 0
+	var failed, unready []string
+	err = c.m.await(ctx, func(st *control.State) bool {
+		failed, unready = nil, nil
+		for i := range c.cfg.Of {
+			a, _ := st.Agent(i)
+			name := fmt.Sprintf("agent %d (%s)", i, a.Hello.HostName)
+			switch {
+			case a.Ready == nil:
+				unready = append(unready, name+" is not ready")
+			case a.Ready.Failed != "":
+				failed = append(failed, name+": "+a.Ready.Failed)
+			case consumes && plan.Placement == bench.Own && len(a.Ready.Partitions) == 0:
+				unready = append(unready, name+" has no partition")
+			}
+			if i == 0 && a.Ready != c.first.record {
+				c.first = firstReady{a.Ready, time.Now()}
+			}
+		}
+		owners = owned(st, plan)
+		if consumes && slices.Contains(owners, control.Coordinator) {
+			unready = append(unready, "some partitions have no consumer yet")
+		}
+		return len(failed) > 0 || len(unready) == 0
+	})
+	switch {
+	case len(failed) > 0:
+		return nil, errors.New(strings.Join(failed, "; "))
+	case errors.Is(err, context.DeadlineExceeded):
+		return nil, fmt.Errorf("the agents were not ready within %v: %s", readyWithin, strings.Join(unready, "; "))
+	}
+	return owners, err
+}
+
+// owned returns the agent that has each partition; Coordinator is none.
+func owned(s *control.State, plan bench.Plan) []int {
+	owners := slices.Repeat([]int{control.Coordinator}, plan.Partitions)
+	for i, a := range s.Agents() {
+		if a.Ready == nil {
+			continue
+		}
+		for _, p := range a.Ready.Partitions {
+			if int(p) < len(owners) {
+				owners[p] = i
+			}
+		}
+	}
+	return owners
+}
+
+// interrupt asks the agents to end early when a person interrupts the run.
+func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt <-chan struct{}) {
+	began := time.Now()
+	select {
+	case <-interrupt:
+		_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
+	case <-ctx.Done():
+	}
+}
+
+// gather waits until all agents have handed in, or are silent for long after the limit of
+// the drain. It returns what is missing.
+func (c *Coordinator) gather(ctx context.Context, limit time.Duration) (missing []string) {
+	deadline := time.Now().Add(limit + handInWithin)
+	for {
+		wait, cancel := context.WithDeadline(ctx, deadline)
+		var before, now int64
+		c.m.look(func(s *control.State) { before = s.Next() })
+		err := c.m.await(wait, func(s *control.State) bool {
+			now = s.Next()
+			return len(s.Incomplete(c.cfg.Of)) == 0 || now != before
+		})
+		cancel()
+		if missing = c.missing(); len(missing) == 0 || err != nil {
+			return missing
+		}
+		if silence := time.Now().Add(handInWithin); silence.After(deadline) {
+			deadline = silence
+		}
+	}
+}
+
+// missing says which agents have not handed in all.
+func (c *Coordinator) missing() (missing []string) {
+	c.m.look(func(s *control.State) {
+		for _, i := range s.Incomplete(c.cfg.Of) {
+			a, _ := s.Agent(i)
+			missing = append(missing, fmt.Sprintf("agent %d (%s) did not hand in its part", i, a.Hello.HostName))
+		}
+	})
+	return missing
+}
+
+// handed is what the agents have handed in.
+func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
+	h.Missing, h.Parts = missing, make([]iter.Seq2[snapshot.Snapshot, error], c.cfg.Of)
+	complete := make([]bool, c.cfg.Of)
+	c.m.look(func(s *control.State) {
+		for i := range complete {
+			a, _ := s.Agent(i)
+			complete[i] = s.Complete(i)
+			h.Agents = append(h.Agents, bench.Agent{
+				Name: fmt.Sprintf("agent %d (%s)", i, a.Hello.HostName), Instance: a.Instance, HostName: a.Hello.HostName,
+				Host: a.Hello.Host,
+			})
+		}
+	})
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	for i := range complete {
+		if complete[i] {
+			h.Parts[i] = c.spools[i].snapshots()
+		}
+	}
+	return h, c.failed
+}

@@ -1,0 +1,61 @@
+package echo
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"strconv"
+	"strings"
+)
+
+// Boot says which CLOCK_MONOTONIC a process reads. It is comparable between processes of any
+// containers of one kernel.
+type Boot struct {
+	ID string // of the kernel's start; empty if it is unknown
+	// MonotonicNs is what the process' time namespace adds to CLOCK_MONOTONIC.
+	MonotonicNs int64
+}
+
+// ReadBoot reads the boot of this process from /proc. On systems without one it returns a Boot
+// that is like no other, and no error.
+func ReadBoot() (Boot, error) { return readBoot(os.DirFS("/proc")) }
+
+func readBoot(proc fs.FS) (Boot, error) {
+	id, err := fs.ReadFile(proc, "sys/kernel/random/boot_id")
+	if errors.Is(err, fs.ErrNotExist) {
+		return Boot{}, nil
+	} else if err != nil {
+		return Boot{}, fmt.Errorf("the boot ID: %w", err)
+	}
+	boot := Boot{ID: strings.TrimSpace(string(id))}
+	offsets, err := fs.ReadFile(proc, "self/timens_offsets")
+	if errors.Is(err, fs.ErrNotExist) {
+		return boot, nil // the kernel has no time namespaces
+	} else if err != nil {
+		return Boot{}, fmt.Errorf("the time namespace: %w", err)
+	}
+	for line := range strings.Lines(string(offsets)) {
+		words := strings.Fields(line)
+		if len(words) != 3 || words[0] != "monotonic" {
+			continue
+		}
+		seconds, err := strconv.ParseInt(words[1], 10, 34)
+		nanoseconds, wrong := strconv.ParseInt(words[2], 10, 34)
+		if err = errors.Join(err, wrong); err != nil {
+			return Boot{}, fmt.Errorf("the time namespace: %w", err)
+		}
+		boot.MonotonicNs = seconds*1e9 + nanoseconds
+		return boot, nil
+	}
+	return Boot{}, fmt.Errorf("the time namespace has no line for the monotonic clock in %q", offsets)
+}
+
+// Offset returns the exact offset of the clock of a process with the boot peer, as a
+// [clock.Bound] counts it, and whether both share a clock: only then is it known.
+func (b Boot) Offset(peer Boot) (ns int64, shared bool) {
+	if b.ID == "" || b.ID != peer.ID {
+		return 0, false
+	}
+	return peer.MonotonicNs - b.MonotonicNs, true
+}

@@ -1,0 +1,47 @@
+//go:build full
+
+package echo
+
+import (
+	"net"
+	"testing"
+	"time"
+)
+
+// TestLoopback: two nodes of one machine have the same clock, and no error denies it.
+func TestLoopback(t *testing.T) {
+	boot, err := ReadBoot()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if ns, shared := boot.Offset(boot); ns != 0 || shared != (boot.ID != "") {
+		t.Errorf("this process is %d ns from itself, %v", ns, shared)
+	}
+	var nodes []*Node
+	for number := range uint32(2) {
+		conn, err := net.ListenPacket("udp", "127.0.0.1:0")
+		if err != nil {
+			t.Fatal(err)
+		}
+		nodes = append(nodes, start(t, Config{Conn: conn, Clock: Machine(), Key: []byte("key"), Number: number}))
+	}
+	asks, peer := nodes[0], uint32(1)
+	if err := asks.Ask(Peer{peer, nodes[1].Addr()}); err != nil {
+		t.Fatal(err)
+	}
+	from := int64(0)
+	for asks.Counts().Proved < 3 {
+		if from == 0 && asks.Counts().Proved > 0 {
+			from = Machine().NowNs()
+		}
+		time.Sleep(time.Millisecond)
+	}
+	bound, known := asks.Over(peer, from, from, 0)
+	if !known {
+		t.Fatal("the offset is not known between answers")
+	}
+	t.Logf("the error is %d ns", bound.ErrorNs)
+	if now, known := asks.At(peer, Machine().NowNs()); !known || max(now.OffsetNs, -now.OffsetNs) > now.ErrorNs {
+		t.Errorf("the offset of the same clock is %+v (%v)", now, known)
+	}
+}

@@ -1,0 +1,248 @@
+// Package echo has agents of a session ask each other for the time, by UDP, and proves from
+// the answers how far apart their clocks are.
+//
+// Files to know: node.go (asks and answers), peer.go (what is known of one), packet.go,
+// boot.go (agents that share a clock), clock.go.
+package echo
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"errors"
+	"fmt"
+	"net"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/measure/clock"
+)
+
+const (
+	// Every is how often each peer is asked.
+	Every = 250 * time.Millisecond
+	// Silence is how long a peer may give no answer before it is Silent. An answer that
+	// takes as long proves nothing.
+	Silence = 2 * time.Second
+	// mostAskers bounds the askers whose sequences are remembered.
+	mostAskers = 4096
+	// pause follows a read that failed, so that a broken connection costs no processor time.
+	pause = 10 * time.Millisecond
+)
+
+// Config is what a node of an agent needs.
+type Config struct {
+	Conn  net.PacketConn // closed by Close
+	Clock Clock
+	// Key is the session's. Nil is only for clusters of this machine: packets then have a
+	// checksum, and anybody may forge them.
+	Key    []byte
+	Number uint32 // of this agent; a question for another one is not answered
+}
+
+// Peer is an agent to be asked.
+type Peer struct {
+	Number uint32
+	Addr   net.Addr
+}
+
+// Counts are what a node has done. Forged, Replayed and Refused packets are ignored.
+type Counts struct {
+	Asked    int64 // questions sent
+	Answered int64 // questions of others
+	Proved   int64 // answers that an estimator took in
+	Forged   int64 // of another form or version, damaged, or sealed with another key
+	Replayed int64 // questions seen before or for another agent, answers to no open question
+	Refused  int64 // questions of more than 4,096 askers, answers that were overtaken or are impossible
+	Failed   int64 // reads and writes of the connection
+}
+
+// Node answers the questions of other agents from the beginning, and asks its peers.
+type Node struct {
+	cfg     Config
+	asker   uint64
+	alive   context.Context
+	end     context.CancelFunc
+	running sync.WaitGroup
+
+	mu     sync.Mutex
+	peers  map[uint32]*peer
+	askers map[uint64]uint64 // the highest sequence of each
+	counts Counts
+}
+
+// Open starts a node, which answers until Close.
+func Open(cfg Config) (*Node, error) {
+	var drawn [8]byte
+	if _, err := rand.Read(drawn[:]); err != nil {
+		return nil, fmt.Errorf("draw a number for the clock's echoes: %w", err)
+	}
+	n := &Node{
+		cfg: cfg, asker: binary.BigEndian.Uint64(drawn[:]), peers: make(map[uint32]*peer), askers: make(map[uint64]uint64),
+	}
+	n.alive, n.end = context.WithCancel(context.Background())
+	n.running.Go(n.read)
+	return n, nil
+}
+
+// Addr is where the node hears questions.
+func (n *Node) Addr() net.Addr { return n.cfg.Conn.LocalAddr() }
+
+// Ask begins to ask peers, in turn, each four times a second. It returns an error, and asks
+// none of them, if one is there twice or is asked already.
+func (n *Node) Ask(peers ...Peer) error {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	added := make(map[uint32]bool)
+	for _, p := range peers {
+		if n.peers[p.Number] != nil || added[p.Number] {
+			return fmt.Errorf("agent %d is asked for its clock already", p.Number)
+		}
+		added[p.Number] = true
+	}
+	for i, added := range peers {
+		p := &peer{Peer: added, answeredNs: n.cfg.Clock.NowNs()}
+		n.peers[p.Number] = p
+		first := Every * time.Duration(i) / time.Duration(len(peers))
+		n.running.Go(func() { n.askOften(p, first) })
+	}
+	return nil
+}
+
+// Close ends all goroutines and closes the connection. What was proved stays.
+func (n *Node) Close() error {
+	n.end()
+	err := n.cfg.Conn.Close()
+	n.running.Wait()
+	return err
+}
+
+// Counts are what the node has done until now.
+func (n *Node) Counts() Counts {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	return n.counts
+}
+
+func (n *Node) count(counter *int64) {
+	n.mu.Lock()
+	*counter++
+	n.mu.Unlock()
+}
+
+func (n *Node) askOften(p *peer, first time.Duration) {
+	timer := time.NewTimer(first)
+	defer timer.Stop()
+	for {
+		select {
+		case <-n.alive.Done():
+			return
+		case <-timer.C:
+		}
+		timer.Reset(Every)
+		n.ask(p)
+	}
+}
+
+// ask sends one question. The time is read last, right before it is sent.
+func (n *Node) ask(p *peer) {
+	slew := n.cfg.Clock.SlewNs()
+	n.mu.Lock()
+	p.sequence++
+	asked := packet{kind: question, to: p.Number, asker: n.asker, sequence: p.sequence}
+	n.mu.Unlock()
+	sealed := asked.encode(n.cfg.Key)
+	n.mu.Lock()
+	n.counts.Asked++
+	p.open[asked.sequence%mostOpen] = open{asked.sequence, n.cfg.Clock.NowNs(), slew}
+	n.mu.Unlock()
+	n.send(sealed, p.Addr)
+}
+
+func (n *Node) send(sealed []byte, to net.Addr) {
+	if _, err := n.cfg.Conn.WriteTo(sealed, to); err != nil {
+		n.count(&n.counts.Failed)
+	}
+}
+
+// read takes packets until the node is closed.
+func (n *Node) read() {
+	var buffer [packetSize + 1]byte // what is longer is no packet
+	for {
+		size, from, err := n.cfg.Conn.ReadFrom(buffer[:])
+		now := n.cfg.Clock.NowNs()
+		switch {
+		case n.alive.Err() != nil || errors.Is(err, net.ErrClosed):
+			return
+		case err != nil:
+			n.count(&n.counts.Failed)
+			select {
+			case <-n.alive.Done():
+			case <-time.After(pause):
+			}
+			continue
+		}
+		switch p, sound := decode(buffer[:size], n.cfg.Key); {
+		case sound && p.kind == question:
+			n.answer(p, now, from)
+		case sound && p.kind == answer:
+			n.prove(p, now)
+		default:
+			n.count(&n.counts.Forged)
+		}
+	}
+}
+
+// answer sends a question back. The time is read last, before the answer is sealed.
+func (n *Node) answer(p packet, now int64, from net.Addr) {
+	if !n.admit(p) {
+		return
+	}
+	p.kind, p.heardNs, p.slewNs = answer, now, n.cfg.Clock.SlewNs()
+	p.answeredNs = n.cfg.Clock.NowNs()
+	n.send(p.encode(n.cfg.Key), from)
+}
+
+// admit reports whether a question is new and for this agent.
+func (n *Node) admit(p packet) bool {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	highest, known := n.askers[p.asker]
+	switch {
+	case p.to != n.cfg.Number || p.sequence <= highest:
+		n.counts.Replayed++
+		return false
+	case !known && len(n.askers) == mostAskers:
+		n.counts.Refused++
+		return false
+	}
+	n.askers[p.asker] = p.sequence
+	n.counts.Answered++
+	return true
+}
+
+// prove takes an answer in.
+func (n *Node) prove(a packet, now int64) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.peers[a.to]
+	if p == nil || a.asker != n.asker {
+		n.counts.Replayed++
+		return
+	}
+	asked, is := p.close(a.sequence)
+	if !is {
+		n.counts.Replayed++
+		return
+	}
+	p.answeredNs = now
+	err := p.estimator.Add(clock.Echo{
+		SentNs: asked.sentNs, HeardNs: a.heardNs, AnsweredNs: a.answeredNs, ReceivedNs: now,
+		OwnSlewNs: asked.slewNs, PeerSlewNs: a.slewNs,
+	})
+	if err != nil {
+		n.counts.Refused++
+		return
+	}
+	n.counts.Proved++
+}

@@ -1,0 +1,269 @@
+package fleet_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/kafka/driver"
+	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
+	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+)
+
+// small is a run that every agent of a few can have a part of.
+const small = `
+name: small
+topic: {partitions: 8}
+load: {rate: 2k/s, producers: 4, pacer: frugal, acks: all, record: {size: 100B}}
+consume: {consumers: 4, commit: 100ms}
+phases: {warmup: 1s, measure: 4s, drain: 5s}
+sampling: {interval: 500ms, lag: 1s}
+cluster: {metrics: none}
+`
+
+// world is a cluster and a session in virtual time.
+type world struct {
+	t       *testing.T
+	cluster *virtual.Cluster
+	log     *control.Memory
+	of      int
+	running sync.WaitGroup
+	mu      sync.Mutex
+	ended   map[string]error // agents by name
+}
+
+// within runs f with a session of so many agents.
+func within(t *testing.T, of int, f func(*world)) {
+	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
+		w := &world{t: t, cluster: c, log: &control.Memory{}, of: of, ended: make(map[string]error)}
+		f(w)
+		w.running.Wait()
+	})
+}
+
+func (w *world) session() fleet.Session {
+	return fleet.Session{Name: "test", Log: w.log, Topic: [16]byte{1}}
+}
+
+// base is the configuration of a run, or of a part.
+func (w *world) base() bench.Config {
+	return bench.Config{Cluster: w.cluster, Out: w.t.TempDir(), Tool: result.Tool{Version: "1"}, Probes: probe.Unknown()}
+}
+
+// agent has an agent work until it ends.
+func (w *world) agent(name string, index int, with func(context.CancelFunc, *fleet.AgentConfig)) {
+	ctx, cancel := context.WithCancel(w.t.Context())
+	cfg := fleet.AgentConfig{
+		Session: w.session(), Index: index, Of: w.of, Bench: w.base(), HostName: name,
+		Open: func(string) (driver.Driver, error) { return franz.New(), nil },
+	}
+	if with != nil {
+		with(cancel, &cfg)
+	}
+	w.running.Go(func() {
+		err := fleet.RunAgent(ctx, cfg)
+		cancel()
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		w.ended[name] = err
+	})
+}
+
+func (w *world) agents(of int) {
+	for i := range of {
+		w.agent(fmt.Sprintf("node-%d", i), i, nil)
+	}
+}
+
+func (w *world) coordinator() *fleet.Coordinator {
+	return fleet.Open(fleet.Config{
+		Session: w.session(), Of: w.of, Placed: bench.Own, Tool: result.Tool{Version: "1"}, ClusterID: w.cluster.Info().ID,
+		JoinTimeout: time.Minute, Spool: w.t.TempDir(),
+	})
+}
+
+// scenario reads YAML.
+func (w *world) scenario(yaml string) scenario.Scenario {
+	s, err := scenario.Parse("test", []byte(yaml))
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	return s
+}
+
+// run makes a run with the agents, and ends the session.
+func (w *world) run(yaml string) (*bench.Outcome, error) {
+	lead := w.coordinator()
+	defer func() {
+		if err := lead.Close(w.t.Context(), ""); err != nil {
+			w.t.Error(err)
+		}
+	}()
+	cfg := w.base()
+	cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(yaml), lead, franz.New()
+	return bench.Run(w.t.Context(), cfg)
+}
+
+// Four agents make what one process makes: the same records are due, and all of them are
+// acknowledged and delivered once.
+func TestAgentsAreOneLoad(t *testing.T) {
+	var whole result.Run
+	within(t, 1, func(w *world) {
+		cfg := w.base()
+		cfg.Scenario, cfg.Driver = w.scenario(small), franz.New()
+		o, err := bench.Run(w.t.Context(), cfg)
+		if err != nil {
+			t.Fatal(err)
+		}
+		whole = o.Run
+	})
+	within(t, 4, func(w *world) {
+		w.agents(4)
+		o, err := w.run(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		r := o.Run
+		if r.Verdict.Status != result.Valid {
+			t.Errorf("verdict %+v", r.Verdict)
+		}
+		type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
+		of := func(r result.Run) books {
+			return books{
+				r.Load.Scheduled, r.Load.Admitted, r.Load.Acked, r.Delivery.Unique, r.Delivery.Duplicates, r.Warmup.Load.Acked,
+			}
+		}
+		if of(r) != of(whole) {
+			t.Errorf("the agents have the books %+v, one process %+v", of(r), of(whole))
+		}
+		if got, want := r.Time["e2e_response_time"].Count, whole.Time["e2e_response_time"].Count; got != want {
+			t.Errorf("%d e2e response times, want %d", got, want)
+		}
+	})
+}
+
+// Two processes that claim an index before the start: the later one has it.
+func TestLaterClaimCounts(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agent("old", 0, nil)
+		time.Sleep(time.Second)
+		w.agent("new", 0, nil)
+		w.agent("other", 1, nil)
+		if o, err := w.run(small); err != nil || o.Run.Verdict.Status != result.Valid {
+			t.Errorf("the run: %v, %+v", err, o)
+		}
+		w.running.Wait()
+		if !errors.Is(w.ended["old"], fleet.ErrReplaced) || w.ended["new"] != nil || w.ended["other"] != nil {
+			t.Errorf("the agents ended so: %v", w.ended)
+		}
+	})
+}
+
+// A process that claims an index once the run has started has come too late.
+func TestClaimAfterTheStart(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agents(2)
+		time.AfterFunc(6*time.Second, func() { w.agent("late", 1, nil) })
+		if o, err := w.run(small); err != nil || o.Run.Verdict.Status != result.Valid {
+			t.Errorf("the run: %v, %+v", err, o)
+		}
+		w.running.Wait()
+		if !errors.Is(w.ended["late"], fleet.ErrReplaced) {
+			t.Errorf("the late agent ended with %v", w.ended["late"])
+		}
+	})
+}
+
+// An agent that dies under the load makes the run invalid, which names it; the others hand in.
+func TestAgentDies(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agent("node-0", 0, nil)
+		w.agent("node-1", 1, func(kill context.CancelFunc, _ *fleet.AgentConfig) { time.AfterFunc(6*time.Second, kill) })
+		o, err := w.run(small)
+		if err != nil {
+			t.Fatal(err)
+		}
+		reasons := strings.Join(o.Run.Verdict.Reasons, "\n")
+		if o.Run.Verdict.Status != result.Invalid || !strings.Contains(reasons, "agent 1 (node-1)") {
+			t.Errorf("verdict %+v", o.Run.Verdict)
+		}
+		w.running.Wait()
+		if w.ended["node-0"] != nil {
+			t.Errorf("the other agent ended with %v", w.ended["node-0"])
+		}
+	})
+}
+
+// Without all agents there is no run, and the error names those that are missing.
+func TestAgentsMissing(t *testing.T) {
+	within(t, 3, func(w *world) {
+		w.agent("node-1", 1, nil)
+		_, err := w.run(small)
+		if err == nil || !strings.Contains(err.Error(), "agents 0, 2 did not join the session test within 1m0s") {
+			t.Errorf("error %v", err)
+		}
+	})
+}
+
+// A coordinator that dies before the start leaves agents that end, because there is none.
+func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agent("node-0", 0, nil)
+		cfg := w.base()
+		cfg.Scenario, cfg.Driver = w.scenario(small), franz.New()
+		cfg.Fleet = &deaf{w.coordinator(), w}
+		if _, err := bench.Run(w.t.Context(), cfg); err == nil {
+			t.Error("there was a run")
+		}
+		w.running.Wait()
+		if !fleet.NoCoordinator(w.ended["node-0"]) {
+			t.Errorf("the agent ended with %v", w.ended["node-0"])
+		}
+	})
+}
+
+// deaf is a coordinator that dies as soon as it has told the plan.
+type deaf struct {
+	*fleet.Coordinator
+	w *world
+}
+
+func (d *deaf) Make(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) (bench.Handed, error) {
+	ctx, cancel := context.WithCancel(ctx)
+	time.AfterFunc(time.Second, func() { d.w.agent("node-1", 1, nil) })
+	time.AfterFunc(1200*time.Millisecond, cancel)
+	return d.Coordinator.Make(ctx, plan, watch)
+}
+
+// Several runs have the same agents.
+func TestAgentsStayBetweenRuns(t *testing.T) {
+	within(t, 2, func(w *world) {
+		w.agents(2)
+		lead := w.coordinator()
+		for range 3 {
+			cfg := w.base()
+			cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(small), lead, franz.New()
+			o, err := bench.Run(w.t.Context(), cfg)
+			if err != nil || o.Run.Verdict.Status != result.Valid {
+				t.Fatalf("the run: %v, %+v", err, o)
+			}
+		}
+		if err := lead.Close(w.t.Context(), ""); err != nil {
+			t.Error(err)
+		}
+		w.running.Wait()
+		if w.ended["node-0"] != nil || w.ended["node-1"] != nil {
+			t.Errorf("the agents ended so: %v", w.ended)
+		}
+	})
+}

@@ -1,0 +1,160 @@
+package fleet
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+	"kafkabench.example/kafka-bench/internal/run/observe"
+)
+
+// link is how an agent's part of a run talks to the others. It is a bench.Link.
+type link struct {
+	ctx    context.Context
+	m      *member
+	run    int
+	index  int
+	of     int
+	warmup time.Duration
+	own    bool         // producers send to the partitions of the agent's own consumers
+	clock  func() int64 // the machine's, in nanoseconds
+
+	started   chan bench.Started
+	spool     *spool
+	interrupt chan struct{} // is closed to end the part early
+	once      sync.Once
+	why       error // why it did not start
+}
+
+// Ready implements bench.Link.
+func (l *link) Ready(owned []int32) {
+	_ = l.m.writer.Write(l.ctx, l.run, control.Ready{Partitions: owned, ClockNs: l.clock()}) // or the deadline ends the run
+}
+
+// Started implements bench.Link.
+func (l *link) Started() <-chan bench.Started { return l.started }
+
+// follow waits for the start, and then for an early end of the run.
+func (l *link) follow(deadline time.Duration) {
+	wait, cancel := context.WithTimeout(l.ctx, deadline)
+	defer cancel()
+	var start *control.Start
+	err := l.m.await(wait, func(s *control.State) bool {
+		start = s.Start()
+		return s.Run() != l.run || s.End() != nil || start != nil || s.Stop() != nil
+	})
+	switch {
+	case err != nil:
+		l.why = fmt.Errorf("%w: the run was not started in time", errNoCoordinator)
+	case start == nil:
+		l.why = errors.New("the coordinator gave the run up")
+	case start.ClockNs-int64(l.warmup)-l.clock() < int64(lateLead):
+		l.why = fmt.Errorf("the start of the run was read too late: the load would begin in less than %v", lateLead)
+	}
+	if l.why != nil {
+		close(l.started)
+		return
+	}
+	s := bench.Started{Zero: load.Zero{ClockNs: start.ClockNs, LengthNs: start.LengthNs}}
+	if l.own {
+		for p, owner := range start.Owners {
+			if owner == l.index {
+				s.Into = append(s.Into, int32(p))
+			}
+		}
+	}
+	l.started <- s
+	var stop *control.Stop
+	if l.m.await(l.ctx, func(s *control.State) bool { stop = s.Stop(); return stop != nil || s.Run() != l.run }) == nil && stop != nil {
+		l.sleepUntil(start.ClockNs + stop.AtNs)
+		l.end()
+	}
+}
+
+func (l *link) sleepUntil(clockNs int64) {
+	select {
+	case <-time.After(time.Duration(clockNs - l.clock())):
+	case <-l.ctx.Done():
+	}
+}
+
+// end ends the part early.
+func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
+
+// Sent implements bench.Link.
+func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
+	if err := l.m.writer.Write(ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
+		return nil, err
+	}
+	all := make([]int64, len(ackedIn))
+	err := l.m.await(ctx, func(s *control.State) bool {
+		if s.Run() != l.run || len(s.Unsent(l.of)) > 0 {
+			return false
+		}
+		clear(all)
+		for _, a := range s.Agents() {
+			for p, n := range a.Sent.AckedIn[:min(len(all), len(a.Sent.AckedIn))] {
+				all[p] += n
+			}
+		}
+		return true
+	})
+	return all, err
+}
+
+// HandIn implements bench.Link.
+func (l *link) HandIn(s snapshot.Snapshot) error {
+	s.Instance = l.m.instance
+	return l.spool.add(s)
+}
+
+// pulseEvery is how often an agent tells of its counts while the load runs.
+const pulseEvery = 5 * time.Second
+
+// pulses tells the log how a part gets on, and hands everything on. It is an
+// observe.Watcher.
+type pulses struct {
+	link *link
+	next observe.Watcher
+
+	sum  control.Pulse
+	last time.Time
+}
+
+// Began implements observe.Watcher, as do the others.
+func (p *pulses) Began(dir string) {
+	if p.next != nil {
+		p.next.Began(dir)
+	}
+}
+
+// Interval offers a pulse, unless the last one is under way.
+func (p *pulses) Interval(iv result.Interval) {
+	p.sum.Scheduled += iv.Scheduled
+	p.sum.Acked += iv.Acked
+	p.sum.Delivered += iv.Delivered
+	p.sum.Failed += iv.Failed
+	p.sum.Deferred, p.sum.InFlight, p.sum.AtNs, p.sum.Phase = iv.DeferredRecords, iv.InFlightRecords, iv.EndNs, iv.Phase
+	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
+		p.last = now
+		sum := p.sum
+		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // the next says more
+	}
+	if p.next != nil {
+		p.next.Interval(iv)
+	}
+}
+
+// Event hands the event on.
+func (p *pulses) Event(e result.Event) {
+	if p.next != nil {
+		p.next.Event(e)
+	}
+}

@@ -1,0 +1,105 @@
+package fleet
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/binary"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+)
+
+// Session is a log that coordinator and agents share.
+type Session struct {
+	Name  string
+	Log   control.Log
+	Topic [16]byte    // the ID of the log's topic
+	Key   control.Key // nil only if all processes are on one machine
+}
+
+// member is a process that follows a session's log and writes to it.
+type member struct {
+	writer   *control.Writer
+	instance uint64
+
+	mu      sync.Mutex
+	state   *control.State
+	changed chan struct{} // closed at the next change
+	lost    error         // why the log is not read any more
+}
+
+// join has a process follow the log until ctx ends. Each whole snapshot that is in it goes
+// to take, which may be nil.
+func join(ctx context.Context, s Session, agent int, take func(agent int, whole []byte, run int)) *member {
+	m := &member{instance: random(), state: control.NewState(s.Key, s.Topic), changed: make(chan struct{})}
+	m.writer = control.NewWriter(s.Log, s.Key, s.Topic, agent, m.instance)
+	go m.follow(ctx, s.Log, take)
+	return m
+}
+
+// random draws an instance, which is never 0.
+func random() uint64 {
+	var b [8]byte
+	_, _ = rand.Read(b[:]) // it never fails
+	return binary.BigEndian.Uint64(b[:]) | 1
+}
+
+func (m *member) follow(ctx context.Context, log control.Log, take func(agent int, whole []byte, run int)) {
+	for from := int64(0); ; {
+		entries, err := log.Read(ctx, from)
+		m.mu.Lock()
+		for _, e := range entries {
+			c, _ := m.state.Apply(e) // what was refused is counted
+			if c.Snapshot != nil && take != nil {
+				take(c.Record.Agent, c.Snapshot, c.Record.Run)
+			}
+		}
+		from = m.state.Next()
+		m.lost = err
+		close(m.changed)
+		m.changed = make(chan struct{})
+		m.mu.Unlock()
+		if err != nil {
+			return
+		}
+	}
+}
+
+// await waits until the log says something, which look finds: it is called with the state
+// after each change. It returns the reason if ctx ends, or the log is lost, before.
+func (m *member) await(ctx context.Context, look func(*control.State) bool) error {
+	for {
+		m.mu.Lock()
+		found, changed, lost := look(m.state), m.changed, m.lost
+		m.mu.Unlock()
+		switch {
+		case found:
+			return nil
+		case lost != nil:
+			return lost
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// look reads the state as it is now.
+func (m *member) look(read func(*control.State)) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	read(m.state)
+}
+
+// Deadlines of a session.
+const (
+	readyWithin  = 60 * time.Second // from the plan
+	handInWithin = 60 * time.Second // of silence, after the drain's limit
+	nextWithin   = 10 * time.Minute // from the hand-in
+	startGrace   = 30 * time.Second // after readyWithin, for the start to come
+	lead         = 3 * time.Second  // from the start's record to the load
+	lateLead     = 500 * time.Millisecond
+)

@@ -1,0 +1,159 @@
+// Package topic keeps a session's control log in a Kafka topic with one partition. The
+// coordinator creates it, agents wait until it is there, and it is deleted by its ID.
+//
+// Files to know: topic.go, log.go.
+package topic
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"regexp"
+	"time"
+
+	"github.com/twmb/franz-go/pkg/kerr"
+	"github.com/twmb/franz-go/pkg/kgo"
+
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
+)
+
+// prefix is what the names of all control topics begin with.
+const prefix = "kafka-bench-control-"
+
+// maxReplicas is enough to survive the loss of a broker with its disk.
+const maxReplicas = 3
+
+// lookEvery is how often an agent looks whether its session's topic is there.
+const lookEvery = time.Second
+
+// settings are those of the topic. A session that was left alone is gone after a week.
+// A record has at most half a mebibyte, whatever the brokers' default allows.
+var settings = map[string]string{
+	"cleanup.policy": "delete", "retention.ms": "604800000", "max.message.bytes": "1048588",
+}
+
+// Config says which session's log, and how to reach it.
+type Config struct {
+	Brokers []string // host:port
+	Access  access.Access
+	// Session is 1 to 200 letters, digits, dots, dashes and underscores.
+	Session string
+	// Client has further options of the log's client, which prevail over its own.
+	Client []kgo.Opt
+}
+
+// Topic is a session's control log. It implements control.Log for any number of
+// goroutines that append and one that reads.
+type Topic struct {
+	admin  *cluster.Admin
+	client *kgo.Client
+	topic  cluster.Topic
+	next   int64 // the offset that the client reads next
+}
+
+// Create creates the topic of a new session. Errors are of the kinds of package cluster;
+// a session whose topic exists is ErrInput. The caller must Close the topic.
+func Create(ctx context.Context, cfg Config) (*Topic, error) {
+	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
+		brokers, err := admin.Brokers(ctx)
+		if err != nil {
+			return cluster.Topic{}, err
+		}
+		topic, err := admin.CreateTopic(ctx, prefix+cfg.Session, 1, min(brokers, maxReplicas), settings)
+		return topic, explain(cfg.Session, err)
+	})
+}
+
+// Open opens the topic of a session, and waits for it until ctx ends. It never creates
+// one. Errors are of the kinds of package cluster, and the cause of ctx. The caller must
+// Close the topic.
+func Open(ctx context.Context, cfg Config) (*Topic, error) {
+	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
+		for missing := false; ; missing = true {
+			topic, err := admin.UseExisting(ctx, prefix+cfg.Session)
+			switch {
+			case err == nil && topic.Partitions != 1:
+				return topic, &cluster.Error{
+					Kind: cluster.ErrInput, What: fmt.Sprintf("the topic %q has %d partitions, and a control log has one",
+						topic.Name, topic.Partitions),
+					Remedy: "choose another --session",
+				}
+			case errors.Is(err, cluster.ErrInput):
+			case !missing || ctx.Err() == nil:
+				return topic, explain(cfg.Session, err)
+			}
+			select {
+			case <-ctx.Done():
+				return topic, &cluster.Error{
+					Kind: cluster.ErrInput, What: fmt.Sprintf("the session %q has no topic %s", cfg.Session, prefix+cfg.Session),
+					Cause: context.Cause(ctx), Remedy: "start the coordinator, or correct --session or --brokers",
+				}
+			case <-time.After(lookEvery):
+			}
+		}
+	})
+}
+
+func open(cfg Config, find func(*cluster.Admin) (cluster.Topic, error)) (*Topic, error) {
+	if !sessions.MatchString(cfg.Session) {
+		return nil, &cluster.Error{
+			Kind: cluster.ErrInput, What: fmt.Sprintf("%q can't be the name of a session", cfg.Session),
+			Remedy: "write 1 to 200 letters, digits, dots, dashes and underscores",
+		}
+	}
+	admin, err := cluster.NewAdmin(cfg.Brokers, cfg.Access)
+	if err != nil {
+		return nil, err
+	}
+	topic, err := find(admin)
+	if err != nil {
+		admin.Close()
+		return nil, err
+	}
+	client, err := kgo.NewClient(options(cfg, topic.Name)...)
+	if err != nil {
+		admin.Close()
+		return nil, fmt.Errorf("the client of topic %q: %w", topic.Name, err)
+	}
+	return &Topic{admin: admin, client: client, topic: topic}, nil
+}
+
+var sessions = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,200}$`)
+
+// explain puts the remedy of a session in the place of that of a run's topic.
+func explain(session string, err error) error {
+	var e *cluster.Error
+	if !errors.As(err, &e) {
+		return err
+	}
+	switch {
+	case errors.Is(err, kerr.TopicAlreadyExists):
+		return &cluster.Error{
+			Kind: cluster.ErrInput, What: fmt.Sprintf("there is a session %q: the topic %s exists", session, prefix+session),
+			Remedy: "choose another --session, or delete that one with kafka-bench collect --delete",
+		}
+	case errors.Is(err, kerr.TopicAuthorizationFailed), errors.Is(err, kerr.ClusterAuthorizationFailed):
+		e.Remedy = "allow this user CREATE, DESCRIBE, READ, WRITE and DELETE on topics that begin with " + prefix
+	}
+	return err
+}
+
+// ID is the topic's, which the seal of each record is bound to.
+func (t *Topic) ID() [16]byte { return t.topic.ID }
+
+// Name is the topic's.
+func (t *Topic) Name() string { return t.topic.Name }
+
+// Delete deletes the topic by its ID. One that is gone is as good as deleted.
+func (t *Topic) Delete(ctx context.Context) error {
+	own := t.topic
+	own.Existing = false // it is the session's, whichever process created it
+	return explain(t.topic.Name, t.admin.DeleteTopic(ctx, own))
+}
+
+// Close ends the clients. Nobody may read or append then.
+func (t *Topic) Close() {
+	t.client.Close()
+	t.admin.Close()
+}

@@ -1,0 +1,138 @@
+package judge
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+
+	"kafkabench.example/kafka-bench/internal/measure/snapshot"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+// Part is what an agent's part of a run leaves beside its snapshots, in a form that travels
+// as JSON. Times are on the run's axis.
+type Part struct {
+	Info       result.Info
+	Window     Window
+	Start, End Reading
+	Lag        Lag
+	WindowEnd  *result.WindowEnd
+	Looks      []Look
+	Changes    []result.Change
+	Held       []snapshot.Backlog
+	Workers    []int // by group
+	Machine    Machine
+	// UsageUnknown is why it is not known what processes used; "" if it is. Failed is what
+	// ended before the run did, or could not be written.
+	UsageUnknown string
+	Failed       []string
+	Warnings     []string
+}
+
+// ErrPart is what a part of the run reported as its failure.
+var ErrPart = errors.New("a part of the run failed")
+
+// Join adds what the parts left to the evidence of the run that they made together. The
+// first one's is what only one can know: the lag, and how groups and topic stood at the
+// window's end. names are those of the parts.
+func (e *Evidence) Join(parts []Part, names []string) {
+	e.Drained = len(parts) > 0
+	for i, p := range parts {
+		e.Window.join(p.Window, i == 0)
+		e.Start.join(p.Start)
+		e.End.join(p.End)
+		e.Machine.join(p.Machine)
+		e.Seen.Changes = append(e.Seen.Changes, p.Changes...)
+		if p.UsageUnknown != "" {
+			e.Machine.UsageUnknown = errors.New(names[i] + ": " + p.UsageUnknown)
+		}
+		for _, why := range p.Failed {
+			e.Warnings = append(e.Warnings, names[i]+": "+why)
+			e.Failed.Producers = cmp.Or(e.Failed.Producers, fmt.Errorf("%w: %s: %s", ErrPart, names[i], why))
+		}
+		for _, w := range p.Warnings {
+			e.Warnings = append(e.Warnings, names[i]+": "+w)
+		}
+		for g := range e.Groups {
+			if g < len(p.Workers) {
+				e.Groups[g].Workers += p.Workers[g]
+			}
+		}
+	}
+	if len(parts) > 0 {
+		first := parts[0]
+		e.Seen.Lag, e.Seen.WindowEnd, e.Seen.Looks = first.Lag, first.WindowEnd, first.Looks
+		e.Machine.HostUse = first.Machine.HostUse
+	}
+}
+
+// join takes in the window of another part: it is drained when all are, and ends when the
+// last does.
+func (w *Window) join(o Window, first bool) {
+	if first {
+		*w = o
+		return
+	}
+	w.StartedNs = min(w.StartedNs, o.StartedNs)
+	w.EndNs, w.FinishedNs = max(w.EndNs, o.EndNs), max(w.FinishedNs, o.FinishedNs)
+	w.ConsumersNs, w.FetchingNs = max(w.ConsumersNs, o.ConsumersNs), max(w.FetchingNs, o.FetchingNs)
+	w.ReadyNs = max(w.ReadyNs, o.ReadyNs)
+	w.LateAtFinish += o.LateAtFinish
+	w.Interrupted = w.Interrupted || o.Interrupted
+	w.Drained = w.Drained && o.Drained
+	if w.PartitionEnds == nil {
+		w.PartitionEnds = o.PartitionEnds
+	}
+}
+
+// join adds up what another part has counted.
+func (r *Reading) join(o Reading) {
+	r.AtNs = max(r.AtNs, o.AtNs)
+	r.Sending, r.Fetching = r.Sending.Add(o.Sending), r.Fetching.Add(o.Fetching)
+	for g, m := range o.Members {
+		if g == len(r.Members) {
+			r.Members = append(r.Members, snapshot.MemberCounts{})
+		}
+		r.Members[g].Add(m)
+	}
+	r.Gate = r.Gate.With(o.Gate)
+}
+
+// join adds up what the tool used on another machine; of ratios and of waiting it keeps
+// those of the busiest.
+func (m *Machine) join(o Machine) {
+	p, q := &m.Process, o.Process
+	p.CPUUserS, p.CPUSystemS = sum(p.CPUUserS, q.CPUUserS), sum(p.CPUSystemS, q.CPUSystemS)
+	p.CPUCores, p.CPUCoresMax = sum(p.CPUCores, q.CPUCores), sum(p.CPUCoresMax, q.CPUCoresMax)
+	p.HostCPUBusy, p.HostCPUStolen = most(p.HostCPUBusy, q.HostCPUBusy), most(p.HostCPUStolen, q.HostCPUStolen)
+	p.CPUWaitRatio = most(p.CPUWaitRatio, q.CPUWaitRatio)
+	p.RSSPeakBytes, p.GCPauseTotalNs = sum(p.RSSPeakBytes, q.RSSPeakBytes), sum(p.GCPauseTotalNs, q.GCPauseTotalNs)
+	p.GCCycles, p.GCCPUS = p.GCCycles+q.GCCycles, p.GCCPUS+q.GCCPUS
+	p.AllocBytes, p.AllocObjects = p.AllocBytes+q.AllocBytes, p.AllocObjects+q.AllocObjects
+	p.GCPauseNs, p.SchedDelayNs = longer(p.GCPauseNs, q.GCPauseNs), longer(p.SchedDelayNs, q.SchedDelayNs)
+	p.CorpusBytes, p.CorpusTimeNs = p.CorpusBytes+q.CorpusBytes, max(p.CorpusTimeNs, q.CorpusTimeNs)
+}
+
+// sum adds up two figures, of which either may be missing.
+func sum[T int64 | float64](a, b *T) *T {
+	if a == nil || b == nil {
+		return cmp.Or(a, b)
+	}
+	s := *a + *b
+	return &s
+}
+
+// most returns the greater of two figures, of which either may be missing.
+func most(a, b *float64) *float64 {
+	if a == nil || b != nil && *b > *a {
+		return b
+	}
+	return a
+}
+
+func longer(a, b result.Quantile) result.Quantile {
+	if b.P99Ns > a.P99Ns {
+		return b
+	}
+	return a
+}
