@@ -37,7 +37,7 @@ func (v verdict) faultsOfTheAgent(a result.Agent) (reasons []string) {
 	}
 	switch clock := a.ClockErrorNs; {
 	case clock == nil:
-		reasons = append(reasons, "nobody knows how far its clock was off at the start")
+		reasons = append(reasons, "it is not known how far its clock was off at the start")
 	case *clock > int64(maxClockError):
 		reasons = append(reasons, fmt.Sprintf("its clock may have been off by %s at the start, above the bound of %v",
 			unit.Nanos(*clock), maxClockError))

@@ -27,7 +27,7 @@ func TestEachAgentIsJudged(t *testing.T) {
 		"clock": {func(a *result.Agent) { *a.ClockErrorNs = int64(maxClockError) + 1 },
 			[]string{"agent 2 (node-c): its clock may have been off by 50.0 ms at the start, above the bound of 50ms"}, nil},
 		"clock unknown": {func(a *result.Agent) { a.ClockErrorNs = nil },
-			[]string{"agent 2 (node-c): nobody knows how far its clock was off at the start"}, nil},
+			[]string{"agent 2 (node-c): it is not known how far its clock was off at the start"}, nil},
 		"clock warns": {func(a *result.Agent) { *a.ClockErrorNs = int64(maxClockError) },
 			nil, []string{"agent 2 (node-c): its clock may have been off by 50.0 ms at the start"}},
 		"late": {func(a *result.Agent) { *a.PacerLatenessP99Ns = int64(maxLateness) + 1 },
