@@ -2,6 +2,7 @@ package result
 
 import (
 	"encoding/json"
+	"fmt"
 	"io/fs"
 	"slices"
 )
@@ -36,6 +37,14 @@ type Agent struct {
 	// to be known of it. The run's verdict has the same, with the agent's name.
 	Reasons  []string `json:"reasons,omitempty"`
 	Warnings []string `json:"warnings,omitempty"`
+}
+
+// String names the agent: agent 2 (node-c), or agent 2 if its machine has no name.
+func (a Agent) String() string {
+	if a.HostName == "" {
+		return fmt.Sprintf("agent %d", a.Index)
+	}
+	return fmt.Sprintf("agent %d (%s)", a.Index, a.HostName)
 }
 
 // AgentCounts are an agent's share in the books of the measured window.

@@ -147,11 +147,11 @@ func TestRow(t *testing.T) {
 			*got.LagPeakRecords)
 	}
 
-	e2e.AtLeast = []string{"p99_ns"}
+	e2e.AtLeast, e2e.ErrorNs = []string{"p99_ns"}, 130
 	r.Run.Time["e2e_response_time"] = e2e
 	r.Run.Delivery.Copies = 2
-	if got := row(r); !got.E2EP99AtLeast || got.E2ERecords != (e2e.Count+e2e.NotEnded)/2 {
-		t.Errorf("of two groups and a lower bound, the row says %+v", got)
+	if got := row(r); !got.E2EP99AtLeast || got.E2ERecords != (e2e.Count+e2e.NotEnded)/2 || got.E2EErrorNs != 130 {
+		t.Errorf("of two groups, two clocks and a lower bound, the row says %+v", got)
 	}
 	r.Run.Run.Imported = &result.Imported{Format: "omb", CannotSay: []string{"load.offered_per_s", "lag"}}
 	r.Run.Run.NotMeasured = []string{"time.e2e_response_time"}

@@ -23,6 +23,7 @@ type Row struct {
 	E2EP99Ns       *int64
 	E2EP99AtLeast  bool
 	E2ERecords     int64
+	E2EErrorNs     int64 // because of two clocks, see Time
 	LagPeakRecords *int64
 }
 
@@ -89,6 +90,7 @@ func (d *rowDocument) row(dir string) Row {
 	}
 	if e2e := &d.Time.E2E; e2e.P99Ns > 0 && run.Says("time.e2e_response_time.p99_ns") {
 		r.E2EP99Ns, r.E2EP99AtLeast = &e2e.P99Ns, slices.Contains(e2e.AtLeast, "p99_ns")
+		r.E2EErrorNs = e2e.ErrorNs
 		r.E2ERecords = (e2e.Count + e2e.NotEnded) / int64(max(1, d.Delivery.Copies))
 	}
 	if run.Says("lag.peak_records") {

@@ -2,8 +2,9 @@
 // with a versioned schema. A run's run.json is the summary, intervals.ndjson the time
 // series (a line a second, appended to disk at once), events.ndjson what happened and why,
 // histograms.hlog every latency in HdrHistogram's interval log format, curves.json the
-// percentiles of the whole run, and scenario.yaml what was asked for. The terminal, the
-// report and the dashboard all read these, and nothing else.
+// percentiles of the whole run, and scenario.yaml what was asked for. A run of several
+// machines has agents.ndjson, what each of them did. The terminal, the report and the
+// dashboard all read these, and nothing else.
 //
 // The types here are the contract: fields are added, never renamed or removed.
 // Times are nanoseconds, sizes bytes, and "per_s" figures are taken over the
@@ -11,7 +12,7 @@
 // never zero.
 //
 // Files to know: run.go, books.go, times.go, lag.go, share.go (each client; group and topic
-// at the window's end), interval.go, curves.go, writer.go, read.go, row.go (a run in a list),
+// at the window's end), agent.go, interval.go, curves.go, writer.go, read.go, row.go (a run in a list),
 // campaign.go, campaignwriter.go.
 package result
 

@@ -33,6 +33,7 @@ var published = []struct {
 	{"interval.schema.json", "a line of intervals.ndjson of a Kafka Bench run", result.Interval{}},
 	{"event.schema.json", "a line of events.ndjson of a Kafka Bench run", result.Event{}},
 	{"curves.schema.json", "curves.json of a Kafka Bench run", result.Curves{}},
+	{"agent.schema.json", "a line of agents.ndjson of a Kafka Bench run", result.AgentInterval{}},
 	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
@@ -145,14 +146,15 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	var interval result.Interval
 	var event result.Event
 	var curves result.Curves
-	for _, v := range []any{&run, &interval, &event, &curves} {
+	var agent result.AgentInterval
+	for _, v := range []any{&run, &interval, &event, &curves, &agent} {
 		populate(reflect.ValueOf(v).Elem())
 	}
 	for name, write := range map[string]func(*result.Writer) error{
 		"unfinished": func(w *result.Writer) error { return nil },
 		"minimal":    func(w *result.Writer) error { return writeAll(w, result.Run{}, result.Interval{}, result.Event{}) },
 		"full": func(w *result.Writer) error {
-			return errors.Join(w.Curves(curves), writeAll(w, run, interval, event))
+			return errors.Join(w.Curves(curves), w.Agent(agent), writeAll(w, run, interval, event))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -165,9 +167,10 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 				result.IntervalsFile: "interval.schema.json",
 				result.EventsFile:    "event.schema.json",
 				result.CurvesFile:    "curves.schema.json",
+				result.AgentsFile:    "agent.schema.json",
 			} {
 				b, err := os.ReadFile(filepath.Join(w.Dir(), file))
-				if file == result.CurvesFile && name != "full" && os.IsNotExist(err) {
+				if (file == result.CurvesFile || file == result.AgentsFile) && name != "full" && os.IsNotExist(err) {
 					continue
 				}
 				if err != nil {
@@ -229,6 +232,7 @@ func populate(v reflect.Value) {
 			defer func() {
 				run := v.Addr().Interface().(*result.Run)
 				run.Verdict.Status, run.System.Status = result.Valid, result.KeptUp
+				run.Run.Placement = "own"
 			}()
 		}
 		switch v.Interface().(type) {

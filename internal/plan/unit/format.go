@@ -46,6 +46,30 @@ func Decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 6
 // From a thousand seconds on it prints whole seconds: 3,600 s.
 func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
 
+// NanosWithin prints a time with its error in the same unit, rounded up to the time's last
+// digit: 4.21 ms ± 0.13 ms. An error of 0 is not printed, and a time that is not above its
+// error is Absent.
+func NanosWithin(ns, errorNs int64) string {
+	text := Nanos(ns)
+	switch {
+	case errorNs == 0:
+		return text
+	case ns <= errorNs:
+		return Absent
+	}
+	number, name, _ := strings.Cut(text, " ")
+	step := map[string]int64{"ns": 1, "µs": 1e3, "ms": 1e6, "s": 1e9}[name] // of the last digit
+	shown, decimals, tens := 0.0, 0, 1.0
+	if _, fraction, found := strings.Cut(number, "."); found {
+		decimals = len(fraction)
+	}
+	for range decimals {
+		step, tens = step/10, tens*10
+	}
+	shown = float64((errorNs+step-1)/step) / tens
+	return text + " ± " + Decimals(shown, decimals) + " " + name
+}
+
 // Span prints how long something takes, as people say it: 36 s, 1 min 6 s, 2 h,
 // 500 ms. From a second on it is exact to a tenth of one.
 func Span(d time.Duration) string {

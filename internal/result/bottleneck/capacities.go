@@ -220,10 +220,11 @@ func hostCPU(j *judge) (finding, bool) {
 	return f, known
 }
 
-// hostBusy is what of the machine's cores was used by anybody, or not given to it.
+// hostBusy is what of the machine's cores was used by anybody, or not given to it; not known of
+// several machines, of which no one is the limit of the run by itself.
 func (j *judge) hostBusy() (share float64, known bool) {
 	p := j.Process
-	if p.HostCPUBusy == nil || j.Run.Run.Host.CPUs <= 0 {
+	if p.HostCPUBusy == nil || len(j.Agents) > 0 || j.Run.Run.Host.CPUs <= 0 {
 		return 0, false
 	}
 	share = *p.HostCPUBusy

@@ -61,7 +61,8 @@ func cutOperator(text string) (name, operator, bound string, ok bool) {
 // "e2e_response_time_p99 is 61.2 ms, expected <= 50ms". A figure that the run
 // does not have meets nothing, and neither does a bound. One that has an error of its own, as the growth
 // of the backlog has, misses its bound where it is beyond it by more than that
-// error (two standard errors of it).
+// error (two standard errors of it). A time that clocks may have shifted misses its bound
+// if it is beyond it with that error added or taken away.
 func (e Expectation) Check(r *result.Run) (met bool, text string) {
 	v, missing := e.Figure.take(r)
 	if missing != "" {
@@ -72,12 +73,15 @@ func (e Expectation) Check(r *result.Run) (met bool, text string) {
 		return false, fmt.Sprintf("%s is more than %s, for too many records had not ended; expected %s %s",
 			e.Figure.Name, e.Figure.Format(v), e.Operator, e.written())
 	}
-	shown, margin := e.Figure.near(v, e.Bound), 0.0
+	shown, margin, clock := e.Figure.near(v, e.Bound), 0.0, e.Figure.ClockError(r)
+	if clock > 0 {
+		shown += " ± " + e.Figure.Format(clock)
+	}
 	if e.Figure.margin != nil {
 		margin = e.Figure.margin(r)
 		shown += " ± " + e.Figure.Format(margin)
 	}
-	return e.holds(v, margin), fmt.Sprintf("%s is %s, expected %s %s", e.Figure.Name, shown, e.Operator, e.written())
+	return e.holds(v-clock, margin) && e.holds(v+clock, margin), fmt.Sprintf("%s is %s, expected %s %s", e.Figure.Name, shown, e.Operator, e.written())
 }
 
 // holds compares what is nearest to the bound within the margin of v.

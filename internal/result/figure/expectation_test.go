@@ -89,6 +89,11 @@ func TestParseExpectationSaysWhatWouldBeRight(t *testing.T) {
 
 func TestCheck(t *testing.T) {
 	still := func(r *result.Run) { *r.Lag.BacklogGrowthPerS = 39 }
+	apart := func(r *result.Run) {
+		d := r.Time["e2e_response_time"]
+		d.ErrorNs = 2e6
+		r.Time["e2e_response_time"] = d
+	}
 	for _, c := range []struct {
 		expect string
 		change func(*result.Run)
@@ -101,6 +106,11 @@ func TestCheck(t *testing.T) {
 		{"e2e_response_time_p99 <= 35.99ms", nil, false, "e2e_response_time_p99 is 36000000 ns, expected <= 35.99ms"},
 		{"e2e_response_time_p99 > 36ms", nil, false, "e2e_response_time_p99 is 36.0 ms, expected > 36ms"},
 		{"e2e_response_time_p99 >= 36ms", nil, true, "e2e_response_time_p99 is 36.0 ms, expected >= 36ms"},
+		{"e2e_response_time_p99 <= 38ms", apart, true, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected <= 38ms"},
+		{"e2e_response_time_p99 < 38ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected < 38ms"},
+		{"e2e_response_time_p99 >= 34ms", apart, true, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected >= 34ms"},
+		{"e2e_response_time_p99 > 34ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected > 34ms"},
+		{"e2e_response_time_p99 = 36ms", apart, false, "e2e_response_time_p99 is 36.0 ms ± 2.00 ms, expected = 36ms"},
 		{"acked_ratio >= 0.98501", nil, false, "acked_ratio is 0.985, expected >= 0.98501"},
 		{"lost = 5", nil, true, "lost is 5, expected = 5"},
 		{"lost = 4", nil, false, "lost is 5, expected = 4"},

@@ -57,6 +57,8 @@ type Figure struct {
 	// margin is by how much the value may be off for reasons of its own; nil
 	// where it is exact.
 	margin func(*result.Run) float64
+	// clock is by how much clocks that differ may have shifted the value; nil where none can.
+	clock func(*result.Run) float64
 	// fields are the paths in run.json that it is taken from: an imported run
 	// may not tell them.
 	fields []string
@@ -180,6 +182,15 @@ func (f Figure) AtLeast(r *result.Run) (v float64, known bool) {
 
 func (f Figure) isBound(r *result.Run) bool { return f.atLeast != nil && f.atLeast(r) }
 
+// ClockError is by how much the figure of a run may be off, up or down, because it rests on
+// the clocks of two machines; 0 of one clock.
+func (f Figure) ClockError(r *result.Run) float64 {
+	if f.clock == nil {
+		return 0
+	}
+	return f.clock(r)
+}
+
 // Missing says why a run does not have the figure; "" where it does, or has a bound.
 func (f Figure) Missing(r *result.Run) string {
 	_, missing := f.take(r)
@@ -263,12 +274,28 @@ func (f Figure) FormatRanked(v, atLeast float64) string {
 	return "–"
 }
 
-// Text prints the figure of a run, as FormatRanked does; known is false where the run
+// FormatClocked is FormatRanked of what clocks may have shifted by so much: 4.21 ms ± 0.13 ms,
+// or a dash for a value that is not above that error.
+func (f Figure) FormatClocked(v, atLeast, clockError float64) string {
+	if clockError == 0 || math.IsInf(v, 1) && atLeast <= 0 {
+		return f.FormatRanked(v, atLeast)
+	}
+	bound := ""
+	if math.IsInf(v, 1) {
+		v, bound = atLeast, "> "
+	}
+	if v <= clockError {
+		return unit.Absent
+	}
+	return bound + unit.NanosWithin(int64(math.Round(v)), int64(math.Ceil(clockError)))
+}
+
+// Text prints the figure of a run, as FormatClocked does; known is false where the run
 // does not have it.
 func (f Figure) Text(r *result.Run) (text string, known bool) {
 	v, known := f.Ranked(r)
 	atLeast, _ := f.AtLeast(r)
-	return f.FormatRanked(v, atLeast), known
+	return f.FormatClocked(v, atLeast, f.ClockError(r)), known
 }
 
 // number prints v with two decimals, and what would be lost by that with two digits.

@@ -6,6 +6,7 @@ import "kafkabench.example/kafka-bench/internal/result"
 // lower bound only; an order statistic of the one is at least that of the other.
 type Repeats struct {
 	Ranked, AtLeast []float64
+	ClockError      float64 // the largest of any run
 }
 
 // Over takes the figure from those of runs that have it.
@@ -14,6 +15,7 @@ func (f Figure) Over(runs []*result.Run) (all Repeats) {
 		if v, known := f.Ranked(r); known {
 			atLeast, _ := f.AtLeast(r)
 			all.Ranked, all.AtLeast = append(all.Ranked, v), append(all.AtLeast, atLeast)
+			all.ClockError = max(all.ClockError, f.ClockError(r))
 		}
 	}
 	return all
@@ -21,5 +23,5 @@ func (f Figure) Over(runs []*result.Run) (all Repeats) {
 
 // Format prints a statistic of the runs, as their median.
 func (all Repeats) Format(f Figure, statistic func([]float64) float64) string {
-	return f.FormatRanked(statistic(all.Ranked), statistic(all.AtLeast))
+	return f.FormatClocked(statistic(all.Ranked), statistic(all.AtLeast), all.ClockError)
 }

@@ -59,6 +59,7 @@ func times() []Figure {
 				Better:  Lower,
 				value:   s.of(metric),
 				atLeast: func(r *result.Run) bool { return s.AtLeast(r.Time[metric]) },
+				clock:   func(r *result.Run) float64 { return s.ClockError(r.Time[metric]) },
 				fields:  []string{"time." + metric + "." + s.Key + "_ns"},
 			})
 		}
@@ -101,6 +102,15 @@ func (s Statistic) Taken(t result.Time) bool { return s.Key != mad || t.MADNs !=
 
 // AtLeast reports whether s is only a lower bound in t.
 func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }
+
+// ClockError returns by how much s may be off in t, up or down, because clocks differ: as
+// much as each value. A deviation from the median can be off by the median's error too.
+func (s Statistic) ClockError(t result.Time) float64 {
+	if s.Key == mad {
+		return 2 * float64(t.ErrorNs)
+	}
+	return float64(t.ErrorNs)
+}
 
 // fromIntended tells the metrics that count from the intended send time.
 func fromIntended(metric string) bool {

@@ -31,6 +31,7 @@ type Evidence struct {
 	Faults  Faults
 	Machine Machine
 	Failed  Failures
+	Agents  []result.Agent // by index; none in a run of one machine
 	// Warnings come first in the verdict.
 	Warnings []string
 	// Caveats returns more warnings for a run whose figures are complete; nil is none.

@@ -4,7 +4,7 @@
 // result, so that each rule is tested on the few fields that it is about.
 //
 // Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go,
-// availability.go, gaps.go, curves.go, queue.go, verdict.go.
+// availability.go, gaps.go, curves.go, queue.go, verdict.go, agents.go.
 package judge
 
 import (
@@ -47,6 +47,7 @@ func Run(e *Evidence) result.Run {
 		out.Fill = &e.Fill.Outcome
 	}
 	v := verdict{Evidence: e, out: &out}
+	out.Agents = v.agents()
 	out.Availability, v.unknownTimes = e.availability()
 	out.Groups = e.eachGroup(&out, books)
 	out.Queue = e.queue(settled, &out)

@@ -45,8 +45,13 @@ type verdict struct {
 // give returns the verdict.
 func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict {
 	out := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
+	for _, a := range v.out.Agents {
+		out.Reasons = append(out.Reasons, ofAgent(a, a.Reasons)...)
+		out.Warnings = append(out.Warnings, ofAgent(a, a.Warnings)...)
+	}
 	for _, reasons := range [][]string{
-		v.faultsOfTheRun(), v.faultsOfTheBooks(books), v.faultsOfTheQueue(settled), faultsOfTheTool(v.out),
+		v.faultsOfTheRun(), v.faultsOfTheBooks(books), v.faultsOfTheQueue(settled),
+		unsaid(faultsOfTheTool(v.out), v.out.Agents),
 	} {
 		out.Reasons = append(out.Reasons, reasons...)
 	}
@@ -62,7 +67,7 @@ func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict
 	}
 	for _, warnings := range [][]string{
 		settled.Reasons, v.warningsOfTheSetup(), v.warningsOfTheRecords(), v.warningsOfTheQueue(), v.warningsOfTheAcks(),
-		warningsOfTheMachine(v.out),
+		unsaid(warningsOfTheMachine(v.out), v.out.Agents),
 	} {
 		out.Warnings = append(out.Warnings, warnings...)
 	}
@@ -87,9 +92,8 @@ func (v verdict) faultsOfTheRun() (reasons []string) {
 		reasons = append(reasons, "the result is not complete: "+err.Error())
 	}
 	reasons = append(reasons, v.Faults.NotDone...)
-	if v.Expected != nil && math.Abs(float64(v.out.Load.Scheduled)-*v.Expected) > 1 {
-		reasons = append(reasons, fmt.Sprintf("%s records came due where the schedule has %s",
-			unit.Count(v.out.Load.Scheduled), unit.Count(int64(*v.Expected))))
+	if v.Expected != nil && math.Abs(float64(v.out.Load.Scheduled)-*v.Expected) > 1 && !v.partMissing() {
+		reasons = append(reasons, offSchedule(v.out.Load.Scheduled, *v.Expected))
 	}
 	switch {
 	case !v.sends() && v.out.Delivery.Delivered == 0:
@@ -100,9 +104,14 @@ func (v verdict) faultsOfTheRun() (reasons []string) {
 	return reasons
 }
 
+// offSchedule says that another number of records came due than the schedule has.
+func offSchedule(scheduled int64, expected float64) string {
+	return fmt.Sprintf("%s records came due where the schedule has %s", unit.Count(scheduled), unit.Count(int64(expected)))
+}
+
 // faultsOfTheBooks: they don't balance.
 func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
-	if v.Failed.Producers != nil || v.Failed.ConsumersDied {
+	if v.Failed.Producers != nil || v.Failed.ConsumersDied || v.partMissing() {
 		return nil // those of a process are missing, and with them any balance
 	}
 	out, l := v.out, v.out.Load
@@ -193,8 +202,14 @@ func unreliable(out *result.Run) (fields []string) {
 
 // ToolLimits are the reasons to hold the tool, or the machine that it runs on,
 // responsible for what a run did not reach, and not Kafka.
-func ToolLimits(out *result.Run) []string {
-	reasons := faultsOfTheTool(out)
+func ToolLimits(out *result.Run) (reasons []string) {
+	for _, a := range out.Agents {
+		reasons = append(reasons, ofAgent(a, ToolLimits(alone(out, a)))...)
+	}
+	if len(reasons) > 0 {
+		return reasons
+	}
+	reasons = faultsOfTheTool(out)
 	if text := starvation(out); text != "" && unscheduled(out) {
 		reasons = append(reasons, text)
 	}

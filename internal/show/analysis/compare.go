@@ -330,6 +330,10 @@ func (f *ComparedFigure) settle(t tested) {
 	}
 	f.Word = wordFor(f.Test.Verdict, f.Of.Better)
 	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
+	clocks := f.A.ClockError + f.B.ClockError
+	if f.Word != WordTooFew && clocks > 0 && math.Abs(f.Test.Shift) <= clocks {
+		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks can have made it, in any number of runs
+	}
 }
 
 // wordFor says what a verdict means for a figure.

@@ -39,6 +39,9 @@ type HistoryRun struct {
 	Name      string     `json:"name"`
 	StartedAt time.Time  `json:"started_at,omitzero"` // absent where an imported run cannot say
 	Values    []*float64 `json:"values"`              // null where the run does not know the figure
+	// ClockErrors are by how much the values may be off because the clocks of two machines
+	// differ; absent if each rests on one clock.
+	ClockErrors []float64 `json:"clock_errors,omitempty"`
 }
 
 // Series is one figure over time.
@@ -211,12 +214,17 @@ func (h *History) measure() {
 	for i, r := range h.Recorded {
 		run := HistoryRun{Dir: r.Dir, ID: r.Run.Run.ID, Name: r.Run.Run.Name, StartedAt: StartedAt(&r.Run),
 			Values: []*float64{}}
+		var errors []float64
 		for k := range h.Series {
 			v := FigureOf(h.Series[k].Of, &r.Run)
 			run.Values = append(run.Values, v)
+			errors = append(errors, h.Series[k].Of.ClockError(&r.Run))
 			if v != nil {
 				h.Series[k].Values, h.Series[k].At = append(h.Series[k].Values, *v), append(h.Series[k].At, i)
 			}
+		}
+		if slices.Max(errors) > 0 {
+			run.ClockErrors = errors
 		}
 		h.Runs = append(h.Runs, run)
 	}

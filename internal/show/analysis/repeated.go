@@ -32,8 +32,11 @@ type Repeated struct {
 	// AtLeast bounds the median from below, where it is null because too many of the
 	// runs have only a lower bound.
 	AtLeast *float64 `json:"median_at_least,omitempty"`
-	Mean    *float64 `json:"mean"`
-	Stddev  *float64 `json:"stddev"`
+	// ClockError is by how much the values may be off, up or down, because the clocks of
+	// two machines differ: the largest of any run. Absent if each rests on one clock.
+	ClockError float64  `json:"clock_error,omitempty"`
+	Mean       *float64 `json:"mean"`
+	Stddev     *float64 `json:"stddev"`
 
 	Summary stats.Summary `json:"-"`
 	Least   stats.Summary `json:"-"` // of lower bounds in place of +Inf
@@ -62,7 +65,7 @@ func repeatedOf(all figure.Repeats) Repeated {
 	r := Repeated{
 		N: s.N, Median: known(s.Median), Low: known(s.Low), High: known(s.High), Reached: s.Confidence,
 		Min: known(s.Min), Max: known(s.Max), Mean: known(s.Mean), Stddev: known(s.Stddev),
-		Summary: s, Least: stats.Summarise(all.AtLeast, wanted), Values: values,
+		ClockError: all.ClockError, Summary: s, Least: stats.Summarise(all.AtLeast, wanted), Values: values,
 	}
 	if math.IsInf(s.Median, 1) {
 		r.AtLeast = known(r.Least.Median)
@@ -75,7 +78,7 @@ func (r Repeated) MedianText(f figure.Figure) string {
 	if r.N == 0 {
 		return unit.Absent
 	}
-	return f.FormatRanked(r.Summary.Median, r.Least.Median)
+	return f.FormatClocked(r.Summary.Median, r.Least.Median, r.ClockError)
 }
 
 // Interval prints what bounds the median: [8.40, 8.70 ms] where it is an

@@ -67,13 +67,14 @@ type Spread struct {
 	N                int
 	Low, Median, Top float64
 	Least            *Spread // of lower bounds, where others are +Inf
+	ClockError       float64 // as of figure.Repeats
 }
 
 // Figure takes a figure from each run that compares with all others of the table.
 func (v Variant) Figure(f figure.Figure) Spread {
 	f = f.Among(v.Among)
 	s, least := v.Of(f.Ranked), v.Of(f.AtLeast)
-	s.Least = &least
+	s.Least, s.ClockError = &least, f.Over(runsOf(v.Runs)).ClockError
 	return s
 }
 

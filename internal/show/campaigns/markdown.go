@@ -129,6 +129,12 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 	}
 	s.Rows[0] = append(s.Rows[0], "runs", "valid_runs", "figure", "unit", "n", "median", "median_low", "median_high",
 		"confidence", "min", "max", "mean", "stddev")
+	errors := slices.ContainsFunc(d.Cells, func(c CellDocument) bool {
+		return slices.ContainsFunc(d.study.Figures, func(f figure.Figure) bool { return c.Figures[f.Name].ClockError > 0 })
+	})
+	if errors {
+		s.Rows[0] = append(s.Rows[0], "clock_error")
+	}
 	for _, cell := range d.Cells {
 		values := make([]string, len(d.Axes))
 		copy(values, cell.Values)
@@ -138,9 +144,13 @@ func (d *CampaignDocument) cellSheet() layout.Table {
 				continue
 			}
 			row := append([]string{cell.Name}, values...)
-			s.Add(append(row, strconv.Itoa(len(cell.Runs)), strconv.Itoa(cell.Valid), f.Name, f.Kind.Unit(),
+			row = append(row, strconv.Itoa(len(cell.Runs)), strconv.Itoa(cell.Valid), f.Name, f.Kind.Unit(),
 				strconv.Itoa(r.N), layout.Optional(r.Median), layout.Optional(r.Low), layout.Optional(r.High),
-				layout.Raw(r.Reached), layout.Optional(r.Min), layout.Optional(r.Max), layout.Optional(r.Mean), layout.Optional(r.Stddev))...)
+				layout.Raw(r.Reached), layout.Optional(r.Min), layout.Optional(r.Max), layout.Optional(r.Mean), layout.Optional(r.Stddev))
+			if errors {
+				row = append(row, layout.Raw(r.ClockError))
+			}
+			s.Add(row...)
 		}
 	}
 	return s

@@ -75,6 +75,32 @@ func TestCompareOfFew(t *testing.T) {
 	showtest.Golden(t, "compare-few", showtest.Written(t, writing(c), report.Options{}))
 }
 
+// A difference that clocks can have made is not shown, in whatever many runs; one beyond
+// that is.
+func TestDifferenceOfClocks(t *testing.T) {
+	for errorNs, want := range map[int64]string{0: analysis.WordWorse, 10_000: analysis.WordWorse,
+		50_000_000: analysis.WordNoDifference} {
+		sets := threeSets(t)[:2]
+		for _, set := range sets {
+			for _, r := range set.Runs {
+				d := r.Run.Time["e2e_response_time"]
+				d.ErrorNs = errorNs
+				r.Run.Time["e2e_response_time"] = d
+			}
+		}
+		c := compare(t, sets, analysis.CompareOptions{})
+		csv := string(showtest.Written(t, writing(c), report.Options{Format: report.AsCSV}))
+		if column := strings.Contains(csv, ",a_clock_error,b_clock_error\n"); column != (errorNs > 0) {
+			t.Errorf("with an error of %d ns the table has it: %t", errorNs, column)
+		}
+		for _, f := range c.Against[0].Figures {
+			if f.Figure == analysis.PrimaryName && (f.Word != want || f.A.ClockError != float64(errorNs)) {
+				t.Errorf("with an error of %d ns it is %q with an error of %g", errorNs, f.Word, f.A.ClockError)
+			}
+		}
+	}
+}
+
 // One run of each is a comparison that shows nothing.
 func TestCompareOfOne(t *testing.T) {
 	sets := threeSets(t)

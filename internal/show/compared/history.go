@@ -169,8 +169,9 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	for k, v := range s.Values {
 		run := h.Runs[s.At[k]]
 		recorded.Data[[2]int{k + 1, 2}] = layout.Datum{Figure: s.Figure, Of: run.ID, Value: v}
-		recorded.Table.Add(layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v))
-		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, s.Of.Format(v), bar(v, top))
+		text := s.Of.FormatClocked(v, v, s.Of.ClockError(&h.Recorded[s.At[k]].Run))
+		recorded.Table.Add(layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text)
+		t.Add("  "+layout.Moment(run.StartedAt, "2006-01-02 15:04"), run.ID, text, bar(v, top))
 	}
 	p.Record(recorded)
 	for k, line := range t.Text() {
@@ -259,10 +260,22 @@ func (h *History) table() layout.Table {
 		f := h.Series[i].Of
 		s.Rows[0] = append(s.Rows[0], columnName(f.Name, f.Kind.Unit()))
 	}
+	errors := slices.ContainsFunc(h.Runs, func(r analysis.HistoryRun) bool { return r.ClockErrors != nil })
+	for i := range h.Series {
+		if f := h.Series[i].Of; errors {
+			s.Rows[0] = append(s.Rows[0], columnName(f.Name+"_clock_error", f.Kind.Unit()))
+		}
+	}
 	for _, run := range h.Runs {
 		row := []string{date(run.StartedAt), run.ID, run.Name, run.Dir, h.Configuration}
 		for _, v := range run.Values {
 			row = append(row, layout.Optional(v))
+		}
+		for _, v := range run.ClockErrors {
+			row = append(row, layout.Raw(v))
+		}
+		for len(row) < len(s.Rows[0]) { // of one clock
+			row = append(row, "0")
 		}
 		s.Add(row...)
 	}

@@ -50,6 +50,31 @@ func TestHistory(t *testing.T) {
 	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
+// A time of two clocks stands with its error in every format; one that is not above it is a
+// dash for people.
+func TestHistoryOfClocks(t *testing.T) {
+	runs := nightly(t)[:2]
+	for i, errorNs := range []int64{130_000, 1e9} {
+		d := runs[i].Run.Time["e2e_response_time"]
+		d.P99Ns, d.ErrorNs = 4_210_000, errorNs
+		runs[i].Run.Time["e2e_response_time"] = d
+	}
+	h := history(t, runs, analysis.HistoryOptions{})
+	write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }
+	for format, want := range map[report.Format][]string{
+		report.AsText: {"r00001  4.21 ms ± 0.13 ms  ▪", "r00002                  –  ▪"},
+		report.AsCSV:  {",e2e_response_time_p99_ns,e2e_response_time_p99_clock_error_ns\n", ",4210000,130000\n", ",4210000,1000000000\n"},
+		report.AsJSON: {`"clock_errors": [`},
+	} {
+		got := string(showtest.Written(t, write, report.Options{Format: format}))
+		for _, text := range want {
+			if !strings.Contains(got, text) {
+				t.Errorf("%v has no %q:\n%s", format, text, got)
+			}
+		}
+	}
+}
+
 // The configuration of the latest run is shown, unless another is asked for.
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)

@@ -27,15 +27,26 @@ func (c *Comparison) figureSheet() layout.Table {
 		"more_runs",
 		"more_runs_to_show", "a_left_out", "b_left_out",
 	}}}
+	errors := slices.ContainsFunc(c.Against, func(a analysis.Against) bool {
+		shifted := func(f analysis.ComparedFigure) bool { return f.A.ClockError+f.B.ClockError > 0 }
+		return slices.ContainsFunc(a.Figures, shifted)
+	})
+	if errors {
+		s.Rows[0] = append(s.Rows[0], "a_clock_error", "b_clock_error")
+	}
 	leftOut := func(i int) string { return strconv.Itoa(c.Sets[i].All + c.Sets[i].Missing - c.Sets[i].Valid) }
 	for i, a := range c.Against {
 		for _, f := range a.Figures {
-			s.Add(a.Letter, f.Figure, f.Of.Kind.Unit(),
+			row := []string{a.Letter, f.Figure, f.Of.Kind.Unit(),
 				strconv.Itoa(f.A.N), layout.Optional(f.A.Median), layout.Optional(f.A.Low), layout.Optional(f.A.High),
 				strconv.Itoa(f.B.N), layout.Optional(f.B.Median), layout.Optional(f.B.Low), layout.Optional(f.B.High),
 				layout.Optional(f.Difference), layout.Optional(f.Low), layout.Optional(f.High), layout.Optional(f.Shift),
 				layout.Optional(f.P), layout.Optional(f.PHolm), layout.Raw(f.Level), f.Word, strconv.Itoa(f.More),
-				strconv.Itoa(f.MoreToShow), leftOut(0), leftOut(i+1))
+				strconv.Itoa(f.MoreToShow), leftOut(0), leftOut(i + 1)}
+			if errors {
+				row = append(row, layout.Raw(f.A.ClockError), layout.Raw(f.B.ClockError))
+			}
+			s.Add(row...)
 		}
 	}
 	return s

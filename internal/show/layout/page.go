@@ -145,6 +145,11 @@ func (p *Page) Table(t Table, heads int) { p.TableOf(t, heads, nil) }
 // TableOf is Table with the values of cells.
 func (p *Page) TableOf(t Table, heads int, data map[[2]int]Datum) {
 	p.Record(Block{Kind: BlockTable, Table: t, Heads: heads, Data: data})
+	p.Columns(t, heads)
+}
+
+// Columns is Table without a place in Sections: see Record.
+func (p *Page) Columns(t Table, heads int) {
 	for i, part := range t.Within(p.Width) {
 		if i > 0 {
 			p.Line()

@@ -81,7 +81,7 @@ func broken(t *testing.T) *result.Recorded {
 func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	for _, r := range []*result.Recorded{
 		showtest.Simulate(t, resulttest.Baseline()), showtest.Simulate(t, resulttest.OverloadTight()), broken(t),
-		showtest.Imported("producer"), showtest.TimesAlone("times"),
+		showtest.Agents(t, 3), showtest.Imported("producer"), showtest.TimesAlone("times"),
 	} {
 		run := decoded(t, func(b *bytes.Buffer, o report.Options) error { return report.Runs(b, []*result.Recorded{r}, o) })["runs"].([]any)[0].(map[string]any)
 		wanted := map[string]float64{}

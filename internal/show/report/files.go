@@ -18,6 +18,8 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Intervals)), "line"))
 		case name == result.EventsFile:
 			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Events)), "line"))
+		case name == result.AgentsFile:
+			name = fmt.Sprintf("%s (%s)", name, unit.Things(int64(len(r.Agents)), "line"))
 		case name == result.CurvesFile:
 			continue // it is of the histograms, for programs
 		case name == result.HistogramsFile && i != nil && i.Format != "hlog":

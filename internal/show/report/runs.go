@@ -37,16 +37,20 @@ type RunDocument struct {
 	// ended for more than a lower bound, which is in AtLeast.
 	Figures map[string]*float64 `json:"figures"`
 	AtLeast map[string]float64  `json:"at_least,omitempty"`
+	// ClockErrors are by how much figures may be off, up or down, because the clocks of two
+	// machines differ. A figure that is not above its error says no more than that.
+	ClockErrors map[string]float64 `json:"clock_errors,omitempty"`
 	// Series is all that the run's files have, if it was asked for.
 	Series *Series `json:"series,omitempty"`
 }
 
 // Series is what a run's files have, but for the histograms of each interval.
 type Series struct {
-	Run       *result.Run       `json:"run"`       // run.json
-	Intervals []result.Interval `json:"intervals"` // intervals.ndjson
-	Events    []result.Event    `json:"events"`    // events.ndjson
-	Curves    *result.Curves    `json:"curves"`    // curves.json; null of a run without
+	Run       *result.Run            `json:"run"`              // run.json
+	Intervals []result.Interval      `json:"intervals"`        // intervals.ndjson
+	Events    []result.Event         `json:"events"`           // events.ndjson
+	Curves    *result.Curves         `json:"curves"`           // curves.json; null of a run without
+	Agents    []result.AgentInterval `json:"agents,omitempty"` // agents.ndjson
 }
 
 // Runs writes the report of runs in the format of o, each once: one alone as Text does,
@@ -83,10 +87,16 @@ func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 				}
 				run.AtLeast[f.Name] = bound
 			}
+			if off := f.ClockError(&r.Run); off > 0 && f.Missing(&r.Run) == "" {
+				if run.ClockErrors == nil {
+					run.ClockErrors = map[string]float64{}
+				}
+				run.ClockErrors[f.Name] = off
+			}
 		}
 		if series {
 			run.Series = &Series{Run: &r.Run, Intervals: append([]result.Interval{}, r.Intervals...),
-				Events: append([]result.Event{}, r.Events...), Curves: r.Curves}
+				Events: append([]result.Event{}, r.Events...), Curves: r.Curves, Agents: r.Agents}
 		}
 		d.Runs = append(d.Runs, run)
 	}
@@ -117,6 +127,7 @@ func markdownRun(m *layout.Markdown, r *result.Recorded) {
 		m.Paragraph("**system ", s.Status, "**: ", layout.Prose(outcome.Sentence(*s)))
 	}
 	markdownHeadline(m, []*result.Recorded{r})
+	markdownAgents(m, &r.Run)
 	markdownQueue(m, &r.Run)
 	markdownDistributions(m, measured(&r.Run))
 	if r.Run.Backpressure != nil {
@@ -210,6 +221,9 @@ func markdownDistributions(m *layout.Markdown, all []distribution) {
 	if open {
 		m.Paragraph(layout.Prose(notEnded), ".")
 	}
+	if clocked(all) {
+		m.Paragraph(layout.Prose(shifted), ".")
+	}
 }
 
 // markdownCaveats are the reasons and the warnings of runs.
@@ -253,6 +267,7 @@ func RunSheets(runs []*result.Recorded) Sheets {
 		"lag":       func() layout.Table { return lagSheet(runs) },
 		"queue":     func() layout.Table { return queueSheet(runs) },
 		"intervals": func() layout.Table { return intervalSheet(runs) },
+		"agents":    func() layout.Table { return agentSheet(runs) },
 
 		"clients":    func() layout.Table { return clientSheet(runs) },
 		"members":    func() layout.Table { return memberSheet(runs) },
@@ -263,7 +278,7 @@ func RunSheets(runs []*result.Recorded) Sheets {
 // Tables are the names of the tables that reports of runs and of campaigns have,
 // for help texts.
 func Tables() string {
-	return "figures, times, books, lag, queue, intervals, clients, members, partitions; campaign, probes"
+	return "figures, times, books, lag, queue, intervals, agents, clients, members, partitions; campaign, probes"
 }
 
 // highest is the highest percentile that so many independent values support: what lies

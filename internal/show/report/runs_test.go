@@ -45,7 +45,7 @@ func TestTablesAreWhole(t *testing.T) {
 	}
 	var b bytes.Buffer
 	err := all(&b, report.Options{Format: report.AsCSV, Table: "bogus"})
-	if err == nil || err.Error() != `there is no table "bogus" here; choose one of books, clients, figures, intervals, lag, members, partitions, queue, times` {
+	if err == nil || err.Error() != `there is no table "bogus" here; choose one of agents, books, clients, figures, intervals, lag, members, partitions, queue, times` {
 		t.Errorf("a table that is not there: %v", err)
 	}
 }

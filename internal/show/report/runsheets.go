@@ -21,19 +21,33 @@ func ofRunCells(r *result.Recorded) []string {
 // figureSheet has a row for each run and figure.
 func figureSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "figure", "unit", "value", "at_least")}}
+	errors := shiftedIn(runs)
+	if errors {
+		s.Rows[0] = append(s.Rows[0], "clock_error")
+	}
 	for _, r := range runs {
 		for _, f := range figure.All() {
 			v, known := f.Ranked(&r.Run)
 			atLeast, _ := f.AtLeast(&r.Run)
+			row := append(ofRunCells(r), f.Name, f.Kind.Unit(), layout.Raw(v), "")
 			switch {
-			case known && math.IsInf(v, 1):
-				s.Add(append(ofRunCells(r), f.Name, f.Kind.Unit(), "", layout.Raw(atLeast))...)
-			case known:
-				s.Add(append(ofRunCells(r), f.Name, f.Kind.Unit(), layout.Raw(v), "")...)
+			case !known:
+				continue
+			case math.IsInf(v, 1):
+				row[len(row)-2], row[len(row)-1] = "", layout.Raw(atLeast)
 			}
+			if errors {
+				row = append(row, layout.Raw(f.ClockError(&r.Run)))
+			}
+			s.Add(row...)
 		}
 	}
 	return s
+}
+
+// shiftedIn reports whether a time of one of the runs rests on two clocks.
+func shiftedIn(runs []*result.Recorded) bool {
+	return slices.ContainsFunc(runs, func(r *result.Recorded) bool { return clocked(measured(&r.Run)) })
 }
 
 // timeSheet has a row for each run and time. Percentiles beyond the one that the
@@ -45,6 +59,10 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 		s.Rows[0] = append(s.Rows[0], statistic.Key+"_ns")
 	}
 	s.Rows[0] = append(s.Rows[0], "not_ended", "at_least")
+	errors := shiftedIn(runs)
+	if errors {
+		s.Rows[0] = append(s.Rows[0], "error_ns")
+	}
 	for _, r := range runs {
 		for _, d := range measured(&r.Run) {
 			row := append(ofRunCells(r), d.metric, integer(d.Count), highest(d.independent))
@@ -59,7 +77,11 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 				}
 				row = append(row, cell)
 			}
-			s.Add(append(row, integer(d.NotEnded), strings.Join(bounds, "; "))...)
+			row = append(row, integer(d.NotEnded), strings.Join(bounds, "; "))
+			if errors {
+				row = append(row, integer(d.ErrorNs))
+			}
+			s.Add(row...)
 		}
 	}
 	return s

@@ -311,6 +311,9 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 		return unit.Absent
 	}
 	median = shown(s.Median, func(s analysis.Spread) float64 { return s.Median })
+	if s.ClockError > 0 { // only times have it
+		median = medianClocked(s)
+	}
 	low, top := shown(s.Low, func(s analysis.Spread) float64 { return s.Low }), shown(s.Top,
 		func(s analysis.Spread) float64 { return s.Top })
 	if low == top {
@@ -321,6 +324,15 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 		low = number
 	}
 	return median, strings.TrimSuffix(low, "/s") + ".." + top
+}
+
+// medianClocked prints the median of times that clocks may have shifted.
+func medianClocked(s analysis.Spread) string {
+	least := 0.0
+	if s.Least != nil {
+		least = s.Least.Median
+	}
+	return figure.Figure{Kind: figure.Nanoseconds}.FormatClocked(s.Median, least, s.ClockError)
 }
 
 // notValid is the verdict of a name that has no valid run.

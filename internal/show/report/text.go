@@ -59,6 +59,7 @@ func Text(w io.Writer, r *result.Recorded, o Options) error {
 // printBody is what follows on who was run.
 func printBody(p *layout.Page, r *result.Recorded) {
 	if r.Run.Finished() {
+		printAgents(p, &r.Run)
 		printBooks(p, &r.Run)
 		printQueue(p, &r.Run)
 		printTimes(p, &r.Run)

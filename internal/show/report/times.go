@@ -46,12 +46,13 @@ func (s statistic) text(d distribution) string {
 		return unit.Absent
 	case s.OfEnded() && d.Count == 0 || s.OfAll() && d.NotEnded > 0:
 		return unit.Absent
-	case !s.AtLeast(d.Time):
-		return unit.Nanos(ns)
-	case ns > 0:
-		return "> " + unit.Nanos(ns)
+	case float64(ns) <= s.ClockError(d.Time) && (d.ErrorNs > 0 || s.AtLeast(d.Time)):
+		return unit.Absent
+	case s.AtLeast(d.Time):
+		return "> " + unit.NanosWithin(ns, int64(s.ClockError(d.Time)))
+	default:
+		return unit.NanosWithin(ns, int64(s.ClockError(d.Time)))
 	}
-	return unit.Absent
 }
 
 // unsupported explains the mark that stands for such a percentile.
@@ -59,6 +60,9 @@ const unsupported = unit.Absent + ": fewer than 10 values lie beyond it"
 
 // notEnded explains the bounds.
 const notEnded = "open: had not ended, and counts as slower than all that had; >: at least"
+
+// shifted explains an error.
+const shifted = "±: what the clocks of two machines may add or take; a time that is not above it is " + unit.Absent
 
 // unreliable explains a column of such marks: the times are in the result, and what
 // they say is how long the tool waited.
@@ -96,11 +100,19 @@ func printTimes(p *layout.Page, r *result.Run) {
 	if slices.ContainsFunc(shown, func(d distribution) bool { return d.NotEnded > 0 }) {
 		legend = append(legend, notEnded)
 	}
+	if clocked(shown) {
+		legend = append(legend, shifted)
+	}
 	if r.Run.Imported == nil && slices.ContainsFunc(shown,
 		func(d distribution) bool { return !r.Says("time." + d.metric) }) {
 		legend = append(legend, unreliable)
 	}
 	p.Text(2, layout.List(legend...))
+}
+
+// clocked reports whether the clocks of two machines are in some of the times.
+func clocked(all []distribution) bool {
+	return slices.ContainsFunc(all, func(d distribution) bool { return d.ErrorNs > 0 })
 }
 
 // fromWhen says where the times begin that are shown; others, such as that of a poll,

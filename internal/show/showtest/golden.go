@@ -2,7 +2,7 @@
 // compares what is written with golden files and published schemas.
 //
 // Files to know: golden.go, schema.go, made.go (repeats of a run), gates.go (runs under
-// backpressure), queue.go, imported.go.
+// backpressure), agents.go, queue.go, imported.go.
 package showtest
 
 import (

@@ -183,8 +183,12 @@ func figuresOf(row result.Row) []pages.Cell {
 			continue
 		}
 		cells[i] = pages.Cell{Text: f.Format(*values[i]), Value: layout.Raw(*values[i]), Figure: f.Name}
-		if i == 2 && row.E2EP99AtLeast {
-			cells[i].Text, cells[i].AtLeast = f.FormatRanked(math.Inf(1), *values[i]), true
+		if i == 2 {
+			ranked := *values[i]
+			if cells[i].AtLeast = row.E2EP99AtLeast; row.E2EP99AtLeast {
+				ranked = math.Inf(1)
+			}
+			cells[i].Text = f.FormatClocked(ranked, *values[i], float64(row.E2EErrorNs))
 		}
 	}
 	return cells

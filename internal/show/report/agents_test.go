@@ -1,0 +1,50 @@
+package report_test
+
+import (
+	"strings"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/show/layout"
+	"kafkabench.example/kafka-bench/internal/show/report"
+	"kafkabench.example/kafka-bench/internal/show/showtest"
+)
+
+func TestAgents(t *testing.T) {
+	three := reporting(showtest.Agents(t, 3))
+	for _, width := range []int{80, 120} {
+		showtest.Screens(t, showtest.Written(t, three, report.Options{Width: width}), width, 115)
+	}
+	got := showtest.Written(t, three, report.Options{})
+	showtest.Screens(t, got, layout.Width, 100)
+	showtest.Golden(t, "agents", got)
+	showtest.Golden(t, "agents.md", showtest.Written(t, three, report.Options{Format: report.AsMarkdown}))
+	showtest.Golden(t, "agents.json", showtest.Written(t, three, report.Options{Format: report.AsJSON}))
+	for _, table := range []string{"agents", "times", "figures"} {
+		showtest.Golden(t, "agents-"+table+".csv", showtest.Written(t, three, report.Options{Format: report.AsCSV, Table: table}))
+	}
+	again := showtest.Agents(t, 3)
+	again.Run.Run.ID, again.Run.Run.Name = "other1", "agents-again"
+	showtest.Golden(t, "agents-side-by-side", showtest.Written(t, reporting(showtest.Agents(t, 3), again), report.Options{}))
+}
+
+// Of many agents a text has the worst, the missing one first, and its page has all.
+func TestManyAgents(t *testing.T) {
+	r := showtest.Agents(t, 20)
+	lost := &r.Run.Agents[7]
+	*lost = result.Agent{Index: 7, HostName: lost.HostName}
+	got := string(showtest.Written(t, reporting(r), report.Options{}))
+	block := got[strings.Index(got, "Agents "):strings.Index(got, "Books")]
+	showtest.Golden(t, "agents-many", []byte(block))
+	rows := 0
+	for _, s := range report.AccountOf(r).Sections {
+		for _, b := range s.Blocks {
+			if s.Title == "Agents" && b.Kind == layout.BlockTable {
+				rows = len(b.Table.Rows) - b.Heads
+			}
+		}
+	}
+	if rows != 20 {
+		t.Errorf("the page has %d rows", rows)
+	}
+}
