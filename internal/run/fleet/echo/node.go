@@ -1,5 +1,5 @@
-// Package echo has agents of a session ask each other for the time, by UDP, and proves from
-// the answers how far apart their clocks are.
+// Package echo lets agents ask each other for the time by UDP, and proves from the answers
+// how far apart their clocks are.
 //
 // Files to know: node.go (asks and answers), peer.go (what is known of one), packet.go,
 // boot.go (agents that share a clock), clock.go.

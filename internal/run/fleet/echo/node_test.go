@@ -76,7 +76,7 @@ func TestOffsetIsFound(t *testing.T) {
 		if a.Silent(2) {
 			t.Error("it is silent before 2 s")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if !a.Silent(2) {
 			t.Error("it is not silent after 2 s")
 		}
@@ -111,7 +111,8 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			arrive(late.encode([]byte("another")), 0)
 			arrive(late.encode(nil), 0)
 			arrive(packet, time.Millisecond)
-			arrive(packet, time.Minute) // again
+			arrive(packet, 2*time.Millisecond) // again
+			arrive(packet, time.Minute)
 		})
 		key := []byte("key")
 		a := start(t, Config{Conn: wires.listen("a"), Clock: virtual(0, 0), Key: key, Number: 1})
@@ -128,14 +129,14 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			t.Errorf("%+v were asked, and %+v answered", asked, answered)
 		}
 		for _, c := range []Counts{asked, answered} {
-			if c.Forged < 3*480 || c.Replayed < 235 || c.Replayed > 245 || c.Refused != 0 || c.Failed != 0 {
+			if c.Forged < 3*480 || c.Replayed < 710 || c.Replayed > 730 || c.Refused != 0 || c.Failed != 0 {
 				t.Errorf("the counts are %+v", c)
 			}
 		}
 		if bound, known := a.Over(2, 60e9, 60e9, 0); known {
 			t.Errorf("after a minute the offset of a minute ago is %+v", bound)
 		}
-		if bound, known := a.At(2, 120e9); !known || bound.OffsetNs != 0 || bound.ErrorNs > 2e6 {
+		if bound, known := a.At(2, 120e9); !known || max(bound.OffsetNs, -bound.OffsetNs) > 1000 || bound.ErrorNs > 2e6 {
 			t.Errorf("the offset is %+v (%v)", bound, known)
 		}
 		b = start(t, Config{Conn: wires.listen("b"), Clock: virtual(0, 0), Key: key, Number: 3}) // another agent
