@@ -92,6 +92,7 @@ var walls = map[string][]string{
 
 	// Pure: no Kafka, no clock, no goroutine.
 	"internal/plan/unit":        {},
+	"internal/measure/clock":    {},
 	"internal/measure/latency":  {},
 	"internal/measure/ledger":   {},
 	"internal/measure/snapshot": {"internal/measure/latency", "internal/measure/ledger"},
@@ -141,6 +142,9 @@ var walls = map[string][]string{
 		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
+
+	// How far the clocks of agents are apart.
+	"internal/run/fleet/echo": {"internal/load", "internal/measure/clock"},
 
 	// What can be broken, and how a process is confined.
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
@@ -254,7 +258,8 @@ var helpers = []string{
 // review.
 var pure = []string{
 	"internal/run/judge",
-	"internal/plan/unit", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/result",
+	"internal/plan/unit", "internal/measure/clock", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot",
+	"internal/result",
 	"internal/show/analysis", "internal/show/answers", "internal/show/chart", "internal/show/draw", "internal/show/layout",
 	"internal/plan/arrival", "internal/plan/payload", "internal/plan/spelling", "internal/plan/native", "internal/plan/scenario",
 	"internal/measure/stats", "internal/run/search", "internal/result/figure", "internal/result/foreign", "internal/result/bottleneck", "internal/result/outcome", "backpressure/shares",

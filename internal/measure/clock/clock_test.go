@@ -118,14 +118,14 @@ func checkUsed(t *testing.T, e *clock.Estimator, own, peer machine, u used) int 
 	}
 	for _, m := range []machine{own, peer} {
 		if m.step > 0 && u.from < m.stepAt && m.stepAt <= u.to {
-			t.Errorf("a step of %d ns at %d lies in [%d, %d], whose offset is known as %+v", m.step, m.stepAt, u.from, u.to, b)
+			t.Errorf("a step of %d ns at %d lies in %+v, whose offset is known as %+v", m.step, m.stepAt, u, b)
 		}
 	}
 	for i := range int64(9) {
 		at := u.from + (u.to-u.from)*i/8
 		truth := peer.ns(at) - own.ns(at)
 		if wrong := truth - u.offset; max(wrong, -wrong) > b.ErrorNs {
-			t.Errorf("at %d the offset %d is wrong by %d ns, and the stated error is %d", at, u.offset, wrong, b.ErrorNs)
+			t.Errorf("at %d of %+v the offset is wrong by %d ns, and the bound is %+v", at, u, wrong, b)
 		}
 	}
 	if b.OffsetNs != u.offset || b.ErrorNs > 20*ms {
@@ -177,7 +177,8 @@ func TestLaterProofsNarrow(t *testing.T) {
 			there, here := rapid.Int64Range(0, 5*ms).Draw(t, "there"), rapid.Int64Range(0, 5*ms).Draw(t, "back")
 			at, slew := i*250*ms, rapid.Int64Range(0, 10*us).Draw(t, "slew")
 			add(t, &e, clock.Echo{
-				SentNs: at, HeardNs: at + there + slew, AnsweredNs: at + there + slew, ReceivedNs: at + there + here, PeerSlewNs: slew,
+				SentNs: at, HeardNs: at + there + slew, AnsweredNs: at + there + slew, ReceivedNs: at + there + here,
+				PeerSlewNs: slew,
 			})
 			if i == 0 {
 				from, to = at+there+here, 250*ms+rapid.Int64Range(0, sec).Draw(t, "to")
@@ -210,7 +211,10 @@ func TestStepMakesUnknown(t *testing.T) {
 	for _, c := range []struct {
 		from, to int64
 		known    bool
-	}{{1 * sec, 2 * sec, true}, {1 * sec, 3 * sec, false}, {3*sec + 80*ms, 4 * sec, false}, {2 * sec, 5 * sec, false}, {4 * sec, 5 * sec, true}} {
+	}{
+		{1 * sec, 2 * sec, true}, {1 * sec, 3 * sec, false}, {3*sec + 80*ms, 4 * sec, false}, {2 * sec, 5 * sec, false},
+		{4 * sec, 5 * sec, true},
+	} {
 		if b, known := e.Over(c.from, c.to, 0); known != c.known {
 			t.Errorf("from %d to %d it is known: %v, %+v", c.from, c.to, known, b)
 		}

@@ -55,6 +55,7 @@ const producedAndPolled = `^Benchmark(Produce|Consume)$/^driver(,_batches_of_100
 
 var hotPaths = []hotPath{
 	{pkg: "internal/load/send", pattern: "^BenchmarkProduce$/^everything", was: "internal/load"},
+	{pkg: "internal/load/receive", pattern: "^BenchmarkDelivery$/clock"},
 	{pkg: "internal/measure/latency", pattern: "."},
 	{pkg: "internal/measure/ledger", pattern: "."},
 	{pkg: "backpressure", pattern: "."},

@@ -263,7 +263,10 @@ func TestOpeningConsumersFails(t *testing.T) {
 // Whatever a group's configuration has that a process has not of its own, gets there.
 func TestGroupAssignment(t *testing.T) {
 	var cfg receive.Config
-	own := map[string]bool{"Driver": true, "Axis": true, "OnEvent": true, "Access": true, "OnAssigned": true, "OnRevoked": true, "OnError": true}
+	own := map[string]bool{
+		"Driver": true, "Axis": true, "Offsets": true, "OnEvent": true, "Access": true,
+		"OnAssigned": true, "OnRevoked": true, "OnError": true,
+	}
 	fill(t, reflect.ValueOf(&cfg).Elem(), own)
 	if back := assignment(cfg).Config(); !reflect.DeepEqual(back, cfg) {
 		t.Errorf("came as\n%+v\nwas\n%+v", back, cfg)

@@ -31,6 +31,7 @@ type conn struct {
 	at      address
 	in      chan datagram
 	closed  chan struct{}
+	end     sync.Once
 }
 
 func (n *network) listen(at string) *conn {
@@ -73,6 +74,6 @@ func (c *conn) WriteTo(b []byte, to net.Addr) (int, error) {
 func (c *conn) LocalAddr() net.Addr { return c.at }
 
 func (c *conn) Close() error {
-	close(c.closed)
+	c.end.Do(func() { close(c.closed) })
 	return nil
 }

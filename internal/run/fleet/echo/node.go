@@ -1,5 +1,5 @@
-// Package echo has agents of a session ask each other for the time, by UDP, and proves from
-// the answers how far apart their clocks are.
+// Package echo lets agents ask each other for the time by UDP, and proves from the answers
+// how far apart their clocks are.
 //
 // Files to know: node.go (asks and answers), peer.go (what is known of one), packet.go,
 // boot.go (agents that share a clock), clock.go.
@@ -71,14 +71,18 @@ type Node struct {
 	counts Counts
 }
 
-// Open starts a node, which answers until Close.
+// Open starts a node, which answers until Close. It refuses an empty key.
 func Open(cfg Config) (*Node, error) {
+	if cfg.Key != nil && len(cfg.Key) == 0 {
+		return nil, errors.New("the session's key is empty: anybody could seal the clock's echoes")
+	}
 	var drawn [8]byte
 	if _, err := rand.Read(drawn[:]); err != nil {
 		return nil, fmt.Errorf("draw a number for the clock's echoes: %w", err)
 	}
 	n := &Node{
-		cfg: cfg, asker: binary.BigEndian.Uint64(drawn[:]), peers: make(map[uint32]*peer), askers: make(map[uint64]uint64),
+		cfg: cfg, asker: binary.BigEndian.Uint64(drawn[:]),
+		peers: make(map[uint32]*peer), askers: make(map[uint64]uint64),
 	}
 	n.alive, n.end = context.WithCancel(context.Background())
 	n.running.Go(n.read)

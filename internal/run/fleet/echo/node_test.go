@@ -63,8 +63,9 @@ func TestOffsetIsFound(t *testing.T) {
 		used, known := a.At(2, own.NowNs())
 		bound, proved := a.Over(2, 2e9, 8e9, used.OffsetNs)
 		truth := 5*int64(time.Second) - 5e9*40/1e6 // at 5 s, and 0.12 ms from it at both ends
-		if wrong := max(truth-used.OffsetNs, used.OffsetNs-truth) + 120_000; !known || !proved || bound.ErrorNs < wrong || bound.ErrorNs > 5e6 {
-			t.Errorf("the offset is %+v (%v), over 6 s %+v (%v); the truth is %d at their middle", used, known, bound, proved, truth)
+		wrong := max(truth-used.OffsetNs, used.OffsetNs-truth) + 120_000
+		if !known || !proved || bound.ErrorNs < wrong || bound.ErrorNs > 5e6 {
+			t.Errorf("the offset is %+v (%v), over 6 s %+v (%v); the truth is %d", used, known, bound, proved, truth)
 		}
 		if _, known := a.Over(3, 2e9, 8e9, 0); known || !a.Silent(3) || a.Add(3, clock.Echo{}) == nil {
 			t.Error("something is known of a peer that is not asked")
@@ -76,15 +77,16 @@ func TestOffsetIsFound(t *testing.T) {
 		if a.Silent(2) {
 			t.Error("it is silent before 2 s")
 		}
-		time.Sleep(1)
+		time.Sleep(time.Nanosecond)
 		if !a.Silent(2) {
 			t.Error("it is not silent after 2 s")
 		}
 		now := own.NowNs() // the same question over the control topic
-		if err := a.Add(2, clock.Echo{SentNs: now, HeardNs: other.NowNs(), AnsweredNs: other.NowNs(), ReceivedNs: now}); err != nil {
+		there := other.NowNs()
+		if err := a.Add(2, clock.Echo{SentNs: now, HeardNs: there, AnsweredNs: there, ReceivedNs: now}); err != nil {
 			t.Error(err)
 		}
-		if bound, known := a.Over(2, 10.1e9, now, other.NowNs()-now); !known || !a.Silent(2) || bound.ErrorNs > 1e6 {
+		if bound, known := a.Over(2, 10.1e9, now, there-now); !known || !a.Silent(2) || bound.ErrorNs > 1e6 {
 			t.Errorf("over the silence the offset is %+v (%v)", bound, known)
 		}
 		wires.set(unequal)
@@ -111,7 +113,8 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			arrive(late.encode([]byte("another")), 0)
 			arrive(late.encode(nil), 0)
 			arrive(packet, time.Millisecond)
-			arrive(packet, time.Minute) // again
+			arrive(packet, 2*time.Millisecond) // again
+			arrive(packet, time.Minute)
 		})
 		key := []byte("key")
 		a := start(t, Config{Conn: wires.listen("a"), Clock: virtual(0, 0), Key: key, Number: 1})
@@ -128,17 +131,17 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			t.Errorf("%+v were asked, and %+v answered", asked, answered)
 		}
 		for _, c := range []Counts{asked, answered} {
-			if c.Forged < 3*480 || c.Replayed < 235 || c.Replayed > 245 || c.Refused != 0 || c.Failed != 0 {
+			if c.Forged < 3*480 || c.Replayed < 710 || c.Replayed > 730 || c.Refused != 0 || c.Failed != 0 {
 				t.Errorf("the counts are %+v", c)
 			}
 		}
 		if bound, known := a.Over(2, 60e9, 60e9, 0); known {
 			t.Errorf("after a minute the offset of a minute ago is %+v", bound)
 		}
-		if bound, known := a.At(2, 120e9); !known || bound.OffsetNs != 0 || bound.ErrorNs > 2e6 {
+		if bound, known := a.At(2, 120e9); !known || max(bound.OffsetNs, -bound.OffsetNs) > 1000 || bound.ErrorNs > 2e6 {
 			t.Errorf("the offset is %+v (%v)", bound, known)
 		}
-		b = start(t, Config{Conn: wires.listen("b"), Clock: virtual(0, 0), Key: key, Number: 3}) // another agent
+		b = start(t, Config{Conn: wires.listen("b"), Clock: virtual(0, 0), Key: key, Number: 3})
 		time.Sleep(10 * time.Second)
 		if got := b.Counts(); got.Answered != 0 || got.Replayed < 39 {
 			t.Errorf("an agent that is not asked counts %+v", got)
