@@ -177,6 +177,10 @@ var walls = map[string][]string{
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
 	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
+	"internal/run/fleet": {
+		"internal/kafka/driver", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/result",
+		"internal/run/bench", "internal/run/fleet/control", "internal/run/observe",
+	},
 	"internal/run/fleet/control": {"internal/result"},
 	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},
 	"internal/run/campaign": {

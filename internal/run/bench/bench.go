@@ -135,6 +135,7 @@ func (r *run) warmUp(ctx context.Context) {
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.observe()
 	r.producers.Start()
+	r.beganNs = r.axis.Now()
 	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {
 		r.letGo(warmup == 0)
 	}

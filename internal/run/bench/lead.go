@@ -61,6 +61,10 @@ type Agent struct {
 	Name     string // as a person is told of it
 	Instance uint64
 	HostName string
+	// Partitions is how many its consumers had at the start. ClockErrorNs is how far its clock
+	// may have been off then; nil is not known.
+	Partitions   int
+	ClockErrorNs *int64
 	Host     result.Host
 }
 
@@ -135,6 +139,7 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 type left struct {
 	judge.Part
 	final snapshot.Snapshot
+	index int // of its agent
 	name  string
 	all   iter.Seq2[snapshot.Snapshot, error]
 	ends  []int64 // of its intervals but the last, ascending
@@ -158,7 +163,7 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	for i, p := range parts {
 		finals[i], names[i], lefts[i] = p.final, p.name, p.Part
 	}
-	e := &judge.Evidence{Times: r.collector, Histograms: histogramsIn(r.writer.Dir()), Caveats: r.cfg.Caveats}
+	e := &judge.Evidence{Agents: agentsOf(handed, parts), Times: r.collector, Histograms: histogramsIn(r.writer.Dir()), Caveats: r.cfg.Caveats}
 	if e.Sent, err = snapshot.Merge(finals); err != nil {
 		return nil, err
 	}
@@ -193,6 +198,27 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	return r.save(e)
 }
 
+// agentsOf returns all agents with their parts of the books.
+func agentsOf(handed Handed, parts []left) []result.Agent {
+	all := make([]result.Agent, len(handed.Agents))
+	for i, a := range handed.Agents {
+		all[i] = result.Agent{Index: i, Instance: fmt.Sprintf("%016x", a.Instance), HostName: a.HostName, Host: a.Host,
+			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs}
+	}
+	for _, p := range parts {
+		a, sent := &all[p.index], p.final.Sent[1]
+		a.HandedIn, a.Producers, a.Consumers, a.StartedNs = true, p.Producers, p.Consumers, &p.BeganNs
+		a.Counts = &result.AgentCounts{Scheduled: sent.Scheduled, Admitted: sent.Admitted, Acked: sent.Acked}
+		for _, g := range p.final.Groups {
+			a.Counts.Delivered += g.Received.DeliveredInWindow
+			a.Counts.Unique += g.Received.UniqueInWindow
+			a.Counts.Crossed += g.Received.Crossed
+		}
+		a.PacerLatenessP99Ns, a.Process = p.PacerLatenessP99Ns, &p.Machine.Process
+	}
+	return all
+}
+
 // groupsOf returns the groups by the merged snapshots of all parts' ends.
 func (r *run) groupsOf(all snapshot.Snapshot) []judge.Group {
 	producers := r.cfg.Scenario.Load.Producers + r.cfg.Scenario.Fillers()
@@ -219,7 +245,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 		if all == nil {
 			continue // it is among the missing
 		}
-		p := left{name: handed.Agents[i].Name, all: all}
+		p := left{index: i, name: handed.Agents[i].Name, all: all}
 		var last *snapshot.Snapshot
 		for s, err := range all {
 			if err != nil {
@@ -271,7 +297,12 @@ func (r *run) takeIntervals(parts []left, seen *judge.Seen) error {
 			if i == 0 {
 				lag = lagOf(told)
 			}
-			events = append(events, eventsOf(told, i)...)
+			events = append(events, eventsOf(told, parts[i].index)...)
+			for _, t := range told {
+				if t.Interval != nil {
+					r.journal.KeepFailure(r.writer.Agent(agentInterval(parts[i].index, *t.Interval)))
+				}
+			}
 		}
 		sum, err := snapshot.Merge(all)
 		if err != nil {
@@ -326,6 +357,24 @@ func eventsOf(told []Interval, part int) (events []result.Event) {
 		}
 	}
 	return events
+}
+
+// agentInterval is what one agent did in an interval.
+func agentInterval(index int, iv result.Interval) result.AgentInterval {
+	of := result.AgentInterval{
+		Index: index, StartNs: iv.StartNs, EndNs: iv.EndNs, Scheduled: iv.Scheduled, Acked: iv.Acked, Delivered: iv.Delivered,
+		DeferredRecords: iv.DeferredRecords, InFlightRecords: iv.InFlightRecords,
+		CPUCores: iv.ProcessCPUCores, RSSBytes: iv.ProcessRSSBytes,
+	}
+	p99 := func(m latency.Metric) *int64 {
+		t, known := iv.Time[m.String()]
+		if !known {
+			return nil
+		}
+		return &t.P99Ns
+	}
+	of.PacerLatenessP99Ns, of.E2EResponseP99Ns = p99(latency.PacerLateness), p99(latency.E2EResponseTime)
+	return of
 }
 
 // source has the histograms of an interval for the collector.

@@ -11,6 +11,7 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -231,6 +232,11 @@ func (r *run) handIn() error {
 	left := judge.Part{
 		Info: r.info(), Window: e.Window, Start: e.Start, End: e.End, Lag: e.Seen.Lag, WindowEnd: r.windowEnd,
 		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.held, Machine: machine, Warnings: r.warnings,
+	}
+	producers, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
+	left.Producers, left.Consumers, left.BeganNs = len(producers), len(members)*len(r.groups), r.beganNs
+	if d := r.collector.Totals(true, latency.PacerLateness); d.Count > 0 {
+		left.PacerLatenessP99Ns = &d.P99Ns
 	}
 	for _, g := range e.Groups {
 		left.Workers = append(left.Workers, g.Workers)

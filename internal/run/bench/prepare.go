@@ -92,6 +92,7 @@ type run struct {
 	started               bool // the measured window began
 	interrupted           bool
 	startedNs, finishedNs int64
+	beganNs               int64 // when the producers were started
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
 	ends                  []int64                 // of the partitions, once nothing is produced any more

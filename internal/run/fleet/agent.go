@@ -133,7 +133,7 @@ func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 		return p != nil || s.End() != nil || standing == control.Replaced || standing == control.TooLate
 	})
 	switch {
-	case err != nil && (a.interrupted() || last > 0 && errors.Is(err, context.DeadlineExceeded)):
+	case err != nil && (a.interrupted() || errors.Is(err, control.ErrGone) || last > 0 && errors.Is(err, context.DeadlineExceeded)):
 		return nil, nil
 	case err != nil:
 		return nil, err

@@ -344,6 +344,16 @@ func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
 				Name: fmt.Sprintf("agent %d (%s)", i, a.Hello.HostName), Instance: a.Instance, HostName: a.Hello.HostName,
 				Host: a.Hello.Host,
 			})
+			if start := s.Start(); start != nil {
+				for _, owner := range start.Owners {
+					if owner == i {
+						h.Agents[i].Partitions++
+					}
+				}
+			}
+			if a.Ready != nil {
+				h.Agents[i].ClockErrorNs = &a.Ready.ClockErrorNs
+			}
 		}
 	})
 	c.mu.Lock()

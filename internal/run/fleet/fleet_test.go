@@ -219,9 +219,10 @@ func TestAgentsMissing(t *testing.T) {
 func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)
-		cfg := w.base()
-		cfg.Scenario, cfg.Driver = w.scenario(small), franz.New()
-		cfg.Fleet = &deaf{w.coordinator(), w}
+		w.agent("node-1", 1, func(kill context.CancelFunc, _ *fleet.AgentConfig) { time.AfterFunc(time.Second, kill) })
+		cfg, lead := w.base(), w.coordinator()
+		defer lead.Close(context.Background(), "")
+		cfg.Scenario, cfg.Driver, cfg.Fleet = w.scenario(small), franz.New(), &deaf{lead, w}
 		if _, err := bench.Run(w.t.Context(), cfg); err == nil {
 			t.Error("there was a run")
 		}
@@ -232,7 +233,7 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	})
 }
 
-// deaf is a coordinator that dies as soon as it has told the plan.
+// deaf is a coordinator that stands still as soon as it has told the plan.
 type deaf struct {
 	*fleet.Coordinator
 	w *world
@@ -240,9 +241,10 @@ type deaf struct {
 
 func (d *deaf) Make(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) (bench.Handed, error) {
 	ctx, cancel := context.WithCancel(ctx)
-	time.AfterFunc(time.Second, func() { d.w.agent("node-1", 1, nil) })
-	time.AfterFunc(1200*time.Millisecond, cancel)
-	return d.Coordinator.Make(ctx, plan, watch)
+	defer cancel()
+	go func() { _, _ = d.Coordinator.Make(ctx, plan, watch) }()
+	d.w.running.Wait()
+	return bench.Handed{}, errors.New("it has died")
 }
 
 // Several runs have the same agents.

@@ -21,6 +21,11 @@ type Part struct {
 	Changes    []result.Change
 	Held       []snapshot.Backlog
 	Workers    []int // by group
+	// Producers and Consumers are how many the agent had; BeganNs is when its load began.
+	Producers, Consumers int
+	BeganNs              int64
+	// PacerLatenessP99Ns is of its own producers; nil if nothing of them had a due time.
+	PacerLatenessP99Ns *int64
 	Machine    Machine
 	// UsageUnknown is why it is not known what processes used; "" if it is. Failed is what
 	// ended before the run did, or could not be written.

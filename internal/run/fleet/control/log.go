@@ -2,6 +2,7 @@ package control
 
 import (
 	"context"
+	"errors"
 	"slices"
 	"sync"
 )
@@ -15,6 +16,9 @@ type Log interface {
 	// until there is one, and returns an error only if ctx ends or the log is lost.
 	Read(ctx context.Context, from int64) ([]Entry, error)
 }
+
+// ErrGone is that the log was deleted, as it is once its session is over.
+var ErrGone = errors.New("the log of the session is gone")
 
 // Entry is a record in the log, as it was appended. Offsets grow.
 type Entry struct {

@@ -10,6 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 	"github.com/twmb/franz-go/pkg/kgo"
 
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
@@ -58,7 +59,7 @@ func (t *Topic) Read(ctx context.Context, from int64) ([]control.Entry, error) {
 	}
 	for {
 		fetches := t.client.PollFetches(ctx)
-		if err := lost(fetches); err != nil {
+		if err := t.lost(ctx, fetches); err != nil {
 			return nil, fmt.Errorf("read topic %q: %w", t.topic.Name, err)
 		}
 		var entries []control.Entry
@@ -79,17 +80,24 @@ func (t *Topic) Read(ctx context.Context, from int64) ([]control.Entry, error) {
 
 // lost is why the log can't be followed any more; what the client tries again by itself
 // is no reason.
-func lost(fetches kgo.Fetches) error {
+func (t *Topic) lost(ctx context.Context, fetches kgo.Fetches) error {
 	if fetches.IsClientClosed() {
 		return kgo.ErrClientClosed
 	}
 	var why error
+	missing := false
 	fetches.EachError(func(_ string, _ int32, err error) {
 		var coded *kerr.Error
 		var gone *kgo.ErrDataLoss
 		if errors.As(err, &gone) || errors.As(err, &coded) && !coded.Retriable {
 			why = err
 		}
+		missing = missing || errors.Is(err, kerr.UnknownTopicID) || errors.Is(err, kerr.UnknownTopicOrPartition)
 	})
+	if missing && why == nil {
+		if now, err := t.admin.UseExisting(ctx, t.topic.Name); errors.Is(err, cluster.ErrInput) || err == nil && now.ID != t.topic.ID {
+			return control.ErrGone
+		}
+	}
 	return why
 }
