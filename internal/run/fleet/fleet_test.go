@@ -2,6 +2,7 @@ package fleet_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -217,34 +218,35 @@ func TestAgentsMissing(t *testing.T) {
 
 // A coordinator that dies before the start leaves agents that end, because there is none.
 func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
-	within(t, 2, func(w *world) {
+	within(t, 1, func(w *world) {
 		w.agent("node-0", 0, nil)
-		w.agent("node-1", 1, func(kill context.CancelFunc, _ *fleet.AgentConfig) { time.AfterFunc(time.Second, kill) })
-		cfg, lead := w.base(), w.coordinator()
-		defer lead.Close(context.Background(), "")
-		cfg.Scenario, cfg.Driver, cfg.Fleet = w.scenario(small), franz.New(), &deaf{lead, w}
+		cfg := w.base()
+		cfg.Scenario, cfg.Driver, cfg.Fleet = w.scenario(small), franz.New(), deaf{w}
 		if _, err := bench.Run(w.t.Context(), cfg); err == nil {
 			t.Error("there was a run")
 		}
-		w.running.Wait()
 		if !fleet.NoCoordinator(w.ended["node-0"]) {
 			t.Errorf("the agent ended with %v", w.ended["node-0"])
 		}
 	})
 }
 
-// deaf is a coordinator that stands still as soon as it has told the plan.
-type deaf struct {
-	*fleet.Coordinator
-	w *world
-}
+// deaf is a coordinator that dies as soon as it has told the plan.
+type deaf struct{ w *world }
 
-func (d *deaf) Make(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) (bench.Handed, error) {
-	ctx, cancel := context.WithCancel(ctx)
-	defer cancel()
-	go func() { _, _ = d.Coordinator.Make(ctx, plan, watch) }()
+func (d deaf) Parts() int        { return 1 }
+func (d deaf) Placement() string { return bench.Own }
+
+func (d deaf) Make(ctx context.Context, plan bench.Plan, _ bench.FleetWatch) (bench.Handed, error) {
+	assignment, err := json.Marshal(plan)
+	if err != nil {
+		return bench.Handed{}, err
+	}
+	s := d.w.session()
+	record := control.Plan{RunID: plan.RunID, Assignment: assignment, Placement: plan.Placement, ReadyWithin: time.Minute}
+	err = control.NewWriter(s.Log, s.Key, s.Topic, control.Coordinator, 1).Write(ctx, 1, record)
 	d.w.running.Wait()
-	return bench.Handed{}, errors.New("it has died")
+	return bench.Handed{}, errors.Join(err, errors.New("it has died"))
 }
 
 // Several runs have the same agents.
