@@ -65,7 +65,7 @@ type Agent struct {
 	// may have been off then; nil is not known.
 	Partitions   int
 	ClockErrorNs *int64
-	Host     result.Host
+	Host         result.Host
 }
 
 // lead makes a run whose parts a fleet makes.

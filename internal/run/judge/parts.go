@@ -26,7 +26,7 @@ type Part struct {
 	BeganNs              int64
 	// PacerLatenessP99Ns is of its own producers; nil if nothing of them had a due time.
 	PacerLatenessP99Ns *int64
-	Machine    Machine
+	Machine            Machine
 	// UsageUnknown is why it is not known what processes used; "" if it is. Failed is what
 	// ended before the run did, or could not be written.
 	UsageUnknown string
