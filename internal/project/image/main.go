@@ -87,8 +87,7 @@ func epoch(text string) (time.Time, error) {
 }
 
 // compile builds kafka-bench for Linux on arch. Every setting that changes the bytes of the
-// binary is fixed here. The revision of the tree is in it, because a coordinator refuses agents
-// of another one.
+// binary is fixed here. It names its version, because a coordinator refuses agents of another one.
 func compile(ctx context.Context, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {
