@@ -144,7 +144,8 @@ var walls = map[string][]string{
 	},
 
 	// How far the clocks of agents are apart.
-	"internal/run/fleet/echo": {"internal/load", "internal/measure/clock"},
+	"internal/run/fleet/echo":          {"internal/load", "internal/measure/clock"},
+	"internal/run/fleet/echo/echotest": {},
 
 	// What can be broken, and how a process is confined.
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
@@ -178,8 +179,9 @@ var walls = map[string][]string{
 	},
 	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
-		"internal/kafka/driver", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/result",
-		"internal/run/bench", "internal/run/fleet/control", "internal/run/observe",
+		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
+		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
+		"internal/run/observe",
 	},
 	"internal/run/fleet/control": {"internal/result"},
 	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},

@@ -80,10 +80,10 @@ type Ready struct {
 	Partitions []int32 `json:"partitions"` // that its consumers own
 	// ClockNs is its monotonic clock when it wrote this. ClockOffsetNs is agent 0's clock less
 	// that, within ClockErrorNs.
-	ClockNs       int64 `json:"clock_ns"`
-	ClockOffsetNs int64 `json:"clock_offset_ns"`
-	ClockErrorNs  int64 `json:"clock_error_ns"`
-	Failed       string `json:"failed,omitempty"` // why it can't start; empty if it can
+	ClockNs       int64  `json:"clock_ns"`
+	ClockOffsetNs int64  `json:"clock_offset_ns"`
+	ClockErrorNs  int64  `json:"clock_error_ns"`
+	Failed        string `json:"failed,omitempty"` // why it can't start; empty if it can
 }
 
 // Start starts a run. It is void unless Instances are the valid ones.

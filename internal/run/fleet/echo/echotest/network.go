@@ -71,6 +71,9 @@ func (c *conn) WriteTo(b []byte, to net.Addr) (int, error) {
 	c.network.mu.Lock()
 	defer c.network.mu.Unlock()
 	there := c.network.conns[to.String()]
+	if there == nil {
+		return len(b), nil
+	}
 	c.network.carry(string(c.at), to.String(), slices.Clone(b), func(packet []byte, after time.Duration) {
 		time.AfterFunc(after, func() { there.in <- datagram{c.at, packet} })
 	})
