@@ -144,8 +144,7 @@ var walls = map[string][]string{
 	},
 
 	// How far the clocks of agents are apart.
-	"internal/run/fleet/echo":          {"internal/load", "internal/measure/clock"},
-	"internal/run/fleet/echo/echotest": {},
+	"internal/run/fleet/echo": {"internal/load", "internal/measure/clock"},
 
 	// What can be broken, and how a process is confined.
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
@@ -255,7 +254,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest", "internal/show/showtest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/run/fleet/echo/echotest", "internal/result/resulttest", "internal/show/showtest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 
