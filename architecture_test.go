@@ -178,8 +178,9 @@ var walls = map[string][]string{
 	},
 	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
-		"internal/kafka/driver", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/result",
-		"internal/run/bench", "internal/run/fleet/control", "internal/run/observe",
+		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
+		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
+		"internal/run/observe",
 	},
 	"internal/run/fleet/control": {"internal/result"},
 	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},
@@ -253,7 +254,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest", "internal/show/showtest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/run/fleet/echo/echotest", "internal/result/resulttest", "internal/show/showtest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 

@@ -1,4 +1,5 @@
-package echo
+// Package echotest carries the packets of echoes in memory, for tests in virtual time.
+package echotest
 
 import (
 	"net"
@@ -7,18 +8,22 @@ import (
 	"time"
 )
 
-// network is one of packets in memory, for a bubble of virtual time.
-type network struct {
+// Network is one of packets in memory, for a bubble of virtual time.
+type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
 	// carry is called with each packet and hands on what is to arrive, and after how long.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
-type address string
+// Address is where a connection of a Network is.
+type Address string
 
-func (a address) Network() string { return "memory" }
-func (a address) String() string  { return string(a) }
+// Network implements net.Addr.
+func (a Address) Network() string { return "memory" }
+
+// String implements net.Addr.
+func (a Address) String() string { return string(a) }
 
 type datagram struct {
 	from   net.Addr
@@ -27,17 +32,18 @@ type datagram struct {
 
 type conn struct {
 	net.PacketConn
-	network *network
-	at      address
+	network *Network
+	at      Address
 	in      chan datagram
 	closed  chan struct{}
 	end     sync.Once
 }
 
-func (n *network) listen(at string) *conn {
+// Listen returns the connection at an address.
+func (n *Network) Listen(at string) net.PacketConn {
 	n.mu.Lock()
 	defer n.mu.Unlock()
-	c := &conn{network: n, at: address(at), in: make(chan datagram, 1000), closed: make(chan struct{})}
+	c := &conn{network: n, at: Address(at), in: make(chan datagram, 1000), closed: make(chan struct{})}
 	if n.conns == nil {
 		n.conns = make(map[string]*conn)
 	}
@@ -45,8 +51,8 @@ func (n *network) listen(at string) *conn {
 	return c
 }
 
-// set changes what becomes of packets.
-func (n *network) set(carry func(from, to string, packet []byte, arrive func([]byte, time.Duration))) {
+// Set changes what becomes of packets.
+func (n *Network) Set(carry func(from, to string, packet []byte, arrive func([]byte, time.Duration))) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
 	n.carry = carry
@@ -65,6 +71,9 @@ func (c *conn) WriteTo(b []byte, to net.Addr) (int, error) {
 	c.network.mu.Lock()
 	defer c.network.mu.Unlock()
 	there := c.network.conns[to.String()]
+	if there == nil {
+		return len(b), nil
+	}
 	c.network.carry(string(c.at), to.String(), slices.Clone(b), func(packet []byte, after time.Duration) {
 		time.AfterFunc(after, func() { there.in <- datagram{c.at, packet} })
 	})
