@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
@@ -41,6 +42,9 @@ type FleetWatch struct {
 	// Started tells in which time the measured window begins.
 	Started func(in time.Duration)
 	Event   func(result.Event)
+	// Filled is called when the agents have filled the topic, with how many records were
+	// acknowledged in each partition. It returns what the agents are told of it.
+	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
 	// Interrupt asks the agents to end the run early when it is closed.
 	Interrupt <-chan struct{}
 }
@@ -65,7 +69,7 @@ type Agent struct {
 	// may have been off then; nil is not known.
 	Partitions   int
 	ClockErrorNs *int64
-	Host     result.Host
+	Host         result.Host
 }
 
 // lead makes a run whose parts a fleet makes.
@@ -73,7 +77,7 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	r := newRun(cfg)
 	starting, cancel := cfg.Starting(ctx)
 	err := r.prepare(starting, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
-		r.openProbes, r.beginReading)
+		r.openProbes, r.beginUnlessFilled)
 	cancel()
 	if err != nil {
 		return nil, err
@@ -87,6 +91,7 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
 		Started:   func(in time.Duration) { r.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
 		Event:     r.journal.Event,
+		Filled:    r.filledByAgents,
 		Interrupt: cfg.Interrupt,
 	})
 	if err != nil {
@@ -96,6 +101,32 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	r.lag.Look(ctx) // after the last commit of all
 	return r.conclude(plan, handed)
+}
+
+// beginUnlessFilled is beginReading, unless the topic is yet to be filled.
+func (r *run) beginUnlessFilled(ctx context.Context) error {
+	if r.cfg.Scenario.Filled() {
+		r.noteFill()
+		return nil
+	}
+	return r.beginReading(ctx)
+}
+
+// filledByAgents has the groups begin in a topic that the agents have filled.
+func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, error) {
+	r.filledIn = ackedIn
+	if err := r.awaitReadable(ctx); err != nil {
+		return Filled{}, early(ctx, err, beingFilled)
+	}
+	if err := r.beginReading(ctx); err != nil {
+		return Filled{}, err
+	}
+	sum := int64(0)
+	for _, n := range ackedIn {
+		sum += n
+	}
+	r.journal.Now("phase", "filled", unit.Things(sum, "record"))
+	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
 }
 
 // share returns what all agents are told.
@@ -169,6 +200,7 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	}
 	e.Groups = r.groupsOf(e.Sent)
 	e.Join(lefts, names)
+	r.takeFill(e, lefts)
 	r.axis.EndAt(e.EndNs)
 	r.startedNs, r.finishedNs, r.interrupted = e.StartedNs, e.FinishedNs, e.Interrupted
 	if err := r.takeIntervals(parts, &e.Seen); err != nil {
@@ -196,6 +228,19 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	}
 	e.Warnings, e.Failed.Journal = slices.Concat(r.warnings, e.Warnings), r.journal.Failed()
 	return r.save(e)
+}
+
+// takeFill takes what the parts filled the topic with, and where they began to read it.
+func (r *run) takeFill(e *judge.Evidence, parts []judge.Part) {
+	if e.Fill != nil {
+		r.filledIn = e.Fill.In(r.topic.Partitions)
+		e.Fill.Outcome.BoundedBytes = r.fillBound()
+		e.Fill.Outcome.BoundedRecords = ifBounded(r.cfg.Scenario.FillCount(), r.asked.FillCount())
+		r.from, r.readTo = parts[0].From, parts[0].ReadTo
+	}
+	if reached, ackedIn := judge.HeldBy(parts); len(reached) > 0 {
+		e.Seen.Held = r.backlogsOf(reached, ackedIn)
+	}
 }
 
 // agentsOf returns all agents with their parts of the books.

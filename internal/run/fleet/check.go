@@ -29,8 +29,6 @@ func Check(s scenario.Scenario, of int, placement string) error {
 	refuse(c.CPU > 0, "consume.cpu: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Memory > 0, "consume.memory: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Queue.Used(), "consume.queue: agents do not share a queue yet; leave out --agents")
-	refuse(s.Filled(), "%s: agents do not fill topics yet; leave out one of the two", s.FillKey())
-	refuse(l.Volume > 0 || l.Count() > 0, "load.volume, load.records: agents do not share a volume yet; leave out one of the two")
 	refuse(s.Backpressure.Gates() && s.Backpressure.Share == "demand",
 		"backpressure.share demand: agents share a bound by static parts only; set it to static")
 	fewer := func(key string, n int) {
