@@ -134,6 +134,9 @@ func (r *run) warmUp(ctx context.Context) {
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.observe()
+	if r.part != nil { // the start was told long before, and a closed loop would begin at once
+		r.sleepUntil(ctx, r.startedNs-int64(startLead))
+	}
 	r.producers.Start()
 	r.beganNs = r.axis.Now()
 	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {

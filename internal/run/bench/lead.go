@@ -83,8 +83,9 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 		return nil, err
 	}
 	defer r.release()
-	plan, err := r.share()
+	plan, err := r.makePlan(ctx)
 	if err != nil {
+		r.release()
 		r.discard()
 		return nil, err
 	}
@@ -129,8 +130,12 @@ func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, erro
 	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
 }
 
-// share returns what all agents are told.
-func (r *run) share() (Plan, error) {
+// makePlan returns what all agents are told.
+func (r *run) makePlan(ctx context.Context) (Plan, error) {
+	shares, err := r.createShares(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
 	as, err := r.cfg.Scenario.Marshal()
 	if err != nil {
 		return Plan{}, fmt.Errorf("writing the resolved scenario: %w", err)
@@ -142,7 +147,7 @@ func (r *run) share() (Plan, error) {
 	return Plan{
 		RunID: r.id(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
 		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
-		From: r.from, ReadTo: r.readTo, Parts: r.cfg.Fleet.Parts(), Placement: r.cfg.Fleet.Placement(),
+		From: r.from, ReadTo: r.readTo, Shares: shares, Parts: r.cfg.Fleet.Parts(), Placement: r.cfg.Fleet.Placement(),
 		Cluster: clusterOf(r.cfg), Tool: r.cfg.Tool, Warnings: r.warnings,
 	}, nil
 }

@@ -35,6 +35,8 @@ type Plan struct {
 	From       []int64 // where the groups start in each partition; nil is at zero
 	ReadTo     []int64 // how far a run without producers reads; nil if it has producers
 
+	Shares string // the topic in which the agents divide the bound; "": they don't
+
 	Parts     int
 	Placement string
 	Cluster   result.Cluster

@@ -29,11 +29,14 @@ func Check(s scenario.Scenario, of int, placement string) error {
 	refuse(c.CPU > 0, "consume.cpu: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Memory > 0, "consume.memory: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Queue.Used(), "consume.queue: agents do not share a queue yet; leave out --agents")
-	refuse(s.Backpressure.Gates() && s.Backpressure.Share == "demand",
-		"backpressure.share demand: agents share a bound by static parts only; set it to static")
 	fewer := func(key string, n int) {
 		refuse(n > 0 && n < of, "%s: %d are fewer than the %d agents, each of which needs one; give at least %d", key, n, of, of)
 	}
+	refuse(s.Backpressure.Gates() && s.Backpressure.MaxLag > 0 && s.Backpressure.MaxLag < int64(of),
+		"backpressure.max_lag: %d records divided by %d agents is no record for some of them; give at least %d",
+		s.Backpressure.MaxLag, of, of)
+	refuse(s.Backpressure.Gates() && s.Backpressure.Per == "partition" && of > 1,
+		"backpressure.per partition: agents share one bound, that of the topic; leave it out")
 	fewer("load.producers", l.Producers)
 	fewer("consume.consumers", c.Consumers)
 	if c.Consumers > 0 {

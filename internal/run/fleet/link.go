@@ -148,7 +148,8 @@ func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 // Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	if err := l.m.writer.Write(ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
+	// The drain may be over: it is told all the same.
+	if err := l.m.writer.Write(l.ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
 		return nil, err
 	}
 	all := make([]int64, len(ackedIn))
