@@ -206,6 +206,11 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	e.Groups = r.groupsOf(e.Sent)
 	e.Join(lefts, names)
 	r.takeFill(e, lefts)
+	if r.cfg.Scenario.Consume.Parallel == "partition" { // each agent counts all that might be its own
+		for i := range e.Groups {
+			e.Groups[i].Workers = min(e.Groups[i].Workers, r.topic.Partitions)
+		}
+	}
 	r.axis.EndAt(e.EndNs)
 	r.startedNs, r.finishedNs, r.interrupted = e.StartedNs, e.FinishedNs, e.Interrupted
 	if err := r.takeIntervals(parts, &e.Seen); err != nil {
