@@ -28,6 +28,8 @@ type agentFlags struct {
 	access  string
 	key     string
 	spool   string
+	clock   string
+	at      string // where others ask for the clock
 }
 
 // completionIndex is where Kubernetes says which of a Job's pods a process is in.
@@ -63,6 +65,11 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")
 	f.StringVar(&flags.spool, "spool", os.TempDir(), "the folder for what is measured, until it is handed in")
+	f.StringVar(&flags.clock, "clock", clockAuto,
+		"how the clocks of agents are compared: auto (agents of one machine have one clock, others ask by UDP),"+
+			" echo (all ask by UDP), kafka (over the session's topic; the error is some ms)")
+	f.StringVar(&flags.at, "clock-addr", "",
+		"`HOST:PORT` for the UDP questions of other agents (default: any port of the address that leads to the brokers)")
 	c.AddCommand(&cobra.Command{
 		Use: "key", Short: "Print a new key for a session", Example: "  kafka-bench agent key > session.key", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -88,7 +95,7 @@ func (f agentFlags) check() (index int, err error) {
 	if index, err = strconv.Atoi(f.index); err != nil || index < 0 || index >= max(1, f.of) {
 		faults = append(faults, fmt.Errorf("--index %q: give one of 0 to %d, another to each agent", f.index, max(1, f.of)-1))
 	}
-	return index, errors.Join(faults...)
+	return index, errors.Join(append(faults, f.checkClock())...)
 }
 
 func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) error {
@@ -122,10 +129,14 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) error {
 		return err
 	}
 	defer log.Close()
+	clock, err := flags.openClock()
+	if err != nil {
+		return err
+	}
 	hostName, _ := os.Hostname() // "" is one that does not say
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
-		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell,
+		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,
 		Bench: bench.Config{
 			Cluster: c, Out: flags.spool, Tool: tool(), Interrupt: interrupt, Probes: flags.in.probes,
 		},

@@ -434,6 +434,9 @@ func (r *run) consumes() bool {
 	return len(members) > 0
 }
 
+// consumed reports whether the run has consumers, here or in another part of it.
+func (r *run) consumed() bool { return r.cfg.Scenario.Consume.Consumers > 0 }
+
 // openGroups opens the consumers of all groups and waits for them.
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
@@ -493,7 +496,7 @@ func (r *run) groupConfig(number int) receive.Config {
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
-		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
+		Axis: r.axis, Offsets: r.offsets(), Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},
