@@ -87,6 +87,12 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	}
 	if f.of() == 0 {
 		refuse(f.local, "--local-agents needs --agents, how many to start")
+		for _, s := range scenarios {
+			if s.Backpressure.Share == "demand" && s.Load.Processes <= 1 {
+				faults = append(faults, campaign.Failure(s, errors.New(
+					"backpressure.share: one process has the whole bound; leave it out, or give load.processes or --agents")))
+			}
+		}
 		refuse(f.session != "" || f.key != "", "--session and --key are for --agents; leave them out, or say how many agents there are")
 		return errors.Join(faults...)
 	}

@@ -12,7 +12,7 @@ import (
 var presetFiles embed.FS
 
 // presetNames in the order of the lists: first what a newcomer would run, then
-// the experiments on backpressure, those on throughput and scale, those on queues, the sweeps, the plain pipeline,
+// the experiments on backpressure, those on throughput and scale, those on queues, those of agents, the sweeps, the plain pipeline,
 // and the parts of one.
 var presetNames = []string{
 	"quick",
@@ -57,6 +57,11 @@ var presetNames = []string{
 	"kmq-kill",
 	"kmq-heavy-tail",
 	"kmq-rolling",
+	"agents-producer",
+	"agents-consumer",
+	"agents-limit",
+	"agents-drain",
+	"agents-online",
 	"sweep-compression",
 	"sweep-acks",
 	"sweep-payload",

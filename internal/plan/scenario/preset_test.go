@@ -180,6 +180,7 @@ var expectedWarnings = []struct {
 	{"throughput-consumer-together", []string{"closed loop", "acks 1"}},
 	{"throughput-record-size-10B", []string{"stamp", "closed loop", "nobody consumes"}},
 	{"throughput-[prs]*", []string{"closed loop", "nobody consumes"}},
+	{"agents-producer-*", []string{"closed loop", "nobody consumes"}},
 	{"latency-e2e-rf3-leader", []string{"acks 1"}},
 	{"partitions-*-closed", []string{"closed loop"}},
 	{"drivers-*-produce", []string{"closed loop", "nobody consumes"}},

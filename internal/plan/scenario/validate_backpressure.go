@@ -119,9 +119,6 @@ func (c *checker) pooled(s Scenario) {
 	}
 	switch {
 	case b.Share != "demand":
-	case s.Load.Processes <= 1:
-		c.mistake(path+".share", "one process has the whole bound", "leave it out, or give load.processes",
-			"load.processes")
 	case b.Controller != "credit":
 		c.mistake(path+".share", b.Controller+" has no bound that is known beforehand, to be divided by demand",
 			"leave it out, or choose credit", path+".controller")

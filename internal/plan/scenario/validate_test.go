@@ -245,7 +245,6 @@ func TestBackpressureMistakes(t *testing.T) {
 		{"backpressure: {excess: shed, keep: 3}", "f.yaml:1:36: backpressure.keep: excess shed keeps no part of the records; leave it out, or choose degrade"},
 		{"backpressure: {excess: degrade, keep: 1000001}", "f.yaml:1:39: backpressure.keep: 1000001 is too high; give at most 1000000"},
 		{"backpressure: {excess: degrade, keep: 0}", "f.yaml:1:39: backpressure.keep: it must be above 0; leave it out for its default: 10"},
-		{"backpressure: {controller: credit, max_lag: 5, share: demand}", "f.yaml:1:55: backpressure.share: one process has the whole bound; leave it out, or give load.processes"},
 		{three + "backpressure: {controller: aimd, share: demand}", "f.yaml:2:41: backpressure.share: aimd has no bound that is known beforehand, to be divided by demand; leave it out, or choose credit"},
 		{three + "backpressure: {controller: credit, max_lag: 5, per: partition}", "f.yaml:2:53: backpressure.per: several processes share one bound, that of the topic; leave it out, or set load.processes: 1"},
 		{three + "backpressure: {controller: credit, max_lag: 2}", "f.yaml:2:45: backpressure.max_lag: 2 records divided by 3 processes is no record for some of them; give at least 3"},

@@ -134,6 +134,9 @@ func (r *run) warmUp(ctx context.Context) {
 	r.journal.KeepFailure(r.writer.Describe(r.info(), r.recorded))
 	r.journal.Event(result.Event{AtNs: r.startedNs, Kind: "phase", What: "warm-up"})
 	r.observe()
+	if r.part != nil { // the start was told long before, and a closed loop would begin at once
+		r.sleepUntil(ctx, r.startedNs-int64(startLead))
+	}
 	r.producers.Start()
 	r.beganNs = r.axis.Now()
 	if r.plan.release == withWarmUp && r.sleepUntil(ctx, r.startedNs) {
@@ -175,9 +178,15 @@ func (r *run) fetchingSince(inPhaseNs int64) int64 {
 
 // noteHeld notes how much there is to read now, if the topic says that.
 func (r *run) noteHeld() {
-	if r.plan.noteHeld {
-		r.held = r.backlogs(r.groups.Stand(remote.Want{Books: true, Fresh: true}).Reached())
+	if !r.plan.noteHeld {
+		return
 	}
+	reached := r.groups.Stand(remote.Want{Books: true, Fresh: true}).Reached()
+	if r.part != nil {
+		r.part.noteHeld(reached, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
+		return
+	}
+	r.held = r.backlogs(reached)
 }
 
 // measure lets the load run through the measured window.
@@ -224,6 +233,12 @@ const readPoll = 100 * time.Millisecond
 // readToEnd is closed when the consumers have read what the topic held, which ends
 // the measured window with the last record.
 func (r *run) readToEnd() <-chan struct{} {
+	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
+}
+
+// onceRead is closed when the consumers here have read what the topic held. Before that,
+// then is called with the time of the last record.
+func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {
 		for !r.observer.WaitUntil(r.axis.Now() + int64(readPoll)) {
@@ -234,7 +249,7 @@ func (r *run) readToEnd() <-chan struct{} {
 			if last < 0 { // there is nothing, or the warm-up has read it
 				last = r.axis.Now()
 			}
-			r.axis.EndAt(last + 1)
+			then(last)
 			close(read)
 			return
 		}

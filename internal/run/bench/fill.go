@@ -35,13 +35,30 @@ func (r *run) fillTopic(ctx context.Context) error {
 	if !r.cfg.Scenario.Filled() {
 		return nil
 	}
+	r.noteFill()
+	if err := r.fillShare(ctx); err != nil {
+		return err
+	}
+	was := r.fill.Outcome
+	r.journal.Now("phase", "filled", fmt.Sprintf("%s records, %s in %s", unit.Count(was.Records), unit.Bytes(was.Bytes),
+		unit.Span(time.Duration(was.TimeS*float64(time.Second)))))
+	return early(ctx, r.awaitReadable(ctx), beingFilled)
+}
+
+// noteFill notes that the topic is being filled now.
+func (r *run) noteFill() { r.journal.Now("phase", "fill", "") }
+
+// fillShare fills the topic with what the producers that are here have of the fill.
+func (r *run) fillShare(ctx context.Context) error {
 	cfg := r.fillConfig()
+	if cfg.Only != nil && len(cfg.Only) == 0 {
+		return nil // other parts have them all
+	}
 	ps, err := send.Open(cfg)
 	if err != nil {
 		return r.denied("the producers that fill the topic", err)
 	}
 	defer ps.Close()
-	r.journal.Now("phase", "fill", "")
 	r.journal.Progress("filling the topic with "+fillAsked(r.cfg.Scenario), nil)
 	began, beganNs := time.Now(), cfg.Axis.Now()
 	ps.Start()
@@ -51,7 +68,7 @@ func (r *run) fillTopic(ctx context.Context) error {
 	took := time.Since(began)
 	ps.Close()
 	r.keepFill(ps, took, beganNs)
-	return early(ctx, r.awaitReadable(ctx), beingFilled)
+	return nil
 }
 
 // beingFilled is what an interrupt of the fill came in the middle of.
@@ -68,7 +85,7 @@ func (r *run) fillConfig() send.Config {
 	cfg := sending{
 		scenario: s, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
 		runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions,
-		axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
+		only: r.fillersHere(), axis: load.NewAxis(nil), corpus: r.corpus, keys: r.keys,
 	}.config()
 	cfg.First, cfg.Fill = r.cfg.Scenario.Load.Producers, true
 	return cfg
@@ -190,8 +207,6 @@ func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {
 		},
 		Sent: sent, Errors: ps.Errors(false), Books: ps.Books(),
 	}
-	r.journal.Now("phase", "filled", fmt.Sprintf("%s records, %s in %s",
-		unit.Count(sent.Acked), unit.Bytes(sent.AckedBytes), unit.Span(took)))
 	r.journal.Progress(fmt.Sprintf("filled: %s in %s", unit.Things(sent.Acked, "record"), unit.Span(took)), nil)
 	if missing := sent.Failed + sent.Unknown; missing > 0 {
 		r.warnings = append(r.warnings,

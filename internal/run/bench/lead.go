@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
+	"kafkabench.example/kafka-bench/internal/plan/unit"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
@@ -43,6 +44,9 @@ type FleetWatch struct {
 	// Started tells in which time the measured window begins.
 	Started func(in time.Duration)
 	Event   func(result.Event)
+	// Filled is called when the agents have filled the topic, with how many records were
+	// acknowledged in each partition. It returns what the agents are told of it.
+	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
 	// Interrupt asks the agents to end the run early when it is closed.
 	Interrupt <-chan struct{}
 }
@@ -75,20 +79,22 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	r := newRun(cfg)
 	starting, cancel := cfg.Starting(ctx)
 	err := r.prepare(starting, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
-		r.openProbes, r.beginReading)
+		r.openProbes, r.beginUnlessFilled)
 	cancel()
 	if err != nil {
 		return nil, err
 	}
 	defer r.release()
-	plan, err := r.share()
+	plan, err := r.makePlan(ctx)
 	if err != nil {
+		r.release()
 		r.discard()
 		return nil, err
 	}
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
 		Started:   func(in time.Duration) { r.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
 		Event:     r.journal.Event,
+		Filled:    r.filledByAgents,
 		Interrupt: cfg.Interrupt,
 	})
 	if err != nil {
@@ -100,8 +106,38 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	return r.conclude(plan, handed)
 }
 
-// share returns what all agents are told.
-func (r *run) share() (Plan, error) {
+// beginUnlessFilled is beginReading, unless the topic is yet to be filled.
+func (r *run) beginUnlessFilled(ctx context.Context) error {
+	if r.cfg.Scenario.Filled() {
+		r.noteFill()
+		return nil
+	}
+	return r.beginReading(ctx)
+}
+
+// filledByAgents has the groups begin in a topic that the agents have filled.
+func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, error) {
+	r.filledIn = ackedIn
+	if err := r.awaitReadable(ctx); err != nil {
+		return Filled{}, early(ctx, err, beingFilled)
+	}
+	if err := r.beginReading(ctx); err != nil {
+		return Filled{}, err
+	}
+	sum := int64(0)
+	for _, n := range ackedIn {
+		sum += n
+	}
+	r.journal.Now("phase", "filled", unit.Things(sum, "record"))
+	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
+}
+
+// makePlan returns what all agents are told.
+func (r *run) makePlan(ctx context.Context) (Plan, error) {
+	shares, err := r.createShares(ctx)
+	if err != nil {
+		return Plan{}, err
+	}
 	as, err := r.cfg.Scenario.Marshal()
 	if err != nil {
 		return Plan{}, fmt.Errorf("writing the resolved scenario: %w", err)
@@ -113,7 +149,7 @@ func (r *run) share() (Plan, error) {
 	return Plan{
 		RunID: r.id(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
 		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
-		From: r.from, ReadTo: r.readTo, Parts: r.cfg.Fleet.Parts(), Placement: r.cfg.Fleet.Placement(),
+		From: r.from, ReadTo: r.readTo, Shares: shares, Parts: r.cfg.Fleet.Parts(), Placement: r.cfg.Fleet.Placement(),
 		Senders: r.cfg.Fleet.Senders(),
 		Cluster: clusterOf(r.cfg), Tool: r.cfg.Tool, Warnings: r.warnings,
 	}, nil
@@ -177,6 +213,12 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		}
 	}
 	e.Join(lefts, names)
+	r.takeFill(e, lefts)
+	if r.cfg.Scenario.Consume.Parallel == "partition" { // each agent counts all that might be its own
+		for i := range e.Groups {
+			e.Groups[i].Workers = min(e.Groups[i].Workers, r.topic.Partitions)
+		}
+	}
 	r.axis.EndAt(e.EndNs)
 	r.startedNs, r.finishedNs, r.interrupted = e.StartedNs, e.FinishedNs, e.Interrupted
 	if err := r.takeIntervals(parts, &e.Seen); err != nil {
@@ -210,6 +252,19 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	}
 	e.Warnings, e.Failed.Journal = slices.Concat(r.warnings, e.Warnings), r.journal.Failed()
 	return r.save(e)
+}
+
+// takeFill takes what the parts filled the topic with, and where they began to read it.
+func (r *run) takeFill(e *judge.Evidence, parts []judge.Part) {
+	if e.Fill != nil {
+		r.filledIn = e.Fill.In(r.topic.Partitions)
+		e.Fill.Outcome.BoundedBytes = r.fillBound()
+		e.Fill.Outcome.BoundedRecords = ifBounded(r.cfg.Scenario.FillCount(), r.asked.FillCount())
+		r.from, r.readTo = parts[0].From, parts[0].ReadTo
+	}
+	if reached, ackedIn := judge.HeldBy(parts); len(reached) > 0 {
+		e.Seen.Held = r.backlogsOf(reached, ackedIn)
+	}
 }
 
 // crossed is how many records a part has received that another one had sent.

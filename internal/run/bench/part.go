@@ -37,6 +37,8 @@ type Plan struct {
 	From       []int64 // where the groups start in each partition; nil is at zero
 	ReadTo     []int64 // how far a run without producers reads; nil if it has producers
 
+	Shares string // the topic in which the agents divide the bound; "": they don't
+
 	Parts     int
 	Placement string
 	Senders   int // with Apart, the first so many parts send; otherwise 0
@@ -68,12 +70,38 @@ func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) 
 	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
 }
 
-// gates is how many parts have producers, each with a gate.
-func (p Plan) gates() int {
-	if p.Placement == Apart {
-		return p.Senders
+// senders are the numbers of the parts that have producers, and receivers of those that have
+// consumers.
+func (p Plan) senders(s scenario.Scenario) (of []int) {
+	for n := range p.Parts {
+		if producers, _ := p.Workers(s, n); len(producers) > 0 {
+			of = append(of, n)
+		}
 	}
-	return p.Parts
+	return of
+}
+
+func (p Plan) receivers(s scenario.Scenario) (of []int) {
+	for n := range p.Parts {
+		if _, members := p.Workers(s, n); len(members) > 0 {
+			of = append(of, n)
+		}
+	}
+	return of
+}
+
+// fillers returns the numbers of the filling producers that a part has. Those fill that send;
+// if none does, all.
+func (p Plan) fillers(s scenario.Scenario, part int) []int {
+	senders := p.senders(s)
+	if len(senders) == 0 {
+		return remote.Split(s.Fillers(), 0, p.Parts)[part]
+	}
+	i, sends := slices.BinarySearch(senders, part)
+	if !sends {
+		return nil
+	}
+	return remote.Split(s.Fillers(), 0, len(senders))[i]
 }
 
 // Link is how a part of a run talks to the other parts, and to who concludes the run.
@@ -83,6 +111,12 @@ type Link interface {
 	Ready(owned []int32)
 	// Started tells when the run starts.
 	Started() <-chan Started
+	// Filled tells how many records of the fill the part's producers had acknowledged in each
+	// partition, and returns what came of the fill once all have told.
+	Filled(ctx context.Context, ackedIn []int64) (Filled, error)
+	// Spent tells how the part's share of the load came to its end, unless own is nil, and
+	// returns how all of these parts came to theirs, as soon as all have told.
+	Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error)
 	// Sent tells how many records the part's producers had acknowledged in each partition,
 	// once they have ended, and returns those of all parts as soon as all have told.
 	Sent(ctx context.Context, ackedIn []int64) (all []int64, err error)
@@ -103,6 +137,13 @@ type Started struct {
 	ShiftsNs []int64
 }
 
+// Filled is what all parts are told once the topic is filled.
+type Filled struct {
+	AckedIn []int64 // by partition, of the whole fill
+	From    []int64 // where the groups start in each partition; nil without consumers
+	ReadTo  []int64 // how far a run without producers reads; nil if it has producers
+}
+
 // Interval is what a snapshot of an interval has beside its counts, as JSON in Told.
 type Interval struct {
 	Interval *result.Interval // as the part saw it; nil where counting begins
@@ -118,6 +159,7 @@ type part struct {
 	handed uint64          // snapshots
 	total  []int64         // what all parts had acknowledged in each partition, once it is known
 	shifts []*atomic.Int64 // by part: see Started
+	held   *judge.Held
 }
 
 // first reports whether the part sees for all what only one has to see.
@@ -143,7 +185,7 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 	r := newRun(cfg)
 	r.part = p
 	starting, cancel := cfg.Starting(ctx)
-	err := r.prepare(starting, r.makePayloads, r.makeSchedule, r.openResult, r.useTopic, r.openProbes, r.makeGate,
+	err := r.prepare(starting, r.makePayloads, r.makeSchedule, r.openResult, r.useTopic, r.openProbes, r.fillPart, r.makeGate,
 		r.openLoad, r.prepareFaults, r.choosePlan, r.openObservers, r.readFirstLag, r.awaitStart)
 	cancel()
 	if err != nil {
@@ -185,6 +227,24 @@ func (r *run) useTopic(context.Context) (err error) {
 	plan := r.part.plan
 	r.topic = cluster.Topic{Name: plan.Topic, Partitions: plan.Partitions, Existing: true}
 	r.groupIDs, r.from, r.readTo = plan.Groups, plan.From, plan.ReadTo
+	return nil
+}
+
+// fillPart fills the part's share of the topic, and waits until all parts have filled theirs.
+func (r *run) fillPart(ctx context.Context) error {
+	if !r.cfg.Scenario.Filled() {
+		return nil
+	}
+	if err := r.fillShare(ctx); err != nil {
+		return err
+	}
+	own := make([]int64, r.topic.Partitions)
+	copy(own, r.filledIn)
+	all, err := r.part.link.Filled(ctx, own)
+	if err != nil {
+		return early(ctx, fmt.Errorf("waiting until all agents have filled the topic: %w", err), beingFilled)
+	}
+	r.filledIn, r.from, r.readTo = all.AckedIn, all.From, all.ReadTo
 	return nil
 }
 
@@ -247,13 +307,65 @@ func (r *run) mine(ends []int64) []int64 {
 
 // awaitSent waits until it is known what all parts had acknowledged.
 func (r *run) awaitSent(ctx context.Context) bool {
-	total, err := r.part.link.Sent(ctx, r.acked())
+	total, err := r.part.link.Sent(ctx, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 	if err != nil {
 		r.journal.Now("warning", "it is not known what the other agents sent", err.Error())
 		return false
 	}
-	r.part.total = total
+	r.part.total = r.withFill(total)
 	return true
+}
+
+// spentByAll is closed when the parts have offered the whole volume, which ends the measured
+// window of all of them.
+func (r *run) spentByAll() <-chan struct{} {
+	return r.exhaustedByAll(r.part.plan.senders(r.cfg.Scenario), r.producers.Spent(), r.producers.Spending)
+}
+
+// readByAll is closed when the parts have read what the topic held, likewise.
+func (r *run) readByAll() <-chan struct{} {
+	var last int64
+	var read <-chan struct{}
+	if len(r.groups) > 0 {
+		read = r.onceRead(func(ns int64) { last = ns })
+	}
+	return r.exhaustedByAll(r.part.plan.receivers(r.cfg.Scenario), read,
+		func() snapshot.Spending { return snapshot.Spending{LastNs: last, NextNs: last + 1} })
+}
+
+// exhaustedByAll is closed when nothing is left to these parts. Nothing is left to this one, if
+// it is among them, once own is closed; spending is then how that came about.
+func (r *run) exhaustedByAll(parts []int, own <-chan struct{}, spending func() snapshot.Spending) <-chan struct{} {
+	exhausted := make(chan struct{})
+	r.observer.Go(func(ctx context.Context) {
+		var told *snapshot.Spending
+		if slices.Contains(parts, r.part.number) {
+			select {
+			case <-own:
+			case <-ctx.Done():
+				return
+			}
+			mine := spending()
+			told = &mine
+		}
+		all, err := r.part.link.Spent(ctx, told, parts)
+		if err != nil {
+			return // the window ends with its length
+		}
+		r.producers.EndAt(all.End())
+		close(exhausted)
+	})
+	return exhausted
+}
+
+// noteHeld keeps how far groups and producers had come when the window began.
+func (p *part) noteHeld(reached [][]snapshot.Reached, ackedIn []int64) {
+	for _, of := range reached {
+		for i := range of {
+			of[i].Awaited = nil // which is much, and of which nothing is asked
+		}
+	}
+	p.held = &judge.Held{Reached: reached, AckedIn: ackedIn}
 }
 
 // handOver hands in the counts at the end of an interval.
@@ -279,7 +391,7 @@ func (r *run) handIn(ctx context.Context) error {
 	machine.Process.CorpusBytes, machine.Process.CorpusTimeNs = r.corpus.Bytes(), r.corpusNs
 	left := judge.Part{
 		Info: r.info(), Window: e.Window, Start: e.Start, End: e.End, Lag: e.Seen.Lag, WindowEnd: r.windowEnd,
-		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.held, Machine: machine, Warnings: r.warnings,
+		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.part.held, Fill: r.fill, From: r.from, ReadTo: r.readTo, Machine: machine, Warnings: r.warnings,
 	}
 	producers, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
 	left.Clocks = r.part.link.Clocks(ctx)

@@ -47,8 +47,14 @@ func (r *run) choosePlan(context.Context) error {
 	if n := r.cfg.Scenario.Load.Count(); n > 0 {
 		p.exhaustedBy = "the records were offered, " + unit.Count(n)
 	}
+	if r.part != nil && r.producers.Shared {
+		p.exhausted = r.spentByAll
+	}
 	if r.readTo != nil {
 		p.exhausted, p.exhaustedBy = r.readToEnd, "everything that the topic held was read"
+		if r.part != nil {
+			p.exhausted = r.readByAll
+		}
 	}
 	switch {
 	case len(r.groups) == 0:

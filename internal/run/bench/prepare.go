@@ -9,6 +9,8 @@ import (
 	"sync"
 	"time"
 
+	"kafkabench.example/kafka-bench/backpressure"
+	"kafkabench.example/kafka-bench/backpressure/sharelog"
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
@@ -63,7 +65,8 @@ type run struct {
 	base
 	shares    cluster.Topic // where the processes divide the bound, if they do
 	lagReader *probe.LagReader
-	own       *gatekeeper // the gate of this process; nil where it has none
+	own       *gatekeeper      // the gate of this process; nil where it has none
+	share     *sharelog.Member // the part of the bound that the gate has by demand; nil: a fixed one
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
 	keys      *payload.Keys
@@ -306,7 +309,7 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	sampling := r.cfg.Scenario.Sampling
 	lag := observe.LagConfig{
 		Axis: r.axis, Reader: r.lagReader, Journal: r.journal, Topic: r.topic.Name, Period: time.Duration(sampling.Lag),
-		Others: r.apart(),
+		Others: r.apart() || r.part != nil && r.cfg.Scenario.Backpressure.Gates(),
 	}
 	if r.cfg.Scenario.Backpressure.Signal == "delivered" {
 		lag.Delivered = func() []int64 { return r.groups.Positions(r.topic.Partitions) }
@@ -338,22 +341,53 @@ func (r *run) beginReading(ctx context.Context) error {
 
 // makeGate makes the gate that the scenario asks for, unless other processes have
 // theirs.
-func (r *run) makeGate(context.Context) (err error) {
+func (r *run) makeGate(ctx context.Context) (err error) {
 	s := r.cfg.Scenario
 	if r.apart() || r.part != nil && len(r.workersHere()) == 0 {
 		return nil
 	}
-	r.own, err = newGatekeeper(gateConfig{
+	cfg := gateConfig{
 		Backpressure: s.Backpressure, Partitions: r.topic.Partitions, Processes: r.senders(),
 		Doubt: time.Duration(s.Load.DeliveryTimeout), Axis: r.axis, Read: r.lag.ForGate, Tell: r.journal.Event,
-	})
+	}
+	if r.part != nil && r.part.plan.Shares != "" {
+		if r.share, err = r.joinShares(ctx); err != nil {
+			return err
+		}
+		cfg.Share = r.share
+	}
+	if r.own, err = newGatekeeper(cfg); err == nil && r.share != nil {
+		r.share.Attach(r.own.gate)
+	}
 	return err
+}
+
+// joinShares takes part in the bound that the agents share by demand.
+func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
+	return joinShares(ctx, r.cfg.Scenario, sharelog.Config{
+		Brokers: r.cfg.Cluster.Bootstrap(), Client: r.access().Options(), Topic: r.part.plan.Shares,
+		Bound: r.id(), Member: fmt.Sprintf("agent %d", r.part.number), Source: backpressure.SourceFunc(r.lag.ForGate),
+	}, r.journal.Stamp)
+}
+
+// leaveShares gives the part of the bound back, once nothing more is sent.
+func (r *run) leaveShares() {
+	if r.share == nil {
+		return
+	}
+	leave, cancel := context.WithTimeout(context.Background(), leaveTimeout)
+	defer cancel()
+	if r.own != nil {
+		r.own.poll(leave) // for the last time: what is committed by now is not outstanding
+	}
+	_ = r.share.Leave(leave) // otherwise the others find out
+	r.share = nil
 }
 
 // senders is over how many processes the producers are spread, each with a gate.
 func (r *run) senders() int {
 	if r.part != nil {
-		return r.part.plan.gates()
+		return len(r.part.plan.senders(r.cfg.Scenario))
 	}
 	return r.cfg.Scenario.Load.Processes
 }
@@ -497,6 +531,7 @@ func (r *run) release() {
 	if err := r.cells.close(); err != nil {
 		r.leftBehind = append(r.leftBehind, err)
 	}
+	r.leaveShares()
 	if r.lagReader != nil {
 		r.lagReader.Close()
 	}

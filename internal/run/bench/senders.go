@@ -132,7 +132,7 @@ func (r *run) openSenders(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	r.producers = producers
+	r.producers, producers.Shared = producers, r.part != nil && (r.cfg.Scenario.Load.Volume > 0 || r.cfg.Scenario.Load.Count() > 0)
 	r.producers.AddTo(r.collector)
 	return nil
 }
@@ -155,4 +155,12 @@ func (r *run) workersHere() []int {
 	}
 	producers, _ := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
 	return append([]int{}, producers...)
+}
+
+// fillersHere are the numbers of the filling producers that a part has; nil is all.
+func (r *run) fillersHere() []int {
+	if r.part == nil {
+		return nil
+	}
+	return append([]int{}, r.part.plan.fillers(r.cfg.Scenario, r.part.number)...)
 }

@@ -167,24 +167,35 @@ const joinTimeout = remote.OpenTimeout / 2
 // joinShares takes part in the bound that the processes share by demand.
 func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
 	lag *workerLag) (*sharelog.Member, error) {
-	joining, cancel := context.WithTimeout(w.ctx, joinTimeout)
-	defer cancel()
-	member, err := sharelog.Join(joining, sharelog.Config{
+	member, err := joinShares(w.ctx, s, sharelog.Config{
 		Brokers: a.Brokers, Client: let.Options(), Topic: a.Shares,
-		Bound: a.RunID, Records: s.Backpressure.MaxLag, Member: fmt.Sprintf("process %d", a.Part),
-		Grace:  time.Duration(s.Load.DeliveryTimeout),
-		Source: backpressure.SourceFunc(lag.read),
-		OnChange: func(c sharelog.Change) {
-			w.service.Tell(result.Event{AtNs: lag.axis.Now(), Kind: "backpressure", What: "share " + string(c.Kind),
-				Reason: c.Reason,
-				Data:   map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
-		},
+		Bound: a.RunID, Member: fmt.Sprintf("process %d", a.Part), Source: backpressure.SourceFunc(lag.read),
+	}, func(e result.Event) {
+		e.AtNs = lag.axis.Now()
+		w.service.Tell(e)
 	})
 	if err != nil {
-		return nil, fmt.Errorf("taking part in the shared bound: %w", err)
+		return nil, err
 	}
 	if err := w.hold(func() { w.share = member }); err != nil {
 		return nil, errors.Join(err, member.Close())
+	}
+	return member, nil
+}
+
+// joinShares takes part in the bound of a scenario. tell is told what becomes of the part.
+func joinShares(ctx context.Context, s scenario.Scenario, cfg sharelog.Config, tell func(result.Event)) (*sharelog.Member,
+	error) {
+	joining, cancel := context.WithTimeout(ctx, joinTimeout)
+	defer cancel()
+	cfg.Records, cfg.Grace = s.Backpressure.MaxLag, time.Duration(s.Load.DeliveryTimeout)
+	cfg.OnChange = func(c sharelog.Change) {
+		tell(result.Event{Kind: "backpressure", What: "share " + string(c.Kind), Reason: c.Reason,
+			Data: map[string]any{"member": c.Member, "part": c.Part, "members": c.Members}})
+	}
+	member, err := sharelog.Join(joining, cfg)
+	if err != nil {
+		return nil, fmt.Errorf("taking part in the shared bound: %w", err)
 	}
 	return member, nil
 }

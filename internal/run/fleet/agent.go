@@ -168,7 +168,7 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 	}
 	defer spool.close()
 	l := &link{
-		ctx: ctx, m: a.m, run: p.run, index: a.Index, of: a.Of, warmup: time.Duration(s.Phases.Warmup),
+		ctx: ctx, m: a.m, run: p.run, index: a.Index, of: a.Of, warmup: time.Duration(s.Phases.Warmup), fills: s.Filled(),
 		own: p.plan.Placement == bench.Own && s.Consume.Consumers > 0, clock: a.clock,
 		started: make(chan bench.Started, 1), spool: spool, interrupt: make(chan struct{}),
 	}

@@ -29,10 +29,11 @@ func Check(s scenario.Scenario, of, senders int, placement string) error {
 	refuse(c.CPU > 0, "consume.cpu: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Memory > 0, "consume.memory: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Queue.Used(), "consume.queue: agents do not share a queue yet; leave out --agents")
-	refuse(s.Filled(), "%s: agents do not fill topics yet; leave out one of the two", s.FillKey())
-	refuse(l.Volume > 0 || l.Count() > 0, "load.volume, load.records: agents do not share a volume yet; leave out one of the two")
-	refuse(s.Backpressure.Gates() && s.Backpressure.Share == "demand",
-		"backpressure.share demand: agents share a bound by static parts only; set it to static")
+	refuse(s.Backpressure.Gates() && s.Backpressure.MaxLag > 0 && s.Backpressure.MaxLag < int64(of),
+		"backpressure.max_lag: %d records divided by %d agents is no record for some of them; give at least %d",
+		s.Backpressure.MaxLag, of, of)
+	refuse(s.Backpressure.Gates() && s.Backpressure.Per == "partition" && of > 1,
+		"backpressure.per partition: agents share one bound, that of the topic; leave it out")
 	send, receive, who := of, of, "agents"
 	fewer := func(key string, n, of int) {
 		refuse(n > 0 && n < of, "%s: %d are fewer than the %d %s, each of which needs one; give at least %d", key, n, of, who, of)

@@ -101,6 +101,11 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	if err := c.begin(starting, plan); err != nil {
 		return bench.Handed{}, err
 	}
+	if s.Filled() {
+		if err := c.fill(starting, plan, watch); err != nil {
+			return bench.Handed{}, err
+		}
+	}
 	if err := c.start(starting, plan, s, watch); err != nil {
 		return bench.Handed{}, err
 	}
@@ -203,6 +208,36 @@ func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 		RunID: plan.RunID, Assignment: assignment, Placement: plan.Placement,
 		ReadyWithin: readyWithin, HandInWithin: handInWithin, NextWithin: nextWithin,
 	})
+}
+
+// fill waits until the agents have filled the topic, and tells them where reading begins.
+func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) error {
+	var unfilled []int
+	var failed []string
+	var ackedIn []int64
+	err := c.m.awaitTalk(ctx, handInWithin, func(s *control.State) bool {
+		unfilled, failed = s.Unfilled(c.cfg.Of), nil
+		for i := range c.cfg.Of {
+			if a, _ := s.Agent(i); a.Ready != nil && a.Ready.Failed != "" {
+				failed = append(failed, fmt.Sprintf("agent %d (%s): %s", i, a.Hello.HostName, a.Ready.Failed))
+			}
+		}
+		ackedIn = filledIn(s, c.cfg.Of, plan.Partitions)
+		return len(unfilled) == 0 || len(failed) > 0
+	})
+	switch {
+	case len(failed) > 0:
+		return errors.New(strings.Join(failed, "; "))
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("the topic was not filled: %s did not say in %v how far it is", agents(unfilled), handInWithin)
+	case err != nil:
+		return err
+	}
+	filled, err := watch.Filled(ctx, ackedIn)
+	if err != nil {
+		return err
+	}
+	return c.m.writer.Write(ctx, c.run, control.Reading{From: filled.From, ReadTo: filled.ReadTo})
 }
 
 // settle is for how long the agents' partitions are to stay the same before the run starts.

@@ -25,6 +25,7 @@ type link struct {
 	index  int
 	of     int
 	warmup time.Duration
+	fills  bool         // the agents fill the topic
 	own    bool         // producers send to the partitions of the agent's own consumers
 	clock  func() int64 // the machine's, in nanoseconds
 
@@ -49,11 +50,67 @@ func (l *link) Ready(owned []int32) {
 	l.owns <- owned
 }
 
+// Filled implements bench.Link.
+func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, err error) {
+	if err := l.m.writer.Write(ctx, l.run, control.Filled{AckedIn: ackedIn}); err != nil {
+		return all, err
+	}
+	err = l.m.await(ctx, func(s *control.State) bool {
+		reading := s.Reading()
+		if s.Run() != l.run || reading == nil {
+			return false
+		}
+		all.From, all.ReadTo = reading.From, reading.ReadTo
+		all.AckedIn = filledIn(s, l.of, len(ackedIn))
+		return true
+	})
+	return all, err
+}
+
+// filledIn adds up what the agents have said of the fill, by partition.
+func filledIn(s *control.State, of, partitions int) []int64 {
+	sum := make([]int64, partitions)
+	for i := range of {
+		if a, _ := s.Agent(i); a.Filled != nil {
+			for p, n := range a.Filled.AckedIn[:min(partitions, len(a.Filled.AckedIn))] {
+				sum[p] += n
+			}
+		}
+	}
+	return sum
+}
+
+// Spent implements bench.Link.
+func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error) {
+	if own != nil {
+		if err := l.m.writer.Write(ctx, l.run, control.Spent(*own)); err != nil {
+			return all, err
+		}
+	}
+	err = l.m.await(ctx, func(s *control.State) bool {
+		all = snapshot.Unspent
+		for _, i := range parts {
+			a, _ := s.Agent(i)
+			if s.Run() != l.run || a.Spent == nil {
+				return false
+			}
+			all = all.Merge(snapshot.Spending(*a.Spent))
+		}
+		return true
+	})
+	return all, err
+}
+
 // Started implements bench.Link.
 func (l *link) Started() <-chan bench.Started { return l.started }
 
 // follow waits for the start, and then for an early end of the run.
 func (l *link) follow(deadline time.Duration) {
+	if l.fills { // which takes as long as it takes, and is told of meanwhile
+		_ = l.m.awaitTalk(l.ctx, deadline, func(s *control.State) bool {
+			return s.Run() != l.run || s.End() != nil || s.Reading() != nil || s.Stop() != nil
+		})
+	}
 	wait, cancel := context.WithTimeout(l.ctx, deadline)
 	defer cancel()
 	var start *control.Start
@@ -71,6 +128,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	if l.why != nil {
 		close(l.started)
+		l.end() // if the topic is still being filled
 		return
 	}
 	zero := start.ClocksNs[l.index]
@@ -107,7 +165,8 @@ func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 // Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	if err := l.m.writer.Write(ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
+	// The drain may be over: it is told all the same.
+	if err := l.m.writer.Write(l.ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
 		return nil, err
 	}
 	all := make([]int64, len(ackedIn))
@@ -200,18 +259,25 @@ func (p *pulses) Interval(iv result.Interval) {
 	p.sum.Delivered += iv.Delivered
 	p.sum.Failed += iv.Failed
 	p.sum.Deferred, p.sum.InFlight, p.sum.AtNs, p.sum.Phase = iv.DeferredRecords, iv.InFlightRecords, iv.EndNs, iv.Phase
-	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
-		p.last = now
-		sum := p.sum
-		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // the next says more
-	}
+	p.offer(p.sum)
 	if p.next != nil {
 		p.next.Interval(iv)
 	}
 }
 
-// Event hands the event on.
+// offer offers a pulse, unless the last one is fresh.
+func (p *pulses) offer(sum control.Pulse) {
+	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
+		p.last = now
+		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // the next says more
+	}
+}
+
+// Event hands the event on. What is told of the fill's progress shows that the agent is alive.
 func (p *pulses) Event(e result.Event) {
+	if e.Kind == "progress" {
+		p.offer(control.Pulse{Phase: "fill"})
+	}
 	if p.next != nil {
 		p.next.Event(e)
 	}

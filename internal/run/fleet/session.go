@@ -87,6 +87,24 @@ func (m *member) await(ctx context.Context, look func(*control.State) bool) erro
 	}
 }
 
+// awaitTalk is await for as long as the log is not silent for a time.
+func (m *member) awaitTalk(ctx context.Context, silence time.Duration, look func(*control.State) bool) error {
+	for {
+		var before int64
+		m.look(func(s *control.State) { before = s.Next() })
+		wait, cancel := context.WithTimeout(ctx, silence)
+		found := false
+		err := m.await(wait, func(s *control.State) bool {
+			found = look(s)
+			return found || s.Next() != before
+		})
+		cancel()
+		if err != nil || found {
+			return err
+		}
+	}
+}
+
 // look reads the state as it is now.
 func (m *member) look(read func(*control.State)) {
 	m.mu.Lock()

@@ -114,14 +114,6 @@ type Group struct {
 	AtStop []snapshot.Reached
 }
 
-// Fill is what a topic was filled with before the load.
-type Fill struct {
-	Outcome result.Fill
-	Sent    snapshot.Sent
-	Errors  map[string]int64
-	Books   []*ledger.Sender
-}
-
 // Queue is what is known of a queue that its group did not count.
 type Queue struct {
 	Settled      []*ledger.Receiver   // what was acknowledged by the application, or is a dead letter

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"slices"
 
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -19,8 +20,13 @@ type Part struct {
 	WindowEnd  *result.WindowEnd
 	Looks      []Look
 	Changes    []result.Change
-	Held       []snapshot.Backlog
-	Workers    []int // by group
+	// Held is what its groups had read and its producers had sent when the window began; nil
+	// if it was not noted.
+	Held    *Held
+	Fill    *Fill   // its share; nil if the run did not fill its topic
+	From    []int64 // where the groups began to read in each partition
+	ReadTo  []int64 // as that of Setup
+	Workers []int   // by group
 	// Producers and Consumers are how many the agent had; BeganNs is when its load began.
 	Producers, Consumers int
 	BeganNs              int64
@@ -33,6 +39,37 @@ type Part struct {
 	UsageUnknown string
 	Failed       []string
 	Warnings     []string
+}
+
+// Held is how far groups and producers of a part had come when the window began.
+type Held struct {
+	Reached [][]snapshot.Reached // by group and partition
+	AckedIn []int64              // by partition
+}
+
+// HeldBy returns how far all parts had come together; reached is nil if one did not note it.
+func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
+	for _, p := range parts {
+		if p.Held == nil {
+			return nil, nil
+		}
+		for g, of := range p.Held.Reached {
+			if g == len(reached) {
+				reached = append(reached, slices.Clone(of))
+				continue
+			}
+			for n := range of {
+				reached[g][n] = reached[g][n].Furthest(of[n])
+			}
+		}
+		for n, acked := range p.Held.AckedIn {
+			if n == len(ackedIn) {
+				ackedIn = append(ackedIn, 0)
+			}
+			ackedIn[n] += acked
+		}
+	}
+	return reached, ackedIn
 }
 
 // Clocks is how well an agent's clock was known. What is nil is not known, as after a clock
@@ -72,6 +109,7 @@ func (e *Evidence) Join(parts []Part, names []string) {
 		e.End.join(p.End)
 		e.Machine.join(p.Machine)
 		e.Seen.Changes = append(e.Seen.Changes, p.Changes...)
+		e.Fill = e.Fill.with(p.Fill)
 		if p.UsageUnknown != "" {
 			e.Machine.UsageUnknown = errors.New(names[i] + ": " + p.UsageUnknown)
 		}

@@ -15,15 +15,20 @@ import (
 
 // Producers are the workers of all parts together.
 type Producers struct {
+	// Shared is that others offer the rest of the volume, so that the measured window does
+	// not end with what is offered here. Set it before Start.
+	Shared bool
+
 	parts  parts
 	axis   *load.Axis
 	opened Opened
 	done   chan struct{}
 	spent  chan struct{} // nil: the volume has no bound
 
-	mu      sync.Mutex
-	closing bool
-	final   *snapshot.Snapshot // once they are closed
+	mu       sync.Mutex
+	closing  bool
+	spending snapshot.Spending  // once spent is closed
+	final    *snapshot.Snapshot // once they are closed
 }
 
 // offering is a part that has producers.
@@ -80,7 +85,7 @@ func (ps *Producers) Start() {
 }
 
 // awaitSpent waits until all workers have offered their shares of the volume, and
-// then ends the measured window everywhere.
+// then ends the measured window everywhere, unless others offer the rest.
 func (ps *Producers) awaitSpent() {
 	all := snapshot.Unspent
 	for _, p := range ps.parts {
@@ -96,7 +101,12 @@ func (ps *Producers) awaitSpent() {
 		}
 		all = all.Merge(o.Spending())
 	}
-	ps.endAt(all.End()) // nobody offers anything any more, whatever the end
+	ps.mu.Lock()
+	ps.spending = all
+	ps.mu.Unlock()
+	if !ps.Shared {
+		ps.endAt(all.End()) // nobody offers anything any more, whatever the end
+	}
 	close(ps.spent)
 }
 
@@ -125,6 +135,13 @@ func (ps *Producers) Done() <-chan struct{} { return ps.done }
 // Spent is closed when the load has ended because all of its volume was offered, which
 // has ended the measured window on the axis too. It is nil where the volume has no bound.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
+
+// Spending is how the volume came to its end, once Spent is closed.
+func (ps *Producers) Spending() snapshot.Spending {
+	ps.mu.Lock()
+	defer ps.mu.Unlock()
+	return ps.spending
+}
 
 // Err is why workers ended before their time: their process did.
 func (ps *Producers) Err() error { return ps.parts.err() }

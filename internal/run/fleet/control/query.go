@@ -5,8 +5,10 @@ package control
 type Agent struct {
 	Instance  uint64 // the valid one
 	Hello     Hello
+	Filled    *Filled
 	Ready     *Ready
 	Pulse     *Pulse
+	Spent     *Spent
 	Sent      *Sent
 	Snapshots int  // handed in whole
 	All       bool // the last one is among them
@@ -18,6 +20,9 @@ func (s *State) Run() int { return s.run }
 
 // Plan is that of the current run, or nil.
 func (s *State) Plan() *Plan { return s.plan }
+
+// Reading is that of the current run, or nil. The first one counts, and none follows the start.
+func (s *State) Reading() *Reading { return s.reading }
 
 // Start is that of the current run, or nil. Nobody but its instances works in the run.
 func (s *State) Start() *Start { return s.start }
@@ -48,7 +53,7 @@ func (s *State) Agent(index int) (Agent, bool) {
 		return Agent{}, false
 	}
 	return Agent{
-		Instance: a.instance, Hello: a.hello, Ready: a.of.ready, Pulse: a.of.pulse, Sent: a.of.sent,
+		Instance: a.instance, Hello: a.hello, Filled: a.of.filled, Ready: a.of.ready, Pulse: a.of.pulse, Spent: a.of.spent, Sent: a.of.sent,
 		Snapshots: a.of.snapshots, All: a.of.all, Gaps: a.gaps,
 	}, true
 }
@@ -65,6 +70,11 @@ func (s *State) Agents() map[int]Agent {
 // Missing are the indexes below of without a valid instance, in order.
 func (s *State) Missing(of int) []int {
 	return s.without(of, func(a Agent) bool { return a.Instance != 0 })
+}
+
+// Unfilled are the indexes below of that have not filled their shares of the topic, in order.
+func (s *State) Unfilled(of int) []int {
+	return s.without(of, func(a Agent) bool { return a.Filled != nil })
 }
 
 // Unready are the indexes below of that can't start the current run, in order.

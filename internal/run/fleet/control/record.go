@@ -15,9 +15,12 @@ type Kind byte
 const (
 	KindHello    Kind = iota + 1 // an agent claims its index
 	KindPlan                     // the coordinator begins a run
+	KindFilled                   // an agent has filled its share of the topic
+	KindReading                  // the coordinator says where reading a filled topic begins
 	KindReady                    // an agent can start; again after a change
 	KindStart                    // the coordinator starts the run
 	KindPulse                    // an agent's counters while it works
+	KindSpent                    // an agent has offered its share, or has read its partitions
 	KindSent                     // an agent has closed its producers
 	KindSnapshot                 // a piece of a snapshot that an agent hands in
 	KindStop                     // the coordinator ends the load early
@@ -25,7 +28,7 @@ const (
 	KindEcho                     // an agent asks for clocks, or answers
 )
 
-var kindNames = [...]string{"none", "hello", "plan", "ready", "start", "pulse", "sent", "snapshot", "stop", "end", "echo"}
+var kindNames = [...]string{"none", "hello", "plan", "filled", "reading", "ready", "start", "pulse", "spent", "sent", "snapshot", "stop", "end", "echo"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
@@ -37,11 +40,12 @@ func (k Kind) String() string {
 
 // fromCoordinator reports whether only a coordinator writes records of this kind.
 func (k Kind) fromCoordinator() bool {
-	return k == KindPlan || k == KindStart || k == KindStop || k == KindEnd
+	return k == KindPlan || k == KindReading || k == KindStart || k == KindStop || k == KindEnd
 }
 
-// Body is what a record of one kind says: [Hello], [Plan], [Ready], [Start], [Pulse],
-// [Sent], [Stop], [End] or [Echo]. A snapshot has bytes instead, see [Writer.HandIn].
+// Body is what a record of one kind says: [Hello], [Plan], [Filled], [Reading], [Ready],
+// [Start], [Pulse], [Spent], [Sent], [Stop], [End] or
+// [Echo]. A snapshot has bytes instead, see [Writer.HandIn].
 type Body interface{ Kind() Kind }
 
 // Hello is an agent's claim of an index.
@@ -75,6 +79,17 @@ type Plan struct {
 	NextWithin   time.Duration `json:"next_within_ns"`    // from the hand-in to the next plan, or the end
 }
 
+// Filled says that an agent has filled its share of the topic.
+type Filled struct {
+	AckedIn []int64 `json:"acked_in_records"` // by partition
+}
+
+// Reading says where the groups begin to read a topic that all agents have filled.
+type Reading struct {
+	From   []int64 `json:"from_offset"`              // by partition
+	ReadTo []int64 `json:"read_to_offset,omitempty"` // by partition; nil if the run has producers
+}
+
 // Ready says that an agent can start. The last one before [Start] counts.
 type Ready struct {
 	Partitions []int32 `json:"partitions"` // that its consumers own
@@ -104,6 +119,13 @@ type Pulse struct {
 	InFlight  int64  `json:"in_flight_records"`
 	AtNs      int64  `json:"at_ns"` // on the run's axis
 	Phase     string `json:"phase"`
+}
+
+// Spent says that an agent has offered its share of a bounded volume, or has read what its
+// partitions held. The measured window ends once all have said so. Times are on the run's axis.
+type Spent struct {
+	LastNs int64 `json:"last_ns"` // the last record was due, or was delivered
+	NextNs int64 `json:"next_ns"` // the first record would have been due that is not offered
 }
 
 // Sent says that an agent's producers are closed.
@@ -141,6 +163,12 @@ func (Hello) Kind() Kind { return KindHello }
 func (Plan) Kind() Kind { return KindPlan }
 
 // Kind implements Body.
+func (Filled) Kind() Kind { return KindFilled }
+
+// Kind implements Body.
+func (Reading) Kind() Kind { return KindReading }
+
+// Kind implements Body.
 func (Ready) Kind() Kind { return KindReady }
 
 // Kind implements Body.
@@ -148,6 +176,9 @@ func (Start) Kind() Kind { return KindStart }
 
 // Kind implements Body.
 func (Pulse) Kind() Kind { return KindPulse }
+
+// Kind implements Body.
+func (Spent) Kind() Kind { return KindSpent }
 
 // Kind implements Body.
 func (Sent) Kind() Kind { return KindSent }
@@ -170,12 +201,18 @@ func (r Record) decode() (any, error) {
 		body = new(Hello)
 	case KindPlan:
 		body = new(Plan)
+	case KindFilled:
+		body = new(Filled)
+	case KindReading:
+		body = new(Reading)
 	case KindReady:
 		body = new(Ready)
 	case KindStart:
 		body = new(Start)
 	case KindPulse:
 		body = new(Pulse)
+	case KindSpent:
+		body = new(Spent)
 	case KindSent:
 		body = new(Sent)
 	case KindStop:

@@ -13,11 +13,12 @@ type State struct {
 	agents      map[int]*agent
 	standings   map[uint64]Standing // of all instances that have claimed an index
 
-	run   int // from 1; 0 before the first plan
-	plan  *Plan
-	start *Start
-	stop  *Stop
-	end   *End
+	run     int // from 1; 0 before the first plan
+	plan    *Plan
+	reading *Reading
+	start   *Start
+	stop    *Stop
+	end     *End
 
 	counts [effects]int64
 }
@@ -37,8 +38,10 @@ type agent struct {
 
 // part is what an agent has said in one run.
 type part struct {
+	filled    *Filled
 	ready     *Ready
 	pulse     *Pulse
+	spent     *Spent
 	sent      *Sent
 	snapshots int
 	all       bool
@@ -182,6 +185,11 @@ func (s *State) direct(r Record, body any) Effect {
 		return Outdated
 	}
 	switch b := body.(type) {
+	case *Reading:
+		if s.start != nil || s.reading != nil {
+			return Outdated
+		}
+		s.reading = b
 	case *Start:
 		switch {
 		case s.plan == nil || s.start != nil || s.stop != nil:
@@ -205,7 +213,7 @@ func (s *State) direct(r Record, body any) Effect {
 
 // begin begins a run: of the one before, only who is who remains.
 func (s *State) begin(run int, p *Plan) {
-	s.run, s.plan, s.start, s.stop = run, p, nil, nil
+	s.run, s.plan, s.reading, s.start, s.stop = run, p, nil, nil, nil
 	s.coordinator.gaps = 0
 	for _, a := range s.agents {
 		a.gaps, a.of = 0, part{}
@@ -233,6 +241,11 @@ func (s *State) names(b *Start) bool {
 // hear folds what the valid instance of an index says of the run.
 func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	switch b := body.(type) {
+	case *Filled:
+		if s.start != nil || s.reading != nil {
+			return Outdated, nil
+		}
+		a.of.filled = b
 	case *Ready:
 		if s.start != nil {
 			return Outdated, nil
@@ -241,6 +254,11 @@ func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	case *Echo:
 	case *Pulse:
 		a.of.pulse = b
+	case *Spent:
+		if s.start == nil {
+			return Outdated, nil
+		}
+		a.of.spent = b
 	case *Sent:
 		if s.start == nil {
 			return Outdated, nil
