@@ -97,10 +97,11 @@ func TestAgentsInNamespaces(t *testing.T) {
 	if err != nil || len(runs) != 1 {
 		t.Fatalf("the runs are %v, %v", runs, err)
 	}
-	r, err := result.Read(filepath.Dir(runs[0]))
+	recorded, err := result.Read(filepath.Dir(runs[0]))
 	if err != nil {
 		t.Fatal(err)
 	}
+	r := recorded.Run
 	e2e := r.Time["e2e_service_time"]
 	t.Logf("e2e service time: min %d, p50 %d, p99 %d ns, within %d ns", e2e.MinNs, e2e.P50Ns, e2e.P99Ns, e2e.ErrorNs)
 	if e2e.ErrorNs <= 0 || e2e.MinNs+e2e.ErrorNs < 0 || e2e.Count == 0 {
