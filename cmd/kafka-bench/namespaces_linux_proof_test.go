@@ -38,9 +38,16 @@ func TestAgentsInNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root makes namespaces")
 	}
-	program := filepath.Join(t.TempDir(), "kafka-bench")
-	if out, err := exec.Command("go", "build", "-o", program, ".").CombinedOutput(); err != nil {
-		t.Fatalf("%v: %s", err, out)
+	program, err := os.Executable()
+	if err != nil {
+		t.Fatal(err)
+	}
+	if userCache != "" {
+		t.Setenv("XDG_CACHE_HOME", userCache) // where Kafka is
+	}
+	as := func(cmd *exec.Cmd, arguments ...string) *exec.Cmd {
+		cmd.Env = append(os.Environ(), childVariable+"="+strings.Join(arguments, "\n"))
+		return cmd
 	}
 	joinNamespaces(t)
 	k := brokerOnBridge(t)
@@ -53,9 +60,9 @@ func TestAgentsInNamespaces(t *testing.T) {
 	said := make([]strings.Builder, len(aheads))
 	agents := make([]*exec.Cmd, len(aheads))
 	for i, ahead := range aheads {
-		agents[i] = exec.CommandContext(ctx, "ip", "netns", "exec", netspace(i),
-			"unshare", "--time", "--monotonic", strconv.FormatInt(ahead, 10), "--fork", "--kill-child",
-			program, "agent", "--session", "proof", "--index", strconv.Itoa(i), "--of", strconv.Itoa(len(aheads)),
+		agents[i] = as(exec.CommandContext(ctx, "ip", "netns", "exec", netspace(i),
+			"unshare", "--time", "--monotonic", strconv.FormatInt(ahead, 10), "--fork", "--kill-child", program),
+			"agent", "--session", "proof", "--index", strconv.Itoa(i), "--of", strconv.Itoa(len(aheads)),
 			"--brokers", strings.Join(k.Bootstrap(), ","), "--key", key, "--spool", t.TempDir(), "--clock", "echo")
 		agents[i].Stdout, agents[i].Stderr = &said[i], &said[i]
 		if err := agents[i].Start(); err != nil {
@@ -63,10 +70,14 @@ func TestAgentsInNamespaces(t *testing.T) {
 		}
 	}
 	out := t.TempDir()
-	lead := exec.CommandContext(ctx, program, "run", scenarioFile(t, apartYAML), "--senders", "1", "--receivers", "2",
-		"--brokers", strings.Join(k.Bootstrap(), ","), "--session", "proof", "--key", key, "--out", out)
+	lead := as(exec.CommandContext(ctx, program), "run", scenarioFile(t, apartYAML), "--senders", "1", "--receivers", "2",
+		"--brokers", strings.Join(k.Bootstrap(), ","), "--session", "proof", "--key", key, "--out", out,
+		"--cluster-id", k.Info().ID)
 	text, err := lead.CombinedOutput()
 	t.Logf("%s", text)
+	if err != nil {
+		cancel() // the agents would wait for another
+	}
 	for i, cmd := range agents {
 		if ended := cmd.Wait(); ended != nil {
 			t.Errorf("agent %d: %v", i, ended)
@@ -140,7 +151,8 @@ func scenarioFile(t *testing.T, yaml string) string {
 func joinNamespaces(t *testing.T) {
 	remove := func() {
 		for i := range aheads {
-			_ = exec.Command("ip", "netns", "delete", netspace(i)).Run() // with its end of the cable, and so the other
+			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // at once: that of a namespace takes a while
+			_ = exec.Command("ip", "netns", "delete", netspace(i)).Run()
 		}
 		_ = exec.Command("ip", "link", "delete", proofBridge).Run()
 	}
