@@ -181,7 +181,7 @@ func (k *Kafka) places() ([]place, error) {
 	}
 	places := make([]place, n)
 	for i := range places {
-		places[i] = place{id: int32(i + 1), port: picked[i]}
+		places[i] = place{id: int32(i + 1), host: k.opts.Host, port: picked[i]}
 		if i < voters {
 			places[i].controllerPort = picked[n+i]
 		}

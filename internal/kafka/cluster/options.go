@@ -47,6 +47,9 @@ type KafkaOptions struct {
 	// Ports are the ports for clients, one for each broker; empty picks free
 	// ones.
 	Ports []int
+	// Host is the address of this machine that brokers listen on for clients; "" is
+	// 127.0.0.1. For tests with clients in other network namespaces.
+	Host string
 	// Keep leaves the cluster's folder in place after Stop.
 	Keep bool
 	// Progress is told, in short sentences, what takes time; it may be nil.
@@ -72,6 +75,9 @@ func (o KafkaOptions) withDefaults() KafkaOptions {
 		if o.Brokers == 1 {
 			o.HeapBytes = heapAloneBytes
 		}
+	}
+	if o.Host == "" {
+		o.Host = host
 	}
 	if o.pickPorts == nil {
 		o.pickPorts = freePorts

@@ -1,6 +1,7 @@
 package cluster
 
 import (
+	"cmp"
 	"fmt"
 	"maps"
 	"slices"
@@ -60,12 +61,13 @@ type layout struct {
 // place is one broker in a layout.
 type place struct {
 	id             int32
+	host           string
 	port           int // for clients and other brokers
 	controllerPort int // 0 for a broker that is not a controller
 	metricsPort    int // of its agent; 0 without one
 }
 
-func (p place) addr() string { return fmt.Sprintf("%s:%d", host, p.port) }
+func (p place) addr() string { return fmt.Sprintf("%s:%d", cmp.Or(p.host, host), p.port) }
 
 // voters is the controller quorum as Kafka's configuration names it. A static
 // quorum needs nothing but this; a dynamic one (KIP-853) would have to be

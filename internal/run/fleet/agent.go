@@ -172,6 +172,7 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		own: p.plan.Placement == bench.Own && s.Consume.Consumers > 0, clock: a.clock,
 		started: make(chan bench.Started, 1), spool: spool, interrupt: make(chan struct{}),
 	}
+	l.tell = a.tell
 	l.clocks, l.owns, l.wanted = a.clocks, make(chan []int32, 1), wanted(p.plan, s, a.Index)
 	go l.getReady()
 	go l.follow(p.record.ReadyWithin + startGrace)

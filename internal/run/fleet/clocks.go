@@ -285,6 +285,15 @@ func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	return s
 }
 
+// tell says which offsets were chosen that are not exact.
+func (s *seenClocks) tell(say func(format string, args ...any)) {
+	for _, w := range s.all {
+		if b, _ := s.clocks.at(w.agent, s.zeroNs); !s.clocks.exact(w.agent) {
+			say("the clock of agent %d is ahead by %d ns, within %d ns", w.agent, w.used, b.ErrorNs)
+		}
+	}
+}
+
 // watch looks at the proofs before they are forgotten.
 func (s *seenClocks) watch(ctx context.Context) {
 	for ctx.Err() == nil {

@@ -31,6 +31,7 @@ type link struct {
 
 	started chan bench.Started
 	spool   *spool
+	tell    func(format string, args ...any)
 	clocks  *clocks
 	wanted  []int        // the agents whose clocks the part needs
 	owns    chan []int32 // its partitions, the newest
@@ -137,6 +138,7 @@ func (l *link) follow(deadline time.Duration) {
 	for _, w := range l.seen.all {
 		s.ShiftsNs[w.agent] = start.ClocksNs[w.agent] - w.used - zero
 	}
+	l.seen.tell(l.tell)
 	go l.seen.watch(l.ctx)
 	if l.own {
 		for p, owner := range start.Owners {
