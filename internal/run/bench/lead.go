@@ -36,11 +36,13 @@ type Fleet interface {
 	Make(ctx context.Context, plan Plan, watch FleetWatch) (Handed, error)
 }
 
-// FleetWatch is told how the agents get on, from one goroutine.
+// FleetWatch is told how the agents get on.
 type FleetWatch struct {
 	// Started tells in which time the measured window begins.
 	Started func(in time.Duration)
 	Event   func(result.Event)
+	// Pulse tells what the agents count while the load runs.
+	Pulse func(result.Pulse)
 	// Interrupt asks the agents to end the run early when it is closed.
 	Interrupt <-chan struct{}
 }
@@ -65,7 +67,9 @@ type Agent struct {
 	// may have been off then; nil is not known.
 	Partitions   int
 	ClockErrorNs *int64
-	Host     result.Host
+	Host         result.Host
+	// Reasons are why the run is invalid because of it, as far as it is known without its part.
+	Reasons []string
 }
 
 // lead makes a run whose parts a fleet makes.
@@ -86,7 +90,8 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
 		Started:   func(in time.Duration) { r.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
-		Event:     r.journal.Event,
+		Event:     r.journal.Stamp,
+		Pulse:     r.pulse,
 		Interrupt: cfg.Interrupt,
 	})
 	if err != nil {
@@ -97,6 +102,17 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	r.lag.Look(ctx) // after the last commit of all
 	return r.conclude(plan, handed)
 }
+
+// pulse tells who watches what the agents count.
+func (r *run) pulse(p result.Pulse) {
+	if w, follows := r.cfg.Watch.(PulseWatcher); follows {
+		w.Pulse(p)
+	}
+}
+
+// PulseWatcher is an observe.Watcher that also follows the agents of a run. Pulse is called
+// from another goroutine than the other methods.
+type PulseWatcher interface{ Pulse(result.Pulse) }
 
 // share returns what all agents are told.
 func (r *run) share() (Plan, error) {
@@ -203,7 +219,7 @@ func agentsOf(handed Handed, parts []left) []result.Agent {
 	all := make([]result.Agent, len(handed.Agents))
 	for i, a := range handed.Agents {
 		all[i] = result.Agent{Index: i, Instance: fmt.Sprintf("%016x", a.Instance), HostName: a.HostName, Host: a.Host,
-			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs}
+			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs, Reasons: a.Reasons}
 	}
 	for _, p := range parts {
 		a, sent := &all[p.index], p.final.Sent[1]

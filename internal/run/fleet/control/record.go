@@ -107,7 +107,7 @@ type Pulse struct {
 // Sent says that an agent's producers are closed.
 type Sent struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
-	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not, or was told to
 }
 
 // Stop ends the load early.
@@ -118,6 +118,8 @@ type Stop struct {
 // End ends the session.
 type End struct {
 	Reason string `json:"reason,omitempty"` // empty if all went well
+	// Refused says by index why agents do not fit to the coordinator.
+	Refused map[int]string `json:"refused,omitempty"`
 }
 
 // Kind implements Body.
