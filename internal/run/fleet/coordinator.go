@@ -141,8 +141,10 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
 	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
-	if err := ctx.Err(); err != nil {
-		return bench.Handed{}, err
+	if err := ctx.Err(); err != nil { // the agents are to end before their topic does
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
 	}
 	return c.handed(missing)
 }
