@@ -56,14 +56,18 @@ FAST := -count=1 -vet=off -ldflags='-s -w'
 quick: bin/tools/tier vet ## everything that needs no JVM and no real clock: a minute on two idle cores, once built
 	$(TIER) $(FAST) -tags $(TAGS_QUICK) -short ./...
 
-test: bin/tools/tier ## what CI runs, in about five minutes: quick's tests and those on one real Kafka, cross-compiling, librdkafka
+test: bin/tools/tier ## what CI runs, in about five minutes: quick's tests and those on one real Kafka, cross-compiling, Kubernetes, librdkafka
 	@$(TIER) -check
 	@$(MAKE) --no-print-directory build vet
 	$(TIER) -kafka $(FAST) -tags $(TAGS_FULL) -timeout 10m ./...
 	GOOS=darwin GOARCH=arm64 $(GO) build -o /dev/null ./cmd/kafka-bench
+	cd deploy/kubernetes/check && $(GO) test -count=1 ./...
 ifneq ($(COMPILER),)
 	$(WITH_C) $(TIER) $(FAST) -tags $(TAGS_FULL),librdkafka -timeout 10m $(PKGS_C:./cmd/kafka-bench=./internal/kafka/driver/drivertest)
 endif
+
+image: bin/tools/image ## the container image for linux/amd64 and linux/arm64: build/kafka-bench.tar, an OCI layout
+	@bin/tools/image -version '$(VERSION)'
 
 ui: tool ## the pages in a real browser: needs Node 20 and Chromium (SCREENSHOTS=1: pictures of them, in build/ui/screenshots)
 	@cd ui && node check.js && npm ci --silent && node setup.js && SCREENSHOTS=$(SCREENSHOTS) node --test --test-reporter=spec --test-concurrency=2 tests/

@@ -178,8 +178,9 @@ var walls = map[string][]string{
 	},
 	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
-		"internal/kafka/driver", "internal/load", "internal/measure/snapshot", "internal/plan/scenario", "internal/result",
-		"internal/run/bench", "internal/run/fleet/control", "internal/run/observe",
+		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
+		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
+		"internal/run/observe",
 	},
 	"internal/run/fleet/control": {"internal/result"},
 	"internal/run/fleet/topic":   {"internal/kafka/access", "internal/kafka/cluster", "internal/run/fleet/control"},
@@ -243,7 +244,7 @@ var walls = map[string][]string{
 	// Wiring. Only here are concrete drivers named.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
-		"internal/kafka/access", "internal/run/bench", "internal/run/judge", "internal/run/observe", "internal/run/remote", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
+		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/remote", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/kafka/driver/franz", "internal/kafka/driver/librdkafka", "internal/kafka/driver/sarama", "internal/kafka/driver/segmentio", "internal/result/figure", "internal/result/foreign", "internal/measure/latency", "internal/run/peers", "internal/kafka/probe",
 		"internal/show/analysis", "internal/show/chart", "internal/show/drawvg", "internal/show/campaigns", "internal/show/compared", "internal/show/layout", "internal/show/pages", "internal/show/report", "internal/show/web", "internal/result", "internal/result/outcome", "internal/plan/scenario", "internal/run/search", "internal/measure/stats", "internal/plan/unit",
 	},
@@ -253,7 +254,7 @@ var walls = map[string][]string{
 // they may import anything, and no shipped package imports them.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
-	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/result/resulttest", "internal/show/showtest",
+	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/run/fleet/echo/echotest", "internal/result/resulttest", "internal/show/showtest",
 	"kmq/internal/conformance", "kmq/internal/crash",
 }
 

@@ -36,6 +36,8 @@ type agentFlags struct {
 	// that process's own.
 	local      bool
 	keepTopics bool
+	clock      string
+	at         string // where others ask for the clock
 }
 
 // completionIndex is where Kubernetes says which of a Job's pods a process is in.
@@ -75,6 +77,11 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	f.BoolVar(&flags.local, "local", false, "end with standard input, and leave nothing behind then")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the run's topic then")
 	_, _ = f.MarkHidden("local"), f.MarkHidden("keep-topics")
+	f.StringVar(&flags.clock, "clock", clockAuto,
+		"how the clocks of agents are compared: auto (agents of one machine have one clock, others ask by UDP),"+
+			" echo (all ask by UDP), kafka (over the session's topic; the error is some ms)")
+	f.StringVar(&flags.at, "clock-addr", "",
+		"`HOST:PORT` for the UDP questions of other agents (default: any port of the address that leads to the brokers)")
 	c.AddCommand(&cobra.Command{
 		Use: "key", Short: "Print a new key for a session", Example: "  kafka-bench agent key > session.key", Args: cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -101,7 +108,7 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 		faults = append(faults, fmt.Errorf("--index %q: give one of 0 to %d, another to each agent", f.index, max(1, f.of)-1))
 	}
 	key, err = readKey(f.key)
-	faults = append(faults, err, keyNeeded(f.key, f.brokers))
+	faults = append(faults, err, keyNeeded(f.key, f.brokers), f.checkClock())
 	served, err = f.metrics.options()
 	faults = append(faults, err, result.CheckWritable(f.spool))
 	return index, key, served, errors.Join(faults...)
@@ -141,6 +148,10 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 		return err
 	}
 	defer log.Close()
+	clock, err := flags.openClock()
+	if err != nil {
+		return err
+	}
 	shown := &watched{warn: tell}
 	if served.Metrics != nil {
 		if err := shown.start(served); err != nil {
@@ -157,7 +168,7 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	hostName, _ := os.Hostname() // "" is one that does not say
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
-		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell,
+		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,
 		Plans: func(p bench.Plan) { last = p },
 		Bench: bench.Config{
 			Cluster: c, Out: spool, Tool: tool(), Interrupt: interrupt, Probes: flags.in.probes, Watch: partWatcher{shown.pages},

@@ -220,7 +220,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 		}
 	}()
 	var agents func(context.Context, cluster.Cluster) (bench.Fleet, error)
-	if r.fleet.agents > 0 {
+	if r.fleet.of() > 0 {
 		s := &session{flags: r.fleet, engine: r.flags, tell: r.progress}
 		agents = s.on
 		defer func() { err = errors.Join(err, s.close()) }()

@@ -28,6 +28,8 @@ import (
 // fleetFlags say which agents make the runs.
 type fleetFlags struct {
 	agents      int // 0: this process makes the runs
+	senders     int // with receivers, in place of agents
+	receivers   int
 	local       bool
 	session     string
 	key         string // the file that it is in
@@ -38,16 +40,37 @@ type fleetFlags struct {
 func addFleet(c *cobra.Command, flags *fleetFlags) {
 	f := c.Flags()
 	f.IntVar(&flags.agents, "agents", 0, "how many agents (kafka-bench agent) make each run together, 1 to 1000; 0 is none")
+	f.IntVar(&flags.senders, "senders", 0, "how many agents only send: the first ones; with --receivers, in place of --agents")
+	f.IntVar(&flags.receivers, "receivers", 0, "how many agents only receive: those after the senders")
 	f.BoolVar(&flags.local, "local-agents", false, "start the agents here, as processes of their own")
 	f.StringVar(&flags.session, "session", "", "the name by which the agents find the run (default: a new one, which is printed)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key (kafka-bench agent key); required unless the cluster is on this machine")
 	f.StringVar(&flags.placement, "placement", bench.Own,
-		"own: agents send to the partitions that their own consumers have; any: to all")
+		"own: agents send to the partitions that their own consumers have; any: to all; apart: as --senders and --receivers say")
 	f.DurationVar(&flags.joinTimeout, "join-timeout", 5*time.Minute, "how long to wait for all agents")
 }
 
 // maxAgents bounds the agents of a run.
 const maxAgents = 1000
+
+// apart reports whether some agents send and the others receive.
+func (f fleetFlags) apart() bool { return f.senders != 0 || f.receivers != 0 }
+
+// of is how many agents there are; 0 is none.
+func (f fleetFlags) of() int {
+	if f.apart() {
+		return f.senders + f.receivers
+	}
+	return f.agents
+}
+
+// placed is how the agents share the work.
+func (f fleetFlags) placed() string {
+	if f.apart() {
+		return bench.Apart
+	}
+	return f.placement
+}
 
 // check finds what of the flags does not go together, and which scenarios agents cannot make.
 func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
@@ -57,19 +80,25 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 			faults = append(faults, fmt.Errorf(format, args...))
 		}
 	}
-	if f.agents == 0 {
+	if f.apart() {
+		refuse(f.senders < 1 || f.receivers < 1, "--senders %d --receivers %d: give at least one of each", f.senders, f.receivers)
+		refuse(f.agents != 0 && f.agents != f.of(), "--agents %d: leave it out, because --senders and --receivers are %d", f.agents, f.of())
+	}
+	if f.of() == 0 {
 		refuse(f.local, "--local-agents needs --agents, how many to start")
 		refuse(f.session != "" || f.key != "", "--session and --key are for --agents; leave them out, or say how many agents there are")
 		return errors.Join(faults...)
 	}
-	refuse(f.agents < 1 || f.agents > maxAgents, "--agents %d: give 1 to %d", f.agents, maxAgents)
+	refuse(f.of() < 1 || f.of() > maxAgents, "%d agents: give 1 to %d", f.of(), maxAgents)
 	refuse(len(engine.brokers) == 0 && !f.local, "--agents needs --brokers, the cluster under test, or --local-agents")
-	refuse(f.placement != bench.Own && f.placement != bench.Any, "--placement %s: choose own or any", f.placement)
+	refuse(f.placement == bench.Apart && !f.apart(), "--placement apart needs --senders and --receivers, how many agents do what")
+	refuse(f.placement != bench.Own && f.placement != bench.Any && f.placement != bench.Apart, "--placement %s: choose own, any or apart", f.placement)
+	refuse(f.placement == bench.Any && f.apart(), "--placement any: every agent sends and receives; leave it out, or --senders and --receivers")
 	refuse(f.joinTimeout <= 0, "--join-timeout %v: give more than 0", f.joinTimeout)
 	refuse(f.key == "" && !f.local && !loopback(engine.brokers),
 		"--agents on a cluster of other machines needs --key FILE: make one with kafka-bench agent key > session.key, and give it to all agents")
 	for _, s := range scenarios {
-		if err := fleet.Check(s, max(1, f.agents), f.placement); err != nil {
+		if err := fleet.Check(s, max(1, f.of()), f.senders, f.placed()); err != nil {
 			faults = append(faults, campaign.Failure(s, err))
 		}
 	}
@@ -164,13 +193,13 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	s.at = at
 	s.lead = fleet.Open(fleet.Config{
 		Session: fleet.Session{Name: name, Log: s.topic, Topic: s.topic.ID(), Key: key},
-		Of:      s.flags.agents, Placed: s.flags.placement, Tool: tool(), ClusterID: c.Info().ID,
+		Of:      s.flags.of(), Placed: s.flags.placed(), Senders: s.flags.senders, Tool: tool(), ClusterID: c.Info().ID,
 		JoinTimeout: s.flags.joinTimeout, Spool: s.spool, Tell: s.tell,
 	})
 	if s.flags.local {
 		return s.lead, s.startLocal(name, at)
 	}
-	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.agents-1,
+	s.tell(fmt.Sprintf("start the agents 0 to %d, each on its machine: %s", s.flags.of()-1,
 		strings.Join(s.command(name, at, "INDEX"), " ")))
 	return s.lead, nil
 }
@@ -178,7 +207,7 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 // command is how an agent is started.
 func (s *session) command(name, at, index string) []string {
 	words := []string{
-		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.agents), "--brokers", at,
+		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.of()), "--brokers", at,
 	}
 	if s.engine.access != "" {
 		words = append(words, "--command-config", s.engine.access)
@@ -202,7 +231,7 @@ func (s *session) close() error {
 	var failed error
 	if s.lead != nil {
 		failed = s.lead.Close(ctx, "")
-		failed = errors.Join(failed, s.endLocal(filepath.Join(s.engine.out, s.lead.RunID())))
+		failed = errors.Join(failed, s.endLocal())
 	}
 	failed = errors.Join(failed, s.topic.Delete(ctx))
 	s.topic.Close()

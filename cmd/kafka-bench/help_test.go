@@ -58,7 +58,7 @@ func TestHelp(t *testing.T) {
 
 // needsCluster are the commands whose examples start or seek a cluster, or go on until they are
 // interrupted.
-var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve"}
+var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
 
 // TestExamples runs every example that needs no cluster, and takes the others as
 // far as their flags, their arguments and their scenarios.

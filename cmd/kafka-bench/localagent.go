@@ -65,7 +65,7 @@ func (s *session) startLocal(name, at string) error {
 	if err != nil {
 		return fmt.Errorf("finding the program's own file: %w", err)
 	}
-	for i := range s.flags.agents {
+	for i := range s.flags.of() {
 		words := append(s.command(name, at, strconv.Itoa(i)), "--spool", s.spool, "--local")
 		if s.engine.keepTopics {
 			words = append(words, "--keep-topics")
@@ -111,7 +111,8 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 // endLocal waits for the ends of the agents, and kills those that do not end. What was said by one that
 // failed goes to the folder of the session's last run, if that was saved; the coordinator's error
 // has its last words.
-func (s *session) endLocal(dir string) (failed error) {
+func (s *session) endLocal() (failed error) {
+	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is a good one
 	late := time.After(endTimeout)
 	for i, a := range s.local {
 		select {
@@ -125,10 +126,10 @@ func (s *session) endLocal(dir string) (failed error) {
 		if a.err == nil {
 			continue
 		}
-		if _, err := os.Stat(dir); err != nil || s.lead.RunID() == "" {
+		if len(dirs) != 1 || s.lead.RunID() == "" {
 			continue
 		}
-		err := os.WriteFile(filepath.Join(dir, fmt.Sprintf("agent-%d.log", i)), a.said.all(), 0o644)
+		err := os.WriteFile(filepath.Join(dirs[0], fmt.Sprintf("agent-%d.log", i)), a.said.all(), 0o644)
 		failed = errors.Join(failed, err)
 	}
 	return failed

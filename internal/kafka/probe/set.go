@@ -8,7 +8,10 @@ import (
 // Set is what a run learns of the machine while it measures: its own use of the
 // runtime, the processes and devices, and what codecs cost here. The zero value
 // reads all of it. What a Set does not know is nil or absent in the run's result.
-type Set struct{ unknown bool }
+type Set struct {
+	unknown bool
+	clock   func() int64 // nil: see Clock
+}
 
 // Unknown returns a Set that knows nothing, for runs in virtual time: CPU seconds
 // of the machine cannot be divided by seconds of such a run, and a loop that
@@ -67,8 +70,15 @@ func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 // Clock reads the clock that this process shares with others of the machine, in
 // nanoseconds; nil is the kernel's. In virtual time it is Go's.
 func (s Set) Clock() func() int64 {
-	if s.unknown {
+	if s.clock == nil && s.unknown {
 		return func() int64 { return time.Now().UnixNano() }
 	}
-	return nil
+	return s.clock
+}
+
+// WithClock returns a Set whose Clock is read by this function: in virtual time each process
+// may have a clock of its own.
+func (s Set) WithClock(read func() int64) Set {
+	s.clock = read
+	return s
 }

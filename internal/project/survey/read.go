@@ -39,7 +39,7 @@ func shipped(folder string) bool {
 	switch {
 	case folder == "internal/project", strings.HasPrefix(folder, "internal/project/"):
 		return false
-	case folder == "kmq/internal/conformance", folder == "kmq/internal/crash":
+	case folder == "kmq/internal/conformance", folder == "kmq/internal/crash", strings.HasPrefix(folder, "deploy/"):
 		return false
 	}
 	return !strings.HasSuffix(folder, "test")

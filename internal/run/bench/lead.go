@@ -28,9 +28,11 @@ import (
 // nothing by itself: it prepares topic and groups, has the agents make their parts, and
 // concludes the run from what they hand in.
 type Fleet interface {
-	// Parts is how many agents there are, and Placement how they share the work.
+	// Parts is how many agents there are, and Placement how they share the work: with Apart,
+	// the first so many Senders send.
 	Parts() int
 	Placement() string
+	Senders() int
 	// Make has the agents make the run, and returns what they handed in. An error means
 	// that the run did not start.
 	Make(ctx context.Context, plan Plan, watch FleetWatch) (Handed, error)
@@ -128,6 +130,7 @@ func (r *run) share() (Plan, error) {
 		RunID: r.id(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
 		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
 		From: r.from, ReadTo: r.readTo, Parts: r.cfg.Fleet.Parts(), Placement: r.cfg.Fleet.Placement(),
+		Senders: r.cfg.Fleet.Senders(),
 		Cluster: clusterOf(r.cfg), Tool: r.cfg.Tool, Warnings: r.warnings,
 	}, nil
 }
@@ -184,6 +187,11 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		return nil, err
 	}
 	e.Groups = r.groupsOf(e.Sent)
+	for i, p := range parts {
+		if crossed(p.final) > 0 {
+			e.Cross(names[i], p.Clocks)
+		}
+	}
 	e.Join(lefts, names)
 	r.axis.EndAt(e.EndNs)
 	r.startedNs, r.finishedNs, r.interrupted = e.StartedNs, e.FinishedNs, e.Interrupted
@@ -198,10 +206,16 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 		return nil, err
 	}
 	if plan.Placement != Own {
-		r.plan.unknown = append(r.plan.unknown, "intervals.time_lag_ns")
+		r.plan.unknown = append(r.plan.unknown, "lag.time_lag_peak_ns", "intervals.time_lag_ns")
 	}
 	e.Setup = r.setup()
 	e.Info.StartedAt, e.Info.Host, e.Info.Cluster, e.Info.Driver = first.StartedAt, first.Host, plan.Cluster, first.Driver
+	for _, p := range lefts {
+		if e.Info.Driver.Consumer == nil { // those that send have none
+			e.Info.Driver.Consumer = p.Info.Driver.Consumer
+		}
+	}
+	e.Info.Placement = plan.Placement
 	e.AckedIn = r.withFill(e.Sent.Behind.AckedIn)
 	for _, what := range missing {
 		e.Failed.Producers = cmp.Or(e.Failed.Producers, errors.New(what))
@@ -212,6 +226,14 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	}
 	e.Warnings, e.Failed.Journal = slices.Concat(r.warnings, e.Warnings), r.journal.Failed()
 	return r.save(e)
+}
+
+// crossed is how many records a part has received that another one had sent.
+func crossed(s snapshot.Snapshot) (records int64) {
+	for _, g := range s.Groups {
+		records += g.Received.Crossed
+	}
+	return records
 }
 
 // agentsOf returns all agents with their parts of the books.
@@ -225,10 +247,10 @@ func agentsOf(handed Handed, parts []left) []result.Agent {
 		a, sent := &all[p.index], p.final.Sent[1]
 		a.HandedIn, a.Producers, a.Consumers, a.StartedNs = true, p.Producers, p.Consumers, &p.BeganNs
 		a.Counts = &result.AgentCounts{Scheduled: sent.Scheduled, Admitted: sent.Admitted, Acked: sent.Acked}
+		a.ClockErrorNs, a.Counts.Crossed = p.Clocks.StartErrorNs, crossed(p.final)
 		for _, g := range p.final.Groups {
 			a.Counts.Delivered += g.Received.DeliveredInWindow
 			a.Counts.Unique += g.Received.UniqueInWindow
-			a.Counts.Crossed += g.Received.Crossed
 		}
 		a.PacerLatenessP99Ns, a.Process = p.PacerLatenessP99Ns, &p.Machine.Process
 	}

@@ -67,11 +67,11 @@ func (r *run) observe() {
 	if r.faults.replicas != nil {
 		r.observer.Start(r.faults.replicas)
 	}
-	if len(r.groups) == 0 {
+	if !r.consumed() {
 		return
 	}
 	r.changes.StartedNs = r.startedNs
-	if all := observe.PlannedChanges(s.Consume); len(all) > 0 {
+	if all := observe.PlannedChanges(s.Consume); len(all) > 0 && len(r.groups) > 0 {
 		r.observer.Go(func(context.Context) { r.changes.Watch(r.observer, all) })
 		if s.Backpressure.Gates() {
 			r.observer.Go(func(context.Context) { r.looks.Watch(r.observer) })

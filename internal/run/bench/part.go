@@ -7,10 +7,12 @@ import (
 	"fmt"
 	"slices"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/load"
+	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -37,6 +39,7 @@ type Plan struct {
 
 	Parts     int
 	Placement string
+	Senders   int // with Apart, the first so many parts send; otherwise 0
 	Cluster   result.Cluster
 	Tool      result.Tool
 	Warnings  []string
@@ -55,8 +58,22 @@ const (
 
 // Workers returns the numbers of the producers, and the members of each group, that a part has.
 func (p Plan) Workers(s scenario.Scenario, part int) (producers, members []int) {
-	return remote.Split(s.Load.Producers, s.Load.Clients, p.Parts)[part],
-		remote.Split(s.Consume.Consumers, 0, p.Parts)[part]
+	if p.Placement != Apart {
+		return remote.Split(s.Load.Producers, s.Load.Clients, p.Parts)[part],
+			remote.Split(s.Consume.Consumers, 0, p.Parts)[part]
+	}
+	if part < p.Senders {
+		return remote.Split(s.Load.Producers, s.Load.Clients, p.Senders)[part], nil
+	}
+	return nil, remote.Split(s.Consume.Consumers, 0, p.Parts-p.Senders)[part-p.Senders]
+}
+
+// gates is how many parts have producers, each with a gate.
+func (p Plan) gates() int {
+	if p.Placement == Apart {
+		return p.Senders
+	}
+	return p.Parts
 }
 
 // Link is how a part of a run talks to the other parts, and to who concludes the run.
@@ -72,12 +89,18 @@ type Link interface {
 	// HandIn takes a snapshot of the part: one at the end of each interval, and one of the
 	// end, whose Told is a judge.Part.
 	HandIn(snapshot.Snapshot) error
+	// Clocks waits until it is known how well the clocks were known from the start until
+	// now, or until it is not to be found out any more.
+	Clocks(ctx context.Context) judge.Clocks
 }
 
 // Started is what a part is told when its run starts.
 type Started struct {
 	Zero load.Zero // on the clock of the part's machine
 	Into []int32   // the partitions that its producers send to; nil is all
+	// ShiftsNs is, by part, what to add to a time of its axis so that it is the same moment
+	// on the axis of this part. Parts that send nothing have any.
+	ShiftsNs []int64
 }
 
 // Interval is what a snapshot of an interval has beside its counts, as JSON in Told.
@@ -92,8 +115,9 @@ type part struct {
 	number int
 	link   Link
 	events eventLog
-	handed uint64  // snapshots
-	total  []int64 // what all parts had acknowledged in each partition, once it is known
+	handed uint64          // snapshots
+	total  []int64         // what all parts had acknowledged in each partition, once it is known
+	shifts []*atomic.Int64 // by part: see Started
 }
 
 // first reports whether the part sees for all what only one has to see.
@@ -103,7 +127,10 @@ func (p *part) first() bool { return p.number == 0 }
 // below cfg.Out as that of any run, without a result. An error means that the part did not
 // hand in everything; what it did before the start has left nothing behind.
 func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) error {
-	p := &part{plan: plan, number: number, link: link}
+	p := &part{plan: plan, number: number, link: link, shifts: make([]*atomic.Int64, plan.Parts)}
+	for i := range p.shifts {
+		p.shifts[i] = &atomic.Int64{}
+	}
 	if cfg.Scenario.Name == "" {
 		s, err := scenario.Parse("the run's scenario", plan.Scenario)
 		if err != nil {
@@ -129,7 +156,25 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 	if err := ctx.Err(); err != nil {
 		return fmt.Errorf("the part in %s was abandoned: %w", r.writer.Dir(), err)
 	}
-	return r.handIn()
+	return r.handIn(ctx)
+}
+
+// offsets are those of the producers of all other parts; nil if there are none.
+func (r *run) offsets() receive.Offsets {
+	if r.part == nil {
+		return nil
+	}
+	all := make(receive.Offsets, r.cfg.Scenario.Load.Producers+r.cfg.Scenario.Fillers())
+	for part, shift := range r.part.shifts {
+		if part == r.part.number {
+			continue
+		}
+		producers, _ := r.part.plan.Workers(r.cfg.Scenario, part)
+		for _, number := range producers {
+			all[number] = shift
+		}
+	}
+	return all
 }
 
 // useTopic uses the topic and the groups that the plan names.
@@ -166,6 +211,9 @@ func (r *run) awaitStart(ctx context.Context) error {
 			}
 			if s.Into != nil {
 				r.producers.Restrict(s.Into)
+			}
+			for i, ns := range s.ShiftsNs {
+				r.part.shifts[i].Store(ns)
 			}
 			r.journal.Adopt(s.Zero)
 			return nil
@@ -224,7 +272,7 @@ func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 }
 
 // handIn hands in what is final.
-func (r *run) handIn() error {
+func (r *run) handIn(ctx context.Context) error {
 	peaks := r.intervals.Peaks()
 	e := r.evidence(judge.Setup{})
 	machine := r.machine.Between(r.atStart, r.atEnd, e.AckedInWindow(), peaks)
@@ -234,6 +282,7 @@ func (r *run) handIn() error {
 		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.held, Machine: machine, Warnings: r.warnings,
 	}
 	producers, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
+	left.Clocks = r.part.link.Clocks(ctx)
 	left.Producers, left.Consumers, left.BeganNs = len(producers), len(members)*len(r.groups), r.beganNs
 	if d := r.collector.Totals(true, latency.PacerLateness); d.Count > 0 {
 		left.PacerLatenessP99Ns = &d.P99Ns

@@ -340,7 +340,7 @@ func (r *run) beginReading(ctx context.Context) error {
 // theirs.
 func (r *run) makeGate(context.Context) (err error) {
 	s := r.cfg.Scenario
-	if r.apart() {
+	if r.apart() || r.part != nil && len(r.workersHere()) == 0 {
 		return nil
 	}
 	r.own, err = newGatekeeper(gateConfig{
@@ -353,7 +353,7 @@ func (r *run) makeGate(context.Context) (err error) {
 // senders is over how many processes the producers are spread, each with a gate.
 func (r *run) senders() int {
 	if r.part != nil {
-		return r.part.plan.Parts
+		return r.part.plan.gates()
 	}
 	return r.cfg.Scenario.Load.Processes
 }
@@ -399,6 +399,9 @@ func (r *run) consumes() bool {
 	_, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
 	return len(members) > 0
 }
+
+// consumed reports whether the run has consumers, here or in another part of it.
+func (r *run) consumed() bool { return r.cfg.Scenario.Consume.Consumers > 0 }
 
 // openGroups opens the consumers of all groups and waits for them.
 func (r *run) openGroups(ctx context.Context) error {
@@ -459,7 +462,7 @@ func (r *run) groupConfig(number int) receive.Config {
 		ByPartition: c.Parallel == "partition",
 		Plan:        workPlan(c), CommitEvery: time.Duration(c.Commit.Interval),
 		Seed: r.cfg.Scenario.Load.Record.Seed + uint64(number),
-		Axis: r.axis, Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
+		Axis: r.axis, Offsets: r.offsets(), Stamped: r.stamped, ClosedLoop: r.arrivals == nil, Run: runNumber(r.id()),
 		OnEvent: func(e receive.Event) {
 			r.journal.Stamp(result.Event{Kind: e.Kind, What: prefix + e.What, Reason: e.Reason, Data: e.Data})
 		},

@@ -142,7 +142,7 @@ func (r *run) sendHere() *remote.Here {
 	return remote.NewHere(r.cfg.Probes, func(context.Context, remote.Assignment) (remote.Load, error) {
 		return sending{
 			scenario: r.cfg.Scenario, driver: r.cfg.Driver, brokers: r.cfg.Cluster.Bootstrap(), access: r.access(),
-			runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: len(r.groups) > 0,
+			runID: r.id(), topic: r.topic.Name, partitions: r.topic.Partitions, consumed: r.consumed(),
 			only: r.workersHere(), axis: r.axis, arrivals: r.arrivals, corpus: r.corpus, keys: r.keys, gate: r.own, sleep: r.cfg.Sleep,
 		}.open()
 	})

@@ -31,7 +31,7 @@ func (r *run) readWindowEnd() *result.WindowEnd {
 		}
 		end.Partitions = append(end.Partitions, at)
 	}
-	if len(r.groups) == 0 || r.manual() {
+	if !r.consumed() || r.manual() {
 		return end
 	}
 	lags, err := r.lagReader.Read(ctx)

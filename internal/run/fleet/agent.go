@@ -27,10 +27,8 @@ type AgentConfig struct {
 	// HostName and Host say where it runs.
 	HostName string
 	Host     result.Host
-	// BootID and ClockShiftNs say which monotonic clock Clock reads (package echo).
-	BootID       string
-	ClockShiftNs int64
-	Tell         func(string) // is told how the agent gets on
+	Clock    Clock
+	Tell     func(string) // is told how the agent gets on
 	// Plans is told of each plan that the agent makes its part of; nil is nobody.
 	Plans func(bench.Plan)
 }
@@ -54,11 +52,18 @@ func NoCoordinator(err error) bool { return errors.Is(err, errNoCoordinator) }
 func RunAgent(ctx context.Context, cfg AgentConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	a := &agent{AgentConfig: cfg, m: join(ctx, cfg.Session, cfg.Index, nil)}
-	a.clock = load.NewAxis(cfg.Bench.Probes.Clock()).ClockNow
+	a := &agent{AgentConfig: cfg, clock: load.NewAxis(cfg.Bench.Probes.Clock()).ClockNow}
+	clocks, err := openClocks(cfg, a.clock)
+	if err != nil {
+		return err
+	}
+	defer clocks.close()
+	a.clocks, a.m = clocks, join(ctx, cfg.Session, cfg.Index, clocks.heard)
+	clocks.start(ctx, a.m)
 	hello := control.Hello{
 		Index: cfg.Index, Of: cfg.Of, Instance: a.m.instance, Tool: cfg.Bench.Tool.Version, Method: result.Method,
-		HostName: cfg.HostName, Host: cfg.Host, ClusterID: cfg.Bench.Cluster.Info().ID, BootID: cfg.BootID, ClockShiftNs: cfg.ClockShiftNs,
+		HostName: cfg.HostName, Host: cfg.Host, ClusterID: cfg.Bench.Cluster.Info().ID,
+		ClockAddr: clocks.addr(), BootID: cfg.Clock.Boot.ID, ClockShiftNs: cfg.Clock.Boot.MonotonicNs,
 	}
 	if err := a.m.writer.Write(ctx, 0, hello); err != nil {
 		return err
@@ -90,8 +95,9 @@ func RunAgent(ctx context.Context, cfg AgentConfig) error {
 
 type agent struct {
 	AgentConfig
-	m     *member
-	clock func() int64
+	m      *member
+	clock  func() int64
+	clocks *clocks
 }
 
 func (a *agent) tell(format string, args ...any) {
@@ -188,6 +194,8 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		started: make(chan bench.Started, 1), spool: spool, interrupt: make(chan struct{}),
 	}
 	l.abandon = cancel
+	l.clocks, l.owns, l.wanted = a.clocks, make(chan []int32, 1), wanted(p.plan, s, a.Index)
+	go l.getReady()
 	following := make(chan struct{})
 	go func() {
 		defer close(following)

@@ -12,8 +12,8 @@ import (
 const maxLanes = 1 << 20
 
 // Check returns what of a scenario so many agents cannot do, all of it, with the remedy of
-// each; nil if they can make it.
-func Check(s scenario.Scenario, of int, placement string) error {
+// each; nil if they can make it. With bench.Apart so many of them are senders.
+func Check(s scenario.Scenario, of, senders int, placement string) error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -33,13 +33,23 @@ func Check(s scenario.Scenario, of int, placement string) error {
 	refuse(l.Volume > 0 || l.Count() > 0, "load.volume, load.records: agents do not share a volume yet; leave out one of the two")
 	refuse(s.Backpressure.Gates() && s.Backpressure.Share == "demand",
 		"backpressure.share demand: agents share a bound by static parts only; set it to static")
-	fewer := func(key string, n int) {
-		refuse(n > 0 && n < of, "%s: %d are fewer than the %d agents, each of which needs one; give at least %d", key, n, of, of)
+	send, receive, who := of, of, "agents"
+	fewer := func(key string, n, of int) {
+		refuse(n > 0 && n < of, "%s: %d are fewer than the %d %s, each of which needs one; give at least %d", key, n, of, who, of)
 	}
-	fewer("load.producers", l.Producers)
-	fewer("consume.consumers", c.Consumers)
+	if placement == bench.Apart {
+		send, receive = senders, of-senders
+		refuse(l.Producers == 0, "load.producers: --senders have nothing to send; give at least %d, or leave out --senders and --receivers", send)
+		refuse(c.Consumers == 0, "consume.consumers: --receivers have nothing to receive; give at least %d, or leave out --senders and --receivers", receive)
+		who = "senders"
+	}
+	fewer("load.producers", l.Producers, send)
+	if placement == bench.Apart {
+		who = "receivers"
+	}
+	fewer("consume.consumers", c.Consumers, receive)
 	if c.Consumers > 0 {
-		fewer("topic.partitions", s.Topic.Partitions)
+		fewer("topic.partitions", s.Topic.Partitions, receive)
 	}
 	if placement == bench.Own && l.Producers > 0 && c.Consumers > 0 {
 		refuse(l.Partitioning == "key",

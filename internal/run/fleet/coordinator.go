@@ -23,6 +23,7 @@ type Config struct {
 	Session     Session
 	Of          int    // agents
 	Placed      string // bench.Own, bench.Any or bench.Apart
+	Senders     int    // with bench.Apart, how many of the agents send: the first ones
 	Tool        result.Tool
 	ClusterID   string        // of the cluster under test; agents with another one are refused
 	JoinTimeout time.Duration // for all agents to join
@@ -60,7 +61,11 @@ type firstReady struct {
 func Open(cfg Config) *Coordinator {
 	ctx, cancel := context.WithCancel(context.Background())
 	c := &Coordinator{cfg: cfg, cancel: cancel, ended: make(map[int]error)}
-	c.m = join(ctx, cfg.Session, control.Coordinator, c.take)
+	c.m = join(ctx, cfg.Session, control.Coordinator, func(heard control.Change) {
+		if heard.Snapshot != nil {
+			c.take(heard.Record.Agent, heard.Snapshot, heard.Record.Run)
+		}
+	})
 	return c
 }
 
@@ -104,6 +109,9 @@ func (c *Coordinator) Parts() int { return c.cfg.Of }
 
 // Placement implements bench.Fleet.
 func (c *Coordinator) Placement() string { return c.cfg.Placed }
+
+// Senders implements bench.Fleet.
+func (c *Coordinator) Senders() int { return c.cfg.Senders }
 
 // take keeps what an agent has handed in.
 func (c *Coordinator) take(agent int, whole []byte, run int) {
@@ -298,9 +306,18 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 		}
 		in := lead + time.Duration(s.Phases.Warmup)
 		var instances []uint64
-		c.m.look(func(st *control.State) { instances = st.Instances(c.cfg.Of) })
+		zero := c.first.record.ClockNs + int64(time.Since(c.first.at)+in)
+		clocks := make([]int64, c.cfg.Of)
+		c.m.look(func(st *control.State) {
+			instances = st.Instances(c.cfg.Of)
+			for i := range clocks {
+				if a, _ := st.Agent(i); a.Ready != nil {
+					clocks[i] = zero - a.Ready.ClockOffsetNs
+				}
+			}
+		})
 		start := control.Start{
-			Instances: instances, Owners: owners, ClockNs: c.first.record.ClockNs + int64(time.Since(c.first.at)+in), LengthNs: int64(s.Phases.Measure),
+			Instances: instances, Owners: owners, ClocksNs: clocks, LengthNs: int64(s.Phases.Measure),
 		}
 		if err := c.m.writer.Write(ready, c.run, start); err != nil {
 			return err

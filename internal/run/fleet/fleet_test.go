@@ -19,6 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
 )
 
 // small is a run that every agent of a few can have a part of.
@@ -66,7 +67,8 @@ func (w *world) agent(name string, index int, with func(context.CancelFunc, *fle
 	ctx, cancel := context.WithCancel(w.t.Context())
 	cfg := fleet.AgentConfig{
 		Session: w.session(), Index: index, Of: w.of, Bench: w.base(), HostName: name,
-		Open: func(string) (driver.Driver, error) { return franz.New(), nil },
+		Clock: fleet.Clock{Boot: echo.Boot{ID: "test"}},
+		Open:  func(string) (driver.Driver, error) { return franz.New(), nil },
 	}
 	if with != nil {
 		with(cancel, &cfg)
@@ -236,6 +238,7 @@ type deaf struct{ w *world }
 
 func (d deaf) Parts() int        { return 1 }
 func (d deaf) Placement() string { return bench.Own }
+func (d deaf) Senders() int      { return 0 }
 
 func (d deaf) Make(ctx context.Context, plan bench.Plan, _ bench.FleetWatch) (bench.Handed, error) {
 	assignment, err := json.Marshal(plan)

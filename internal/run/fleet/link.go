@@ -13,6 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
+	"kafkabench.example/kafka-bench/internal/run/judge"
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
@@ -27,8 +29,13 @@ type link struct {
 	own    bool         // producers send to the partitions of the agent's own consumers
 	clock  func() int64 // the machine's, in nanoseconds
 
-	started   chan bench.Started
-	spool     *spool
+	started chan bench.Started
+	spool   *spool
+	clocks  *clocks
+	wanted  []int        // the agents whose clocks the part needs
+	owns    chan []int32 // its partitions, the newest
+	seen    *seenClocks  // from the start on
+
 	interrupt chan struct{} // is closed to end the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
@@ -38,7 +45,11 @@ type link struct {
 
 // Ready implements bench.Link.
 func (l *link) Ready(owned []int32) {
-	_ = l.m.writer.Write(l.ctx, l.run, control.Ready{Partitions: owned, ClockNs: l.clock()}) // or the deadline ends the run
+	select { // it knows nothing newer yet
+	case <-l.owns:
+	default:
+	}
+	l.owns <- owned
 }
 
 // Started implements bench.Link.
@@ -58,14 +69,20 @@ func (l *link) follow(deadline time.Duration) {
 		l.why = l.notStarted(err)
 	case start == nil:
 		l.why = fmt.Errorf("%w: it gave the run up", errNoCoordinator)
-	case start.ClockNs-int64(l.warmup)-l.clock() < int64(lateLead):
+	case start.ClocksNs[l.index]-int64(l.warmup)-l.clock() < int64(lateLead):
 		l.why = fmt.Errorf("the start of the run was read too late: the load would begin in less than %v", lateLead)
 	}
 	if l.why != nil {
 		close(l.started)
 		return
 	}
-	s := bench.Started{Zero: load.Zero{ClockNs: start.ClockNs, LengthNs: start.LengthNs}}
+	zero := start.ClocksNs[l.index]
+	s := bench.Started{Zero: load.Zero{ClockNs: zero, LengthNs: start.LengthNs}, ShiftsNs: make([]int64, l.of)}
+	l.seen = l.clocks.see(l.wanted, zero, start.ClocksNs[0]-zero)
+	for _, w := range l.seen.all {
+		s.ShiftsNs[w.agent] = start.ClocksNs[w.agent] - w.used - zero
+	}
+	go l.seen.watch(l.ctx)
 	if l.own {
 		for p, owner := range start.Owners {
 			if owner == l.index {
@@ -82,7 +99,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	err = l.m.await(l.ctx, func(s *control.State) bool { stop = s.Stop(); return stop != nil || over(s) })
 	if err == nil && stop != nil {
-		l.sleepUntil(start.ClockNs + stop.AtNs)
+		l.sleepUntil(zero + stop.AtNs)
 		l.end()
 		err = l.m.await(l.ctx, over)
 	}
@@ -146,6 +163,47 @@ func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 func (l *link) HandIn(s snapshot.Snapshot) error {
 	s.Instance = l.m.instance
 	return l.spool.add(s)
+}
+
+// getReady tells that the part is ready: once it has its partitions and knows the clocks, and
+// again when that changes, until the run starts. Clocks that drift change all the time.
+func (l *link) getReady() {
+	var owned []int32
+	var last time.Time
+	has, told := false, false
+	tick := time.NewTicker(echo.Every)
+	defer tick.Stop()
+	for {
+		select {
+		case owned = <-l.owns:
+			has, told = true, false
+		case <-tick.C:
+		case <-l.ctx.Done():
+			return
+		}
+		started := false
+		l.m.look(func(s *control.State) {
+			started = s.Run() != l.run || s.Start() != nil
+			l.clocks.ask(l.wanted, s)
+		})
+		if started {
+			return
+		}
+		now := l.clock()
+		known := l.clocks.know(l.ctx, l.run, l.wanted, now)
+		offset, _ := l.clocks.at(0, now)
+		if !has || !known || told && (l.clocks.exact(0) || time.Since(last) < readyAgain) {
+			continue
+		}
+		ready := control.Ready{Partitions: owned, ClockNs: now, ClockOffsetNs: offset.OffsetNs, ClockErrorNs: offset.ErrorNs}
+		told = l.m.writer.Write(l.ctx, l.run, ready) == nil // or the deadline ends the run
+		last = time.Now()
+	}
+}
+
+// Clocks implements bench.Link.
+func (l *link) Clocks(ctx context.Context) judge.Clocks {
+	return l.seen.conclude(ctx, l.run)
 }
 
 // pulseEvery is how often an agent tells of its counts while the load runs.

@@ -32,12 +32,12 @@ type member struct {
 	foreign bool          // it was the coordinator's
 }
 
-// join has a process follow the log until ctx ends. Each whole snapshot that is in it goes
-// to take, which may be nil.
-func join(ctx context.Context, s Session, agent int, take func(agent int, whole []byte, run int)) *member {
+// join has a process follow the log until ctx ends. What each record changes goes
+// to heard, which may be nil and must not wait.
+func join(ctx context.Context, s Session, agent int, heard func(control.Change)) *member {
 	m := &member{instance: random(), state: control.NewState(s.Key, s.Topic), changed: make(chan struct{})}
 	m.writer = control.NewWriter(s.Log, s.Key, s.Topic, agent, m.instance)
-	go m.follow(ctx, s.Log, take)
+	go m.follow(ctx, s.Log, heard)
 	return m
 }
 
@@ -48,15 +48,15 @@ func random() uint64 {
 	return binary.BigEndian.Uint64(b[:]) | 1
 }
 
-func (m *member) follow(ctx context.Context, log control.Log, take func(agent int, whole []byte, run int)) {
+func (m *member) follow(ctx context.Context, log control.Log, heard func(control.Change)) {
 	for from := int64(0); ; {
 		entries, err := log.Read(ctx, from)
 		m.mu.Lock()
 		for _, e := range entries {
 			c, err := m.state.Apply(e)
 			m.note(e.Record, err)
-			if c.Snapshot != nil && take != nil {
-				take(c.Record.Agent, c.Snapshot, c.Record.Run)
+			if heard != nil {
+				heard(c)
 			}
 		}
 		from = m.state.Next()

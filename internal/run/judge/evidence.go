@@ -32,6 +32,10 @@ type Evidence struct {
 	Machine Machine
 	Failed  Failures
 	Agents  []result.Agent // by index; none in a run of one machine
+	// ClockErrorNs is by how much at most a time is wrong whose record one agent sent and
+	// another received. ClocksUnknown are agents that do not know it of such records.
+	ClockErrorNs  int64
+	ClocksUnknown []string
 	// Warnings come first in the verdict.
 	Warnings []string
 	// Caveats returns more warnings for a run whose figures are complete; nil is none.

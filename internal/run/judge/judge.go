@@ -54,7 +54,7 @@ func Run(e *Evidence) result.Run {
 	out.Gaps = e.gaps()
 	out.Producers, out.Consumers = shares("", e.last().Shares), e.consumerShares()
 	out.WindowEnd = e.Seen.WindowEnd
-	out.Run.NotMeasured = slices.Concat(out.Run.NotMeasured, unreliable(&out))
+	out.Run.NotMeasured = slices.Concat(out.Run.NotMeasured, unreliable(&out), e.uncertain(&out))
 	out.Verdict = v.give(books, settled)
 	system := outcome.Of(&out)
 	out.System = &system

@@ -26,12 +26,36 @@ type Part struct {
 	BeganNs              int64
 	// PacerLatenessP99Ns is of its own producers; nil if nothing of them had a due time.
 	PacerLatenessP99Ns *int64
-	Machine    Machine
+	Machine            Machine
+	Clocks             Clocks
 	// UsageUnknown is why it is not known what processes used; "" if it is. Failed is what
 	// ended before the run did, or could not be written.
 	UsageUnknown string
 	Failed       []string
 	Warnings     []string
+}
+
+// Clocks is how well an agent's clock was known. What is nil is not known, as after a clock
+// was stepped.
+type Clocks struct {
+	// StartErrorNs is by how much the start on the agent's clock may have been another moment
+	// than on that of agent 0, at most.
+	StartErrorNs *int64
+	// ErrorNs is by how much the agent may have been wrong, from the start to its end, in what
+	// it took for a moment of another agent whose records it received, at most.
+	ErrorNs *int64
+}
+
+// Cross notes that an agent of that name has received records that others had sent, and how
+// well it knew their clocks.
+func (e *Evidence) Cross(name string, c Clocks) {
+	if c.ErrorNs == nil {
+		e.ClocksUnknown = append(e.ClocksUnknown, name)
+		e.Warnings = append(e.Warnings, name+
+			": its e2e times are not known, because a clock was stepped, or did not answer after the run")
+		return
+	}
+	e.ClockErrorNs = max(e.ClockErrorNs, *c.ErrorNs)
 }
 
 // ErrPart is what a part of the run reported as its failure.

@@ -1,6 +1,8 @@
 package judge
 
 import (
+	"slices"
+
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -11,10 +13,33 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
 		if d := e.Times.TotalsAmong(m, e.population(m, sent)); d.Count+d.NotEnded > 0 {
-			times[m.String()] = result.TimeOf(d)
+			t := result.TimeOf(d)
+			if slices.Contains(fromTheSender, m) {
+				t.ErrorNs = e.ClockErrorNs
+			}
+			times[m.String()] = t
 		}
 	}
 	return times
+}
+
+// fromTheSender are the times that begin at the sender and end at the receiver of a record.
+var fromTheSender = []latency.Metric{latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime}
+
+// uncertain names the times that say nothing because they rest on two clocks, of which one
+// was stepped.
+func (e *Evidence) uncertain(out *result.Run) (fields []string) {
+	if len(e.ClocksUnknown) == 0 {
+		return nil
+	}
+	for _, m := range fromTheSender {
+		for _, field := range []string{"time." + m.String(), "intervals.time." + m.String()} {
+			if _, measured := out.Time[m.String()]; measured && out.Says(field) {
+				fields = append(fields, field)
+			}
+		}
+	}
+	return fields
 }
 
 // population returns the measured records that have a time, or would have it if they had

@@ -189,7 +189,7 @@ func keyID(key Key) []byte {
 // check finds what no writer of this package writes.
 func (r Record) check() error {
 	switch {
-	case r.Kind < KindHello || r.Kind > KindEnd:
+	case r.Kind < KindHello || r.Kind > KindEcho:
 	case r.Agent < Coordinator || r.Kind.fromCoordinator() != (r.Agent == Coordinator):
 	case r.Run < 0 || r.Run > math.MaxInt32 || r.Instance == 0 || r.Sequence == 0 || len(r.Body) > MaxBody:
 	case r.Agent > math.MaxInt32 || r.Number < 0 || r.Number > math.MaxInt32:

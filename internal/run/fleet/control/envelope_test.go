@@ -92,7 +92,7 @@ func TestRefusedRecords(t *testing.T) {
 func TestMalformedRecords(t *testing.T) {
 	for name, change := range map[string]func(*Record){
 		"no kind":                 func(r *Record) { r.Kind = 0 },
-		"an unknown kind":         func(r *Record) { r.Kind = KindEnd + 1 },
+		"an unknown kind":         func(r *Record) { r.Kind = KindEcho + 1 },
 		"a coordinator's ready":   func(r *Record) { r.Agent = Coordinator },
 		"an agent's plan":         func(r *Record) { *r = Record{Kind: KindPlan, Instance: 1, Sequence: 1, Pieces: 1} },
 		"no instance":             func(r *Record) { r.Instance = 0 },

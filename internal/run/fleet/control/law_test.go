@@ -94,7 +94,7 @@ func (p *proc) act(w *world) {
 			p.say(w, v.Run()+1, Plan{})
 		}
 	case p.agent == Coordinator && len(v.Unready(indexes)) == 0:
-		p.say(w, v.Run(), Start{Instances: v.Instances(indexes), Owners: []int{2, 0, 1}})
+		p.say(w, v.Run(), Start{Instances: v.Instances(indexes), ClocksNs: make([]int64, len(v.Instances(indexes))), Owners: []int{2, 0, 1}})
 	case p.agent == Coordinator:
 	case v.Mine(p.instance) > Valid: // it lost, and leaves
 		w.procs = slices.DeleteFunc(w.procs, func(other *proc) bool { return other == p })

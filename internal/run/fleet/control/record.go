@@ -22,9 +22,10 @@ const (
 	KindSnapshot                 // a piece of a snapshot that an agent hands in
 	KindStop                     // the coordinator ends the load early
 	KindEnd                      // the session is over
+	KindEcho                     // an agent asks for clocks, or answers
 )
 
-var kindNames = [...]string{"none", "hello", "plan", "ready", "start", "pulse", "sent", "snapshot", "stop", "end"}
+var kindNames = [...]string{"none", "hello", "plan", "ready", "start", "pulse", "sent", "snapshot", "stop", "end", "echo"}
 
 // String returns the kind's name.
 func (k Kind) String() string {
@@ -40,7 +41,7 @@ func (k Kind) fromCoordinator() bool {
 }
 
 // Body is what a record of one kind says: [Hello], [Plan], [Ready], [Start], [Pulse],
-// [Sent], [Stop] or [End]. A snapshot has bytes instead, see [Writer.HandIn].
+// [Sent], [Stop], [End] or [Echo]. A snapshot has bytes instead, see [Writer.HandIn].
 type Body interface{ Kind() Kind }
 
 // Hello is an agent's claim of an index.
@@ -77,18 +78,19 @@ type Plan struct {
 // Ready says that an agent can start. The last one before [Start] counts.
 type Ready struct {
 	Partitions []int32 `json:"partitions"` // that its consumers own
-	// ClockNs is its monotonic clock when it wrote this, and ClockErrorNs the error of its
-	// offset to agent 0's clock.
-	ClockNs      int64  `json:"clock_ns"`
-	ClockErrorNs int64  `json:"clock_error_ns"`
-	Failed       string `json:"failed,omitempty"` // why it can't start; empty if it can
+	// ClockNs is its monotonic clock when it wrote this. ClockOffsetNs is agent 0's clock less
+	// that, within ClockErrorNs.
+	ClockNs       int64  `json:"clock_ns"`
+	ClockOffsetNs int64  `json:"clock_offset_ns"`
+	ClockErrorNs  int64  `json:"clock_error_ns"`
+	Failed        string `json:"failed,omitempty"` // why it can't start; empty if it can
 }
 
 // Start starts a run. It is void unless Instances are the valid ones.
 type Start struct {
 	Instances []uint64 `json:"instances"` // by index of the agent
 	Owners    []int    `json:"owners"`    // agent by partition; −1 is none
-	ClockNs   int64    `json:"clock_ns"`  // T, on agent 0's clock
+	ClocksNs  []int64  `json:"clocks_ns"` // T, on the clock of each agent
 	LengthNs  int64    `json:"length_ns"`
 }
 
@@ -122,6 +124,18 @@ type End struct {
 	Refused map[int]string `json:"refused,omitempty"`
 }
 
+// Echo is a question for the clocks of agents, or the answer of one of them. It is for
+// agents that get no answer by UDP.
+type Echo struct {
+	Of     []int  `json:"of,omitempty"` // the agents that are asked; none in an answer
+	Asker  uint64 `json:"asker"`        // the instance that asks
+	Number int64  `json:"number"`       // of the question, from 1
+	// What an answer says: see package clock.
+	HeardNs    int64 `json:"heard_ns,omitempty"`
+	AnsweredNs int64 `json:"answered_ns,omitempty"`
+	SlewNs     int64 `json:"slew_ns,omitempty"`
+}
+
 // Kind implements Body.
 func (Hello) Kind() Kind { return KindHello }
 
@@ -146,6 +160,9 @@ func (Stop) Kind() Kind { return KindStop }
 // Kind implements Body.
 func (End) Kind() Kind { return KindEnd }
 
+// Kind implements Body.
+func (Echo) Kind() Kind { return KindEcho }
+
 // decode returns a pointer to the body of the record; nil of a snapshot's piece. The
 // error is ErrMalformed.
 func (r Record) decode() (any, error) {
@@ -167,6 +184,8 @@ func (r Record) decode() (any, error) {
 		body = new(Stop)
 	case KindEnd:
 		body = new(End)
+	case KindEcho:
+		body = new(Echo)
 	default:
 		return nil, nil
 	}

@@ -80,6 +80,7 @@ type Change struct {
 	// Snapshot is the whole snapshot of which this was the last piece; nil otherwise. It
 	// is not kept.
 	Snapshot []byte
+	Echo     *Echo // what the entry asks, or answers; nil of other kinds. It is not kept.
 }
 
 // NewState returns the state of the empty log of the topic with this ID.
@@ -130,6 +131,7 @@ func (s *State) apply(sealed []byte) (Change, error) {
 		c.Effect = Outdated
 	default:
 		c.Effect, c.Snapshot = s.hear(a, r, body)
+		c.Echo, _ = body.(*Echo)
 	}
 	return c, nil
 }
@@ -210,12 +212,15 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names reports whether a start names the valid instances, and owners among them.
+// names reports whether a start names the valid instances, a time for each, and owners among them.
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {
 			return false
 		}
+	}
+	if len(b.ClocksNs) != len(b.Instances) {
+		return false
 	}
 	for _, owner := range b.Owners {
 		if owner < Coordinator || owner >= len(b.Instances) {
@@ -233,6 +238,7 @@ func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 			return Outdated, nil
 		}
 		a.of.ready = b
+	case *Echo:
 	case *Pulse:
 		a.of.pulse = b
 	case *Sent:

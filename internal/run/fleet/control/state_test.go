@@ -76,7 +76,7 @@ func started(t *testing.T) *book {
 	b.hello(1, 2, Applied)
 	b.say(0, 1, 1, Ready{Partitions: []int32{0}}, Applied)
 	b.say(1, 2, 1, Ready{Partitions: []int32{1}}, Applied)
-	b.say(Coordinator, chief, 1, Start{Instances: []uint64{1, 2}, Owners: []int{0, 1, -1}}, Applied)
+	b.say(Coordinator, chief, 1, Start{Instances: []uint64{1, 2}, ClocksNs: []int64{5, 6}, Owners: []int{0, 1, -1}}, Applied)
 	return b
 }
 
@@ -128,9 +128,10 @@ func TestStartForAReplacedInstance(t *testing.T) {
 	b.say(Coordinator, chief, 1, Plan{}, Applied)
 	b.hello(0, 2, Applied)
 	b.say(Coordinator, chief, 1, Start{Instances: []uint64{1}}, Void)
-	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}, Owners: []int{1}}, Void)
+	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}, ClocksNs: []int64{5}, Owners: []int{1}}, Void)
+	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}, Owners: []int{0}}, Void)
 	b.say(Coordinator, chief, 1, Start{}, Void)
-	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}, Owners: []int{0}}, Applied)
+	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}, ClocksNs: []int64{5}, Owners: []int{0}}, Applied)
 	b.say(Coordinator, chief, 1, Start{Instances: []uint64{2}}, Outdated)
 	if got := b.Start(); got == nil || !slices.Equal(got.Owners, []int{0}) {
 		t.Errorf("the start is %+v", got)

@@ -57,7 +57,7 @@ func (l *shaky) begin(t *testing.T) *Writer {
 	agent, chief := NewWriter(l, testKey, topicID, 0, 1), NewWriter(l, testKey, topicID, Coordinator, chief)
 	for _, err := range []error{
 		agent.Write(t.Context(), 0, Hello{Of: 1, Instance: 1}), chief.Write(t.Context(), 1, Plan{}),
-		agent.Write(t.Context(), 1, Ready{}), chief.Write(t.Context(), 1, Start{Instances: []uint64{1}}),
+		agent.Write(t.Context(), 1, Ready{}), chief.Write(t.Context(), 1, Start{Instances: []uint64{1}, ClocksNs: []int64{5}}),
 	} {
 		if err != nil {
 			t.Fatal(err)

@@ -32,7 +32,7 @@ const (
 
 // Config is what a node of an agent needs.
 type Config struct {
-	Conn  net.PacketConn // closed by Close
+	Conn  net.PacketConn // closed by Close; nil is none: all echoes come another way, see Add
 	Clock Clock
 	// Key is the session's. Nil is only for clusters of this machine: packets then have a
 	// checksum, and anybody may forge them.
@@ -40,7 +40,7 @@ type Config struct {
 	Number uint32 // of this agent; a question for another one is not answered
 }
 
-// Peer is an agent to be asked.
+// Peer is an agent to be asked. Without an address it is silent from the beginning.
 type Peer struct {
 	Number uint32
 	Addr   net.Addr
@@ -65,10 +65,11 @@ type Node struct {
 	end     context.CancelFunc
 	running sync.WaitGroup
 
-	mu     sync.Mutex
-	peers  map[uint32]*peer
-	askers map[uint64]uint64 // the highest sequence of each
-	counts Counts
+	mu      sync.Mutex
+	peers   map[uint32]*peer
+	askers  map[uint64]uint64 // the highest sequence of each
+	counts  Counts
+	highest uint64 // sequence of the peers that were forgotten
 }
 
 // Open starts a node, which answers until Close. It refuses an empty key.
@@ -85,7 +86,9 @@ func Open(cfg Config) (*Node, error) {
 		peers: make(map[uint32]*peer), askers: make(map[uint64]uint64),
 	}
 	n.alive, n.end = context.WithCancel(context.Background())
-	n.running.Go(n.read)
+	if cfg.Conn != nil {
+		n.running.Go(n.read)
+	}
 	return n, nil
 }
 
@@ -105,18 +108,43 @@ func (n *Node) Ask(peers ...Peer) error {
 		added[p.Number] = true
 	}
 	for i, added := range peers {
-		p := &peer{Peer: added, answeredNs: n.cfg.Clock.NowNs()}
+		p := &peer{Peer: added, sequence: n.highest, answeredNs: n.cfg.Clock.NowNs()}
 		n.peers[p.Number] = p
+		if p.Addr == nil || n.cfg.Conn == nil {
+			p.answeredNs -= int64(Silence)
+			continue
+		}
+		var alive context.Context
+		alive, p.end = context.WithCancel(n.alive)
 		first := Every * time.Duration(i) / time.Duration(len(peers))
-		n.running.Go(func() { n.askOften(p, first) })
+		n.running.Go(func() { n.askOften(alive, p, first) })
 	}
 	return nil
+}
+
+// Forget ends the questions to a peer, because another process has its number, and all
+// that they proved.
+func (n *Node) Forget(number uint32) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	p := n.peers[number]
+	if p == nil {
+		return
+	}
+	if p.end != nil {
+		p.end()
+	}
+	n.highest = max(n.highest, p.sequence)
+	delete(n.peers, number)
 }
 
 // Close ends all goroutines and closes the connection. What was proved stays.
 func (n *Node) Close() error {
 	n.end()
-	err := n.cfg.Conn.Close()
+	var err error
+	if n.cfg.Conn != nil {
+		err = n.cfg.Conn.Close()
+	}
 	n.running.Wait()
 	return err
 }
@@ -134,12 +162,12 @@ func (n *Node) count(counter *int64) {
 	n.mu.Unlock()
 }
 
-func (n *Node) askOften(p *peer, first time.Duration) {
+func (n *Node) askOften(alive context.Context, p *peer, first time.Duration) {
 	timer := time.NewTimer(first)
 	defer timer.Stop()
 	for {
 		select {
-		case <-n.alive.Done():
+		case <-alive.Done():
 			return
 		case <-timer.C:
 		}

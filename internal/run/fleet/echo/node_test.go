@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/measure/clock"
+	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
 // virtual is a clock of virtual time that is ahead, and whose rate is off.
@@ -38,14 +39,14 @@ func start(t *testing.T, cfg Config) *Node {
 // time. A peer is silent exactly 2 s after its last answer.
 func TestOffsetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var wires network
+		var wires echotest.Network
 		unequal := func(from, _ string, packet []byte, arrive func([]byte, time.Duration)) {
 			arrive(packet, map[string]time.Duration{"a": 3 * time.Millisecond, "b": time.Millisecond}[from])
 		}
-		wires.set(unequal)
+		wires.Set(unequal)
 		own, other := virtual(0, 0), virtual(5*time.Second, -40)
-		a := start(t, Config{Conn: wires.listen("a"), Clock: own, Key: []byte("key"), Number: 1})
-		b := start(t, Config{Conn: wires.listen("b"), Clock: other, Key: []byte("key"), Number: 2})
+		a := start(t, Config{Conn: wires.Listen("a"), Clock: own, Key: []byte("key"), Number: 1})
+		b := start(t, Config{Conn: wires.Listen("b"), Clock: other, Key: []byte("key"), Number: 2})
 		if err := a.Ask(Peer{Number: 2, Addr: b.Addr()}); err != nil {
 			t.Fatal(err)
 		}
@@ -71,7 +72,7 @@ func TestOffsetIsFound(t *testing.T) {
 			t.Error("something is known of a peer that is not asked")
 		}
 
-		wires.set(func(string, string, []byte, func([]byte, time.Duration)) {})
+		wires.Set(func(string, string, []byte, func([]byte, time.Duration)) {})
 		last := 10*time.Second + 4*time.Millisecond
 		time.Sleep(last + Silence - 1 - time.Duration(own.NowNs()))
 		if a.Silent(2) {
@@ -89,7 +90,7 @@ func TestOffsetIsFound(t *testing.T) {
 		if bound, known := a.Over(2, 10.1e9, now, there-now); !known || !a.Silent(2) || bound.ErrorNs > 1e6 {
 			t.Errorf("over the silence the offset is %+v (%v)", bound, known)
 		}
-		wires.set(unequal)
+		wires.Set(unequal)
 		time.Sleep(Every + 4*time.Millisecond)
 		synctest.Wait()
 		if a.Silent(2) {
@@ -101,9 +102,9 @@ func TestOffsetIsFound(t *testing.T) {
 // TestForgedAndReplayedPackets: what others send again, or make up, is counted and changes nothing.
 func TestForgedAndReplayedPackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		var wires network
+		var wires echotest.Network
 		carried := int64(0)
-		wires.set(func(_, _ string, packet []byte, arrive func([]byte, time.Duration)) {
+		wires.Set(func(_, _ string, packet []byte, arrive func([]byte, time.Duration)) {
 			damaged := append([]byte(nil), packet...)
 			damaged[carried%packetSize] ^= 1
 			carried++
@@ -117,8 +118,8 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			arrive(packet, time.Minute)
 		})
 		key := []byte("key")
-		a := start(t, Config{Conn: wires.listen("a"), Clock: virtual(0, 0), Key: key, Number: 1})
-		b := start(t, Config{Conn: wires.listen("b"), Clock: virtual(0, 0), Key: key, Number: 2})
+		a := start(t, Config{Conn: wires.Listen("a"), Clock: virtual(0, 0), Key: key, Number: 1})
+		b := start(t, Config{Conn: wires.Listen("b"), Clock: virtual(0, 0), Key: key, Number: 2})
 		if err := a.Ask(Peer{2, b.Addr()}); err != nil {
 			t.Fatal(err)
 		}
@@ -141,7 +142,7 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 		if bound, known := a.At(2, 120e9); !known || max(bound.OffsetNs, -bound.OffsetNs) > 1000 || bound.ErrorNs > 2e6 {
 			t.Errorf("the offset is %+v (%v)", bound, known)
 		}
-		b = start(t, Config{Conn: wires.listen("b"), Clock: virtual(0, 0), Key: key, Number: 3})
+		b = start(t, Config{Conn: wires.Listen("b"), Clock: virtual(0, 0), Key: key, Number: 3})
 		time.Sleep(10 * time.Second)
 		if got := b.Counts(); got.Answered != 0 || got.Replayed < 39 {
 			t.Errorf("an agent that is not asked counts %+v", got)

@@ -16,6 +16,7 @@ type peer struct {
 	sequence   uint64         // of the last question
 	open       [mostOpen]open // by sequence
 	answeredNs int64          // own clock, at the last answer; before one, when it was first asked
+	end        func()         // ends the questions; nil: none are sent
 }
 
 // open is a question without an answer.

@@ -320,7 +320,7 @@ func writeAll(t *testing.T, log *Topic, key control.Key) int {
 	by(agent, control.Hello{Of: 1, Instance: 1, ClusterID: "c", ClockAddr: "127.0.0.1:9"})
 	by(chief, control.Plan{RunID: "r", Assignment: []byte(`{"topic": "t"}`)})
 	by(agent, control.Ready{Partitions: []int32{0}})
-	by(chief, control.Start{Instances: []uint64{1}, Owners: []int{0}})
+	by(chief, control.Start{Instances: []uint64{1}, ClocksNs: []int64{5}, Owners: []int{0}})
 	by(agent, control.Pulse{Acked: 1, Phase: "warm-up"})
 	by(chief, control.Stop{AtNs: 1})
 	by(agent, control.Sent{AckedIn: []int64{1}})

@@ -1,0 +1,72 @@
+package main
+
+import (
+	"errors"
+	"fmt"
+	"net"
+
+	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
+)
+
+// How agents compare their clocks.
+const (
+	clockAuto  = "auto"
+	clockEcho  = "echo"
+	clockKafka = "kafka"
+)
+
+// checkClock finds what is wrong with the flags of the clock.
+func (f agentFlags) checkClock() error {
+	var faults []error
+	if f.clock != clockAuto && f.clock != clockEcho && f.clock != clockKafka {
+		faults = append(faults, fmt.Errorf("--clock %q: choose auto, echo or kafka", f.clock))
+	}
+	if f.at == "" {
+		return errors.Join(faults...)
+	}
+	if _, _, err := net.SplitHostPort(f.at); err != nil {
+		faults = append(faults, fmt.Errorf("--clock-addr %q: write it as host:port", f.at))
+	}
+	if f.clock == clockKafka {
+		faults = append(faults, errors.New("--clock-addr is for UDP; leave it out, or --clock kafka"))
+	}
+	return errors.Join(faults...)
+}
+
+// openClock opens the address where other agents ask for the clock. Agents without one
+// compare their clocks over the session's topic.
+func (f agentFlags) openClock() (c fleet.Clock, err error) {
+	c.SlewNs = echo.Machine().SlewNs
+	if f.clock == clockAuto {
+		if c.Boot, err = echo.ReadBoot(); err != nil {
+			return c, err
+		}
+	}
+	if f.clock == clockKafka || f.in.probes.Clock() != nil { // or in virtual time
+		return c, nil
+	}
+	at := f.at
+	if at == "" {
+		host, err := hostTowards(f.brokers[0])
+		if err != nil {
+			return c, nil //nolint:nilerr // nobody reaches a host without an address by UDP
+		}
+		at = net.JoinHostPort(host, "0")
+	}
+	if c.Conn, err = net.ListenPacket("udp", at); err != nil {
+		return c, fmt.Errorf("--clock-addr: %w", err)
+	}
+	return c, nil
+}
+
+// hostTowards returns the address of this host that leads to another one. It sends nothing.
+func hostTowards(addr string) (string, error) {
+	conn, err := net.Dial("udp", addr)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	host, _, err := net.SplitHostPort(conn.LocalAddr().String())
+	return host, err
+}

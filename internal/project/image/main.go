@@ -1,0 +1,105 @@
+// Command image writes a container image of kafka-bench for linux/amd64 and linux/arm64.
+//
+//	image -o build/kafka-bench.tar -version v1.2.0
+//
+// The file is a tar of an OCI image layout. The image has the binary, root certificates within
+// it, and an empty /tmp: no shell and no files of a distribution. It runs as user 65532. Two
+// builds of one tree with one Go have the same bytes: entries are sorted, and every time is
+// SOURCE_DATE_EPOCH, in seconds since 1970, or 1970.
+//
+// Files to know: main.go (the binaries), layout.go (the image).
+package main
+
+import (
+	"context"
+	"crypto/sha256"
+	"errors"
+	"flag"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"os/signal"
+	"path/filepath"
+	"strconv"
+	"syscall"
+	"time"
+)
+
+func main() {
+	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGINT, syscall.SIGTERM)
+	err := run(ctx, os.Args[1:], os.Stdout)
+	stop()
+	if errors.Is(err, flag.ErrHelp) {
+		return
+	}
+	if err != nil {
+		fmt.Fprintln(os.Stderr, "error:", err)
+		os.Exit(1)
+	}
+}
+
+// architectures are those of the image, sorted.
+var architectures = []string{"amd64", "arm64"}
+
+// run builds the binaries of the module in the working directory and writes the image.
+func run(ctx context.Context, args []string, stdout io.Writer) error {
+	flags := flag.NewFlagSet("image", flag.ContinueOnError)
+	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
+	version := flags.String("version", "development", "the `VERSION` that the binary prints, and the image's tag")
+	if err := flags.Parse(args); err != nil {
+		return err
+	}
+	at, err := epoch(os.Getenv("SOURCE_DATE_EPOCH"))
+	if err != nil {
+		return err
+	}
+	binaries := make(map[string][]byte)
+	for _, arch := range architectures {
+		if binaries[arch], err = compile(ctx, arch, *version); err != nil {
+			return err
+		}
+	}
+	image, err := layout(*version, at, binaries)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(filepath.Dir(*out), 0o755); err != nil {
+		return err
+	}
+	if err := os.WriteFile(*out, image, 0o644); err != nil {
+		return err
+	}
+	fmt.Fprintf(stdout, "%x  %s\n", sha256.Sum256(image), *out)
+	return nil
+}
+
+// epoch is the time of everything in the image: text has seconds since 1970, and "" is 1970.
+func epoch(text string) (time.Time, error) {
+	if text == "" {
+		return time.Unix(0, 0).UTC(), nil
+	}
+	seconds, err := strconv.ParseUint(text, 10, 33) // what a tar header can hold
+	if err != nil {
+		return time.Time{}, fmt.Errorf("SOURCE_DATE_EPOCH: give seconds since 1970, as git log -1 --format=%%ct prints: %w", err)
+	}
+	return time.Unix(int64(seconds), 0).UTC(), nil
+}
+
+// compile builds kafka-bench for Linux on arch. Every setting that changes the bytes of the
+// binary is fixed here. It names its version, because a coordinator refuses agents of another one.
+func compile(ctx context.Context, arch, version string) ([]byte, error) {
+	folder, err := os.MkdirTemp("", "kafka-bench-image-")
+	if err != nil {
+		return nil, err
+	}
+	defer os.RemoveAll(folder)
+	file := filepath.Join(folder, "kafka-bench")
+	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=rootcerts",
+		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, "./cmd/kafka-bench")
+	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0")
+	if out, err := cmd.CombinedOutput(); err != nil {
+		return nil, fmt.Errorf("go build for linux/%s: %w\n%s", arch, err, out)
+	}
+	return os.ReadFile(file)
+}

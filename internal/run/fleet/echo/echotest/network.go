@@ -1,0 +1,88 @@
+// Package echotest carries the packets of echoes in memory, for tests in virtual time.
+package echotest
+
+import (
+	"net"
+	"slices"
+	"sync"
+	"time"
+)
+
+// Network is one of packets in memory, for a bubble of virtual time.
+type Network struct {
+	mu    sync.Mutex
+	conns map[string]*conn
+	// carry is called with each packet and hands on what is to arrive, and after how long.
+	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
+}
+
+// Address is where a connection of a Network is.
+type Address string
+
+// Network implements net.Addr.
+func (a Address) Network() string { return "memory" }
+
+// String implements net.Addr.
+func (a Address) String() string { return string(a) }
+
+type datagram struct {
+	from   net.Addr
+	packet []byte
+}
+
+type conn struct {
+	net.PacketConn
+	network *Network
+	at      Address
+	in      chan datagram
+	closed  chan struct{}
+	end     sync.Once
+}
+
+// Listen returns the connection at an address.
+func (n *Network) Listen(at string) net.PacketConn {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	c := &conn{network: n, at: Address(at), in: make(chan datagram, 1000), closed: make(chan struct{})}
+	if n.conns == nil {
+		n.conns = make(map[string]*conn)
+	}
+	n.conns[at] = c
+	return c
+}
+
+// Set changes what becomes of packets.
+func (n *Network) Set(carry func(from, to string, packet []byte, arrive func([]byte, time.Duration))) {
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.carry = carry
+}
+
+func (c *conn) ReadFrom(b []byte) (int, net.Addr, error) {
+	select {
+	case d := <-c.in:
+		return copy(b, d.packet), d.from, nil
+	case <-c.closed:
+		return 0, nil, net.ErrClosed
+	}
+}
+
+func (c *conn) WriteTo(b []byte, to net.Addr) (int, error) {
+	c.network.mu.Lock()
+	defer c.network.mu.Unlock()
+	there := c.network.conns[to.String()]
+	if there == nil {
+		return len(b), nil
+	}
+	c.network.carry(string(c.at), to.String(), slices.Clone(b), func(packet []byte, after time.Duration) {
+		time.AfterFunc(after, func() { there.in <- datagram{c.at, packet} })
+	})
+	return len(b), nil
+}
+
+func (c *conn) LocalAddr() net.Addr { return c.at }
+
+func (c *conn) Close() error {
+	c.end.Do(func() { close(c.closed) })
+	return nil
+}
