@@ -8,6 +8,7 @@ import (
 	"os"
 	"strconv"
 	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -135,7 +136,7 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	defer stop()
 	orphaned := func() bool { return false }
 	if flags.local {
-		ctx, orphaned = untilOrphaned(ctx)
+		ctx, orphaned = untilOrphaned(ctx, flags.spool)
 	}
 	c, err := cluster.Attach(ctx, flags.brokers, a)
 	if err != nil {
@@ -211,14 +212,17 @@ func (partWatcher) Interval(result.Interval) {}
 func (partWatcher) Event(result.Event) {}
 
 // untilOrphaned returns a context that ends when standard input does, which the process that started
-// this one holds, and whether that was so.
-func untilOrphaned(ctx context.Context) (context.Context, func() bool) {
+// this one holds, and whether that was so. The process ends then, at the latest after endTimeout.
+func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var orphaned atomic.Bool
 	go func() {
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		orphaned.Store(true)
 		cancel()
+		time.Sleep(endTimeout) // a client whose brokers died too waits for minutes
+		_ = os.RemoveAll(spool)
+		os.Exit(exitUnreachable)
 	}()
 	return ctx, orphaned.Load
 }
