@@ -7,6 +7,8 @@ import (
 	"io"
 	"os"
 	"strconv"
+	"sync/atomic"
+	"time"
 
 	"github.com/spf13/cobra"
 
@@ -15,7 +17,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
+	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
 // agentFlags say who an agent is.
@@ -28,8 +32,13 @@ type agentFlags struct {
 	access  string
 	key     string
 	spool   string
-	clock   string
-	at      string // where others ask for the clock
+	metrics pagesFlags
+	// local is that another process of the user started it, with which it ends; keepTopics is
+	// that process's own.
+	local      bool
+	keepTopics bool
+	clock      string
+	at         string // where others ask for the clock
 }
 
 // completionIndex is where Kubernetes says which of a Job's pods a process is in.
@@ -65,6 +74,10 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")
 	f.StringVar(&flags.spool, "spool", os.TempDir(), "the folder for what is measured, until it is handed in")
+	addMetrics(c, &flags.metrics)
+	f.BoolVar(&flags.local, "local", false, "end with standard input, and leave nothing behind then")
+	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the run's topic then")
+	_, _ = f.MarkHidden("local"), f.MarkHidden("keep-topics")
 	f.StringVar(&flags.clock, "clock", clockAuto,
 		"how the clocks of agents are compared: auto (agents of one machine have one clock, others ask by UDP),"+
 			" echo (all ask by UDP), kafka (over the session's topic; the error is some ms)")
@@ -80,8 +93,8 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	return c
 }
 
-// check finds what the flags lack.
-func (f agentFlags) check() (index int, err error) {
+// check finds what the flags lack, all of it, and reads what they name.
+func (f agentFlags) check() (index int, key control.Key, served web.Options, err error) {
 	var faults []error
 	if f.session == "" {
 		faults = append(faults, errors.New("an agent needs the --session that the run has"))
@@ -95,29 +108,36 @@ func (f agentFlags) check() (index int, err error) {
 	if index, err = strconv.Atoi(f.index); err != nil || index < 0 || index >= max(1, f.of) {
 		faults = append(faults, fmt.Errorf("--index %q: give one of 0 to %d, another to each agent", f.index, max(1, f.of)-1))
 	}
-	return index, errors.Join(append(faults, f.checkClock())...)
+	key, err = readKey(f.key)
+	faults = append(faults, err, keyNeeded(f.key, f.brokers), f.checkClock())
+	served, err = f.metrics.options()
+	faults = append(faults, err, result.CheckWritable(f.spool))
+	return index, key, served, errors.Join(faults...)
 }
 
-func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) error {
-	index, err := flags.check()
-	if err != nil {
-		return err
+// keyNeeded refuses a session without a key on a cluster of other machines.
+func keyNeeded(key string, brokers []string) error {
+	if key != "" || len(brokers) == 0 || loopback(brokers) {
+		return nil
 	}
-	key, err := readKey(flags.key)
-	if err != nil {
-		return err
-	}
-	if err := result.CheckWritable(flags.spool); err != nil {
-		return err
-	}
+	return errors.New("a session on a cluster of other machines needs --key FILE: make one with kafka-bench agent key > session.key, " +
+		"and give it to all agents and to the run")
+}
+
+func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err error) {
+	index, key, served, err := flags.check()
 	tell := progressTo(stderr)
-	a, err := engineFlags{access: flags.access}.readAccess(tell)
-	if err != nil {
+	a, accessErr := engineFlags{access: flags.access}.readAccess(tell)
+	if err := errors.Join(err, accessErr); err != nil {
 		return err
 	}
 	a = flags.in.through(a)
 	ctx, interrupt, stop := flags.in.interruptible(ctx, tell)
 	defer stop()
+	orphaned := func() bool { return false }
+	if flags.local {
+		ctx, orphaned = untilOrphaned(ctx, flags.spool)
+	}
 	c, err := cluster.Attach(ctx, flags.brokers, a)
 	if err != nil {
 		return err
@@ -133,14 +153,43 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) error {
 	if err != nil {
 		return err
 	}
+	shown := &watched{warn: tell}
+	if served.Metrics != nil {
+		if err := shown.start(served); err != nil {
+			return err
+		}
+		defer shown.close()
+		tell("metrics: " + shown.pages.Metrics)
+	}
+	spool, err := os.MkdirTemp(flags.spool, "kafka-bench-agent-")
+	if err != nil {
+		return err
+	}
+	var last bench.Plan
 	hostName, _ := os.Hostname() // "" is one that does not say
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
 		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,
+		Plans: func(p bench.Plan) { last = p },
 		Bench: bench.Config{
-			Cluster: c, Out: flags.spool, Tool: tool(), Interrupt: interrupt, Probes: flags.in.probes,
+			Cluster: c, Out: spool, Tool: tool(), Interrupt: interrupt, Probes: flags.in.probes, Watch: partWatcher{shown.pages},
 		},
 	})
+	if orphaned() {
+		flags.leaveNothing(c, log, last)
+		return fmt.Errorf("%w: the process that started it has ended", errNoCoordinator)
+	}
+	return agentEnd(err, spool, flags.local, tell)
+}
+
+// agentEnd takes the spool away, unless it has what was not handed in and cannot be had otherwise,
+// and says which error of the command an agent's is.
+func agentEnd(err error, spool string, local bool, tell func(string)) error {
+	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
+		tell("what was measured, and not handed in, is in " + spool)
+	} else if removeErr := os.RemoveAll(spool); removeErr != nil {
+		err = errors.Join(err, removeErr)
+	}
 	switch {
 	case fleet.NoCoordinator(err):
 		return fmt.Errorf("%w: %w", errNoCoordinator, err)
@@ -148,4 +197,53 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) error {
 		return fmt.Errorf("%w: %w", errNotHandedIn, err)
 	}
 	return err
+}
+
+// partWatcher tells the process of the metrics of an agent's parts.
+type partWatcher struct{ pages *web.Pages }
+
+// Began implements observe.Watcher, as do the others.
+func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
+
+// Interval is nothing: the process of the metrics reads it in the folder.
+func (partWatcher) Interval(result.Interval) {}
+
+// Event is nothing either.
+func (partWatcher) Event(result.Event) {}
+
+// untilOrphaned returns a context that ends when standard input does, which the process that started
+// this one holds, and whether that was so. The process ends then, at the latest after endTimeout.
+func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
+	ctx, cancel := context.WithCancel(ctx)
+	var orphaned atomic.Bool
+	go func() {
+		_, _ = io.Copy(io.Discard, os.Stdin)
+		orphaned.Store(true)
+		cancel()
+		time.Sleep(endTimeout) // a client whose brokers died too waits for minutes
+		_ = os.RemoveAll(spool)
+		os.Exit(exitUnreachable)
+	}()
+	return ctx, orphaned.Load
+}
+
+// leaveNothing removes what the process that started the agent can't remove any more: the session's
+// folder and topic, and the topic of the run. All agents of the session try it.
+func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench.Plan) {
+	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	defer cancel()
+	_ = os.RemoveAll(f.spool)
+	_ = log.Delete(ctx)
+	if last.Topic == "" || last.Existing || f.keepTopics {
+		return
+	}
+	admin, err := cluster.NewAdmin(c.Bootstrap(), cluster.AccessTo(c))
+	if err != nil {
+		return
+	}
+	defer admin.Close()
+	if t, err := admin.UseExisting(ctx, last.Topic); err == nil {
+		t.Existing = false
+		_ = admin.DeleteTopic(ctx, t) // another agent may have done it
+	}
 }

@@ -11,6 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
 )
 
@@ -54,19 +55,10 @@ Exit codes: as those of run.`,
 }
 
 func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) (err error) {
-	if flags.session == "" || len(flags.brokers) == 0 {
-		return errors.New("collect needs the --session and the --brokers of the run")
-	}
-	key, err := readKey(flags.key)
-	if err != nil {
-		return err
-	}
-	if err := result.CheckWritable(flags.out); err != nil {
-		return err
-	}
+	key, err := flags.check()
 	tell := progressTo(stderr)
-	a, err := engineFlags{access: flags.access}.readAccess(tell)
-	if err != nil {
+	a, accessErr := engineFlags{access: flags.access}.readAccess(tell)
+	if err := errors.Join(err, accessErr); err != nil {
 		return err
 	}
 	a = flags.in.through(a)
@@ -104,4 +96,17 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 		return errInvalid
 	}
 	return nil
+}
+
+// check finds what the flags lack, all of it, and reads the key.
+func (f collectFlags) check() (control.Key, error) {
+	var faults []error
+	if f.session == "" {
+		faults = append(faults, errors.New("collect needs the --session of the run"))
+	}
+	if len(f.brokers) == 0 {
+		faults = append(faults, errors.New("collect needs the --brokers of the run"))
+	}
+	key, err := readKey(f.key)
+	return key, errors.Join(append(faults, err, keyNeeded(f.key, f.brokers), result.CheckWritable(f.out))...)
 }

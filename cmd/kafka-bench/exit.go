@@ -9,6 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
 // The exit codes, which are part of the command line's contract.
@@ -58,7 +59,7 @@ func exitCode(stderr io.Writer, err error) int {
 	switch {
 	case errors.Is(err, errInterrupted), errors.Is(err, context.Canceled):
 		return exitInterrupted
-	case errors.Is(err, errNoCoordinator):
+	case errors.Is(err, errNoCoordinator), errors.Is(err, fleet.ErrAgents):
 		return exitUnreachable
 	case errors.Is(err, errInvalid), errors.Is(err, errNotHandedIn), errors.Is(err, bench.ErrNotSaved):
 		return exitInvalid

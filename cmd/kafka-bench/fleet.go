@@ -8,7 +8,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"os/exec"
 	"path/filepath"
 	"strconv"
 	"strings"
@@ -158,8 +157,7 @@ type session struct {
 	at    string // the cluster that it is open on
 	topic *topic.Topic
 	lead  *fleet.Coordinator
-	local []*exec.Cmd
-	said  []*bytes.Buffer // by the local agents
+	local []*localAgent
 	spool string
 
 	keyFile string // "" is no key
@@ -226,25 +224,6 @@ func (s *session) command(name, at, index string) []string {
 	return words
 }
 
-// startLocal starts the agents on this machine.
-func (s *session) startLocal(name, at string) error {
-	program, err := os.Executable()
-	if err != nil {
-		return fmt.Errorf("finding the program's own file: %w", err)
-	}
-	for i := range s.flags.of() {
-		words := append(s.command(name, at, strconv.Itoa(i)), "--spool", s.spool)
-		cmd := exec.Command(program, words[1:]...)
-		said := &bytes.Buffer{}
-		cmd.Stdout, cmd.Stderr = said, said
-		if err := cmd.Start(); err != nil {
-			return fmt.Errorf("starting agent %d: %w", i, err)
-		}
-		s.local, s.said = append(s.local, cmd), append(s.said, said)
-	}
-	return nil
-}
-
 // endTimeout bounds how long agents may take to end once the session is over.
 const endTimeout = 10 * time.Second
 
@@ -253,20 +232,16 @@ func (s *session) close() error {
 	if s.topic == nil {
 		return os.RemoveAll(s.spool)
 	}
-	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
+	ctx, cancel := context.WithTimeout(context.Background(), 2*endTimeout)
 	defer cancel()
 	var failed error
 	if s.lead != nil {
 		failed = s.lead.Close(ctx, "")
-	}
-	for _, cmd := range s.local {
-		kill := time.AfterFunc(endTimeout, func() { _ = cmd.Process.Kill() })
-		_ = cmd.Wait() // what it did is in the run's verdict
-		kill.Stop()
+		failed = errors.Join(failed, s.endLocal())
 	}
 	failed = errors.Join(failed, s.topic.Delete(ctx))
 	s.topic.Close()
 	failed = errors.Join(failed, os.RemoveAll(s.spool))
-	s.topic, s.lead, s.local, s.said, s.spool = nil, nil, nil, nil, ""
+	s.topic, s.lead, s.local, s.spool = nil, nil, nil, ""
 	return failed
 }

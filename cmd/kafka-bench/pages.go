@@ -48,6 +48,11 @@ func addPages(c *cobra.Command, flags *pagesFlags) {
 	f := c.Flags()
 	f.StringVar(&flags.web, "web", "", "show what goes on in a browser: on a free port of this machine, or at `ADDRESS`")
 	f.Lookup("web").NoOptDefVal = anyFree
+	addMetrics(c, flags)
+}
+
+func addMetrics(c *cobra.Command, flags *pagesFlags) {
+	f := c.Flags()
 	f.StringVar(&flags.metrics, "metrics", "",
 		"a loopback address for Prometheus, as 127.0.0.1:9464 (port 0: any that is free)")
 	f.StringVar(&flags.tokenFile, "metrics-token-file", "",

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"math"
+	"slices"
 
 	"github.com/spf13/cobra"
 
@@ -224,6 +225,9 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
+// endedEarly reports whether an agent ended a run before its end: then no person did.
+func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
+
 // runSingle makes a run that is no campaign.
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
@@ -237,7 +241,7 @@ func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer)
 		}
 		err = errors.Join(v.end(0, outcome), writeRunPage(r.page, outcome.Dir, stdout))
 		switch {
-		case outcome.Run.Run.Interrupted:
+		case outcome.Run.Run.Interrupted && !slices.ContainsFunc(outcome.Run.Agents, endedEarly):
 			return with(errInterrupted, err)
 		case outcome.Run.Verdict.Status != result.Valid:
 			return with(errInvalid, err)

@@ -59,6 +59,7 @@ type view struct {
 
 	live   *report.Live // nil: nobody wants to see each second
 	phases map[string]result.Phase
+	pulse  result.Pulse // the last one of the agents
 }
 
 func newView(out io.Writer, plan campaign.Plan) *view {
@@ -185,7 +186,10 @@ func describe(c cluster.Info) string {
 func (v *view) width() int { return columnsOf(v.out) }
 
 // Began implements observe.Watcher.
-func (v *view) Began(dir string) { v.pages.Run(dir) }
+func (v *view) Began(dir string) {
+	v.pulse = result.Pulse{}
+	v.pages.Run(dir)
+}
 
 // Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
@@ -197,6 +201,19 @@ func (v *view) Interval(i result.Interval) {
 		v.tellCampaign()
 	}
 	v.live.Interval(i)
+}
+
+// Pulse implements bench.PulseWatcher.
+func (v *view) Pulse(p result.Pulse) {
+	i := p.Since(v.pulse)
+	v.pulse = p
+	if s := i.Seconds(); s > 0 {
+		v.pages.Status(fmt.Sprintf("%s: %s acked, %s delivered; times after hand-in", count(len(p.Agents), "agent"),
+			unit.PerSecond(float64(i.Acked)/s), unit.PerSecond(float64(i.Delivered)/s)))
+	}
+	if v.live != nil {
+		v.live.Pulse(p)
+	}
 }
 
 // Event implements observe.Watcher.

@@ -79,6 +79,55 @@ type AgentInterval struct {
 	RSSBytes           *int64   `json:"process_rss_bytes"`
 }
 
+// Pulse is what the agents of a run have counted while it goes on: what their intervals and times
+// will say is known once they have handed in. It is shown, and not recorded.
+type Pulse struct {
+	RunID  string       `json:"run_id,omitempty"`
+	Agents []AgentPulse `json:"agents"` // by index, without those that have not told anything
+}
+
+// AgentPulse is what one agent has counted, in records since the run began.
+type AgentPulse struct {
+	Index     int    `json:"index"`
+	HostName  string `json:"host_name,omitempty"`
+	AtNs      int64  `json:"at_ns"` // when it counted, on the run's axis
+	Phase     string `json:"phase"`
+	Scheduled int64  `json:"scheduled"`
+	Acked     int64  `json:"acked"`
+	Delivered int64  `json:"delivered"`
+	Failed    int64  `json:"failed"`
+
+	DeferredRecords int64 `json:"deferred_records"` // then
+	InFlightRecords int64 `json:"in_flight_records"`
+}
+
+// Since returns what all agents together did since an earlier pulse, as an interval without times.
+// The zero Pulse is before the run.
+func (p Pulse) Since(earlier Pulse) (i Interval) {
+	for n, a := range p.Agents {
+		if n == 0 || a.AtNs > i.EndNs {
+			i.EndNs, i.Phase = a.AtNs, a.Phase
+		}
+		i.Scheduled += a.Scheduled
+		i.Acked += a.Acked
+		i.Delivered += a.Delivered
+		i.Failed += a.Failed
+		i.DeferredRecords += a.DeferredRecords
+		i.InFlightRecords += a.InFlightRecords
+	}
+	i.StartNs = i.EndNs
+	for n, a := range earlier.Agents {
+		if n == 0 || a.AtNs > i.StartNs {
+			i.StartNs = a.AtNs
+		}
+		i.Scheduled -= a.Scheduled
+		i.Acked -= a.Acked
+		i.Delivered -= a.Delivered
+		i.Failed -= a.Failed
+	}
+	return i
+}
+
 // Agent appends a line to agents.ndjson, which the first one makes.
 func (w *Writer) Agent(i AgentInterval) error {
 	if w.agents == nil {

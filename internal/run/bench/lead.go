@@ -39,7 +39,7 @@ type Fleet interface {
 	Make(ctx context.Context, plan Plan, watch FleetWatch) (Handed, error)
 }
 
-// FleetWatch is told how the agents get on, from one goroutine.
+// FleetWatch is told how the agents get on.
 type FleetWatch struct {
 	// Started tells in which time the measured window begins.
 	Started func(in time.Duration)
@@ -47,6 +47,8 @@ type FleetWatch struct {
 	// Filled is called when the agents have filled the topic, with how many records were
 	// acknowledged in each partition. It returns what the agents are told of it.
 	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
+	// Pulse tells what the agents count while the load runs.
+	Pulse func(result.Pulse)
 	// Interrupt asks the agents to end the run early when it is closed.
 	Interrupt <-chan struct{}
 }
@@ -72,6 +74,8 @@ type Agent struct {
 	Partitions   int
 	ClockErrorNs *int64
 	Host         result.Host
+	// Reasons are why the run is invalid because of it, as far as it is known without its part.
+	Reasons []string
 }
 
 // lead makes a run whose parts a fleet makes.
@@ -93,8 +97,9 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	}
 	handed, err := cfg.Fleet.Make(ctx, plan, FleetWatch{
 		Started:   func(in time.Duration) { r.journal.SetAxis(in, time.Duration(cfg.Scenario.Phases.Measure)) },
-		Event:     r.journal.Event,
+		Event:     r.journal.Stamp,
 		Filled:    r.filledByAgents,
+		Pulse:     r.pulse,
 		Interrupt: cfg.Interrupt,
 	})
 	if err != nil {
@@ -131,6 +136,17 @@ func (r *run) filledByAgents(ctx context.Context, ackedIn []int64) (Filled, erro
 	r.journal.Now("phase", "filled", unit.Things(sum, "record"))
 	return Filled{AckedIn: ackedIn, From: r.from, ReadTo: r.readTo}, nil
 }
+
+// pulse tells who watches what the agents count.
+func (r *run) pulse(p result.Pulse) {
+	if w, follows := r.cfg.Watch.(PulseWatcher); follows {
+		w.Pulse(p)
+	}
+}
+
+// PulseWatcher is an observe.Watcher that also follows the agents of a run. Pulse is called
+// from another goroutine than the other methods.
+type PulseWatcher interface{ Pulse(result.Pulse) }
 
 // makePlan returns what all agents are told.
 func (r *run) makePlan(ctx context.Context) (Plan, error) {
@@ -280,7 +296,7 @@ func agentsOf(handed Handed, parts []left) []result.Agent {
 	all := make([]result.Agent, len(handed.Agents))
 	for i, a := range handed.Agents {
 		all[i] = result.Agent{Index: i, Instance: fmt.Sprintf("%016x", a.Instance), HostName: a.HostName, Host: a.Host,
-			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs}
+			Partitions: a.Partitions, ClockErrorNs: a.ClockErrorNs, Reasons: a.Reasons}
 	}
 	for _, p := range parts {
 		a, sent := &all[p.index], p.final.Sent[1]

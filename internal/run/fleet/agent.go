@@ -29,12 +29,16 @@ type AgentConfig struct {
 	Host     result.Host
 	Clock    Clock
 	Tell     func(string) // is told how the agent gets on
+	// Plans is told of each plan that the agent makes its part of; nil is nobody.
+	Plans func(bench.Plan)
 }
 
 // Why an agent ends.
 var (
 	// ErrReplaced is that the agent's index is another process's.
 	ErrReplaced      = errors.New("another process has the index of this agent")
+	errRefused       = errors.New("the coordinator refuses this agent")
+	errOtherKey      = errors.New("the coordinator has another key")
 	errNoCoordinator = errors.New("no coordinator")
 	// ErrNotHandedIn is that a part was made and could not be handed in, or not be made.
 	ErrNotHandedIn = errors.New("the part was not handed in")
@@ -70,11 +74,16 @@ func RunAgent(ctx context.Context, cfg AgentConfig) error {
 		switch {
 		case err != nil:
 			return err
+		case plan == nil && done == 0 && a.interrupted():
+			return context.Canceled
 		case plan == nil:
 			a.tell("the session is over")
 			return nil
 		}
 		done = plan.run
+		if a.Plans != nil {
+			a.Plans(plan.plan)
+		}
 		if err := a.makePart(ctx, *plan); err != nil {
 			return err
 		}
@@ -131,8 +140,14 @@ func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 	}()
 	var p *planned
 	var standing control.Standing
+	var end *control.End
+	var key error
 	err := a.m.await(wait, func(s *control.State) bool {
-		standing = s.Mine(a.m.instance)
+		standing, end = s.Mine(a.m.instance), s.End()
+		if a.m.foreign && s.Directed() == 0 {
+			key = a.m.key
+			return true
+		}
 		if s.Run() > last && s.Plan() != nil && standing == control.Valid {
 			p = &planned{run: s.Run(), record: *s.Plan()}
 		}
@@ -143,6 +158,12 @@ func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 		return nil, nil
 	case err != nil:
 		return nil, err
+	case key != nil:
+		return nil, fmt.Errorf("%w: %w", errOtherKey, key)
+	case end != nil && end.Refused[a.Index] != "":
+		return nil, fmt.Errorf("%w: %s", errRefused, end.Refused[a.Index])
+	case end != nil && last == 0:
+		return nil, fmt.Errorf("%w: it ended the session before there was a run: %s", errNoCoordinator, end.Reason)
 	case standing == control.Replaced || standing == control.TooLate:
 		return nil, fmt.Errorf("%w: agent %d of the session %s", ErrReplaced, a.Index, a.Session.Name)
 	case p == nil:
@@ -173,12 +194,18 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		started: make(chan bench.Started, 1), spool: spool, interrupt: make(chan struct{}),
 	}
 	l.tell = a.tell
+	l.abandon = cancel
 	l.clocks, l.owns, l.wanted = a.clocks, make(chan []int32, 1), wanted(p.plan, s, a.Index)
 	go l.getReady()
-	go l.follow(p.record.ReadyWithin + startGrace)
+	following := make(chan struct{})
+	go func() {
+		defer close(following)
+		l.follow(p.record.ReadyWithin + startGrace)
+	}()
 	go func() {
 		select {
 		case <-a.Bench.Interrupt:
+			l.early.Store(true)
 			l.end()
 		case <-ctx.Done():
 		}
@@ -190,8 +217,18 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		err = bench.RunPart(ctx, cfg, p.plan, a.Index, l)
 	}
 	if err != nil {
-		err = errors.Join(l.why, err)
-		_ = a.m.writer.Write(ctx, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()})
+		outer := context.WithoutCancel(ctx) // the agent may have been abandoned
+		if ctx.Err() == nil {
+			cancel()
+		}
+		<-following
+		if l.why != nil {
+			err = l.why
+		}
+		last, done := context.WithTimeout(outer, lastWords)
+		defer done()
+		_ = a.m.writer.Write(last, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()}) // before the start
+		_ = a.m.writer.Write(last, p.run, control.Sent{Failed: err.Error()})                      // after it
 		return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
 	}
 	return a.handIn(ctx, p.run, spool)

@@ -39,10 +39,17 @@ type Coordinator struct {
 	run    int
 	first  firstReady
 
+	refused map[int]string // why agents do not fit, by index
+
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
 	failed error    // the first failure to keep what was handed in
+
+	ended map[int]error // why the processes of agents have ended; the member's lock guards it
 }
+
+// ErrAgents is that agents do not make the run, because they are not there or not ready.
+var ErrAgents = errors.New("no run")
 
 // firstReady is the last record by which agent 0 said that it is ready, and when it was read.
 type firstReady struct {
@@ -53,7 +60,7 @@ type firstReady struct {
 // Open joins a session as its coordinator.
 func Open(cfg Config) *Coordinator {
 	ctx, cancel := context.WithCancel(context.Background())
-	c := &Coordinator{cfg: cfg, cancel: cancel}
+	c := &Coordinator{cfg: cfg, cancel: cancel, ended: make(map[int]error)}
 	c.m = join(ctx, cfg.Session, control.Coordinator, func(heard control.Change) {
 		if heard.Snapshot != nil {
 			c.take(heard.Record.Agent, heard.Snapshot, heard.Record.Run)
@@ -65,7 +72,36 @@ func Open(cfg Config) *Coordinator {
 // Close tells the agents that the session is over.
 func (c *Coordinator) Close(ctx context.Context, reason string) error {
 	defer c.cancel()
-	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason})
+	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason, Refused: c.refused})
+}
+
+// Ended tells that the process of an agent has ended, and why: it will not come again. It may
+// be called from any goroutine.
+func (c *Coordinator) Ended(index int, why error) {
+	c.m.mu.Lock()
+	defer c.m.mu.Unlock()
+	c.ended[index] = why
+	c.m.wake()
+}
+
+// gone says why the processes of agents have ended. The member's lock is held.
+func (c *Coordinator) gone(of []int) (texts []string) {
+	for _, i := range of {
+		if why, ended := c.ended[i]; ended {
+			texts = append(texts, fmt.Sprintf("agent %d ended: %v", i, why))
+		}
+	}
+	return texts
+}
+
+// RunID is that of the last run that was begun; "" without one.
+func (c *Coordinator) RunID() (id string) {
+	c.m.look(func(s *control.State) {
+		if plan := s.Plan(); plan != nil {
+			id = plan.RunID
+		}
+	})
+	return id
 }
 
 // Parts implements bench.Fleet.
@@ -101,6 +137,12 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	if err := c.begin(starting, plan); err != nil {
 		return bench.Handed{}, err
 	}
+	watching, unwatch := context.WithCancel(ctx)
+	news := c.watch(watching, watch)
+	defer func() {
+		unwatch()
+		<-news
+	}()
 	if s.Filled() {
 		if err := c.fill(starting, plan, watch); err != nil {
 			return bench.Handed{}, err
@@ -111,9 +153,11 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	}
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
 	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
-	missing := c.gather(ctx, limit)
-	if err := ctx.Err(); err != nil {
-		return bench.Handed{}, err
+	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
+	if err := ctx.Err(); err != nil { // the agents are to end before their topic does
+		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
+		defer cancel()
+		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
 	}
 	return c.handed(missing)
 }
@@ -123,29 +167,54 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.JoinTimeout)
 	defer cancel()
 	var missing []int
+	var gone []string
+	var key error
 	told := -1
 	err := c.m.await(ctx, func(s *control.State) bool {
-		missing = s.Missing(c.cfg.Of)
+		missing, gone = s.Missing(c.cfg.Of), c.gone(indexes(c.cfg.Of))
+		if c.m.key != nil && key == nil && len(missing) > 0 && c.cfg.Tell != nil {
+			c.cfg.Tell(fmt.Sprintf("a record of the session %s was refused: %v", c.cfg.Session.Name, c.m.key))
+		}
+		key = c.m.key
 		if n := c.cfg.Of - len(missing); n != told && len(missing) > 0 && c.cfg.Tell != nil {
 			c.cfg.Tell(fmt.Sprintf("%d of %d agents have joined the session %s", n, c.cfg.Of, c.cfg.Session.Name))
 			told = n
 		}
-		return len(missing) == 0
+		return len(missing) == 0 || len(gone) > 0
 	})
-	if errors.Is(err, context.DeadlineExceeded) {
-		return fmt.Errorf("%s did not join the session %s within %v", agents(missing), c.cfg.Session.Name, c.cfg.JoinTimeout)
-	}
-	if err != nil {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		err = fmt.Errorf("%w: %s did not join the session %s within %v", ErrAgents, agents(missing), c.cfg.Session.Name, c.cfg.JoinTimeout)
+		if key != nil {
+			err = fmt.Errorf("%w; a record was refused: %w", err, key)
+		}
 		return err
+	case err != nil:
+		return err
+	case len(gone) > 0:
+		return fmt.Errorf("%w: %s", ErrAgents, strings.Join(gone, "; "))
 	}
 	var faults []error
+	c.refused = make(map[int]string)
 	c.m.look(func(s *control.State) {
 		for i := range c.cfg.Of {
 			a, _ := s.Agent(i)
-			faults = append(faults, c.check(i, a.Hello)...)
+			of := errors.Join(c.check(i, a.Hello)...)
+			if faults = append(faults, of); of != nil {
+				c.refused[i] = of.Error()
+			}
 		}
 	})
 	return errors.Join(faults...)
+}
+
+// indexes are those of so many agents.
+func indexes(of int) []int {
+	all := make([]int, of)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // check returns why an agent does not fit.
@@ -204,10 +273,22 @@ func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	if err != nil {
 		return err
 	}
-	return c.m.writer.Write(ctx, c.run, control.Plan{
+	err = c.m.writer.Write(ctx, c.run, control.Plan{
 		RunID: plan.RunID, Assignment: assignment, Placement: plan.Placement,
 		ReadyWithin: readyWithin, HandInWithin: handInWithin, NextWithin: nextWithin,
 	})
+	if err != nil {
+		return err
+	}
+	var directs uint64
+	err = c.m.await(ctx, func(s *control.State) bool {
+		directs = s.Directed()
+		return directs != 0 && (directs != c.m.instance || s.Run() == c.run)
+	})
+	if err == nil && directs != c.m.instance {
+		err = fmt.Errorf("another process coordinates the session %s: choose another --session", c.cfg.Session.Name)
+	}
+	return err
 }
 
 // fill waits until the agents have filled the topic, and tells them where reading begins.
@@ -294,7 +375,8 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	consumes := s.Consume.Consumers > 0
 	var failed, unready []string
 	err = c.m.await(ctx, func(st *control.State) bool {
-		failed, unready = nil, nil
+		unready = nil
+		failed = c.gone(indexes(c.cfg.Of))
 		for i := range c.cfg.Of {
 			a, _ := st.Agent(i)
 			name := fmt.Sprintf("agent %d (%s)", i, a.Hello.HostName)
@@ -318,9 +400,9 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	})
 	switch {
 	case len(failed) > 0:
-		return nil, errors.New(strings.Join(failed, "; "))
+		return nil, fmt.Errorf("%w: %s", ErrAgents, strings.Join(failed, "; "))
 	case errors.Is(err, context.DeadlineExceeded):
-		return nil, fmt.Errorf("the agents were not ready within %v: %s", readyWithin, strings.Join(unready, "; "))
+		return nil, fmt.Errorf("%w: the agents were not ready within %v: %s", ErrAgents, readyWithin, strings.Join(unready, "; "))
 	}
 	return owners, err
 }
@@ -346,39 +428,91 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	began := time.Now()
 	select {
 	case <-interrupt:
-		_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
+		c.stop(ctx, began, in)
 	case <-ctx.Done():
 	}
 }
 
-// gather waits until all agents have handed in, or are silent for long after the limit of
-// the drain. It returns what is missing.
-func (c *Coordinator) gather(ctx context.Context, limit time.Duration) (missing []string) {
-	deadline := time.Now().Add(limit + handInWithin)
+// stop asks the agents to end early, at a moment that all of them know beforehand. The measured
+// window begins in a time after the start.
+func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
+	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
+}
+
+// gather waits until all agents have handed in, or can't do so any more, or are silent for long
+// after the limit of the drain. If one fails, the others are asked to end early: the run is
+// invalid. It returns what is missing.
+func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
+	began := time.Now()
+	deadline := began.Add(limit + handInWithin)
+	stopped, last := false, false
 	for {
 		wait, cancel := context.WithDeadline(ctx, deadline)
-		var before, now int64
-		c.m.look(func(s *control.State) { before = s.Next() })
+		var before int64
+		c.m.look(func(s *control.State) { before = s.Count(control.Applied) })
+		var incomplete, failed, lost []int
 		err := c.m.await(wait, func(s *control.State) bool {
-			now = s.Next()
-			return len(s.Incomplete(c.cfg.Of)) == 0 || now != before
+			incomplete = s.Incomplete(c.cfg.Of)
+			failed, lost = c.failing(s, incomplete)
+			return len(incomplete) == 0 || len(failed) > 0 && !stopped || len(lost) == len(incomplete) && !last ||
+				s.Count(control.Applied) != before
 		})
 		cancel()
 		if missing = c.missing(); len(missing) == 0 || err != nil {
+			if err != nil && !errors.Is(err, context.DeadlineExceeded) {
+				missing = append(missing, err.Error())
+			}
 			return missing
 		}
-		if silence := time.Now().Add(handInWithin); silence.After(deadline) {
+		if len(failed) > 0 && !stopped {
+			stopped = true
+			c.stop(ctx, began, in)
+		}
+		if silence := time.Now().Add(handInWithin); silence.After(deadline) && !last {
 			deadline = silence
+		}
+		if len(lost) == len(incomplete) && !last { // what they wrote last may not be read yet
+			last, deadline = true, time.Now().Add(lastWords)
 		}
 	}
 }
 
-// missing says which agents have not handed in all.
+// lastWords is how long a record of a process that has ended may take to be read.
+const lastWords = 5 * time.Second
+
+// failing returns which agents have ended early, or will not do their part, and those of them
+// that will not hand in. The member's lock is held.
+func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost []int) {
+	for i := range c.cfg.Of {
+		a, _ := s.Agent(i)
+		_, ended := c.ended[i]
+		ended = ended && slices.Contains(incomplete, i)
+		early := a.Sent != nil && a.Sent.Failed != ""
+		if ended || early {
+			failed = append(failed, i)
+		}
+		if ended || early && a.Sent.AckedIn == nil {
+			lost = append(lost, i)
+		}
+	}
+	return failed, lost
+}
+
+// missing says which agents have not handed in all, and why.
 func (c *Coordinator) missing() (missing []string) {
 	c.m.look(func(s *control.State) {
 		for _, i := range s.Incomplete(c.cfg.Of) {
 			a, _ := s.Agent(i)
-			missing = append(missing, fmt.Sprintf("agent %d (%s) did not hand in its part", i, a.Hello.HostName))
+			text := fmt.Sprintf("agent %d (%s) did not hand in its part", i, a.Hello.HostName)
+			switch why, ended := c.ended[i]; {
+			case a.Sent != nil && a.Sent.Failed != "":
+				text += ": " + a.Sent.Failed
+			case ended:
+				text += fmt.Sprintf(": it ended: %v", why)
+			case a.Gaps > 0:
+				text += ": some of its records are missing in the session's log"
+			}
+			missing = append(missing, text)
 		}
 	})
 	return missing
@@ -405,6 +539,9 @@ func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
 			}
 			if a.Ready != nil {
 				h.Agents[i].ClockErrorNs = &a.Ready.ClockErrorNs
+			}
+			if a.Sent != nil && a.Sent.Failed != "" {
+				h.Agents[i].Reasons = []string{a.Sent.Failed}
 			}
 		}
 	})

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"sync"
+	"sync/atomic"
 	"time"
 
 	"kafkabench.example/kafka-bench/internal/load"
@@ -39,7 +40,9 @@ type link struct {
 
 	interrupt chan struct{} // is closed to end the part early
 	once      sync.Once
-	why       error // why it did not start
+	early     atomic.Bool // the agent itself was interrupted
+	abandon   func()      // ends the part at once
+	why       error       // why it did not start, or was abandoned; once follow has returned
 }
 
 // Ready implements bench.Link.
@@ -121,9 +124,9 @@ func (l *link) follow(deadline time.Duration) {
 	})
 	switch {
 	case err != nil:
-		l.why = fmt.Errorf("%w: the run was not started in time", errNoCoordinator)
+		l.why = l.notStarted(err)
 	case start == nil:
-		l.why = errors.New("the coordinator gave the run up")
+		l.why = fmt.Errorf("%w: it gave the run up", errNoCoordinator)
 	case start.ClocksNs[l.index]-int64(l.warmup)-l.clock() < int64(lateLead):
 		l.why = fmt.Errorf("the start of the run was read too late: the load would begin in less than %v", lateLead)
 	}
@@ -149,10 +152,36 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	l.started <- s
 	var stop *control.Stop
-	if l.m.await(l.ctx, func(s *control.State) bool { stop = s.Stop(); return stop != nil || s.Run() != l.run }) == nil && stop != nil {
+	ended := false // before this agent had handed in
+	over := func(s *control.State) bool {
+		ended = s.End() != nil && s.Run() == l.run && !s.Complete(l.index)
+		return s.Run() != l.run || s.End() != nil
+	}
+	err = l.m.await(l.ctx, func(s *control.State) bool { stop = s.Stop(); return stop != nil || over(s) })
+	if err == nil && stop != nil {
 		l.sleepUntil(zero + stop.AtNs)
 		l.end()
+		err = l.m.await(l.ctx, over)
 	}
+	switch {
+	case errors.Is(err, control.ErrGone):
+		l.why = err
+		l.abandon()
+	case ended:
+		l.why = errors.New("the coordinator gave the run up")
+		l.abandon()
+	}
+}
+
+// notStarted says why the start did not come.
+func (l *link) notStarted(err error) error {
+	switch {
+	case l.ctx.Err() != nil: // the part has ended by itself
+		return nil
+	case errors.Is(err, context.DeadlineExceeded):
+		return fmt.Errorf("%w: the run was not started in time", errNoCoordinator)
+	}
+	return fmt.Errorf("%w: %w", errNoCoordinator, err)
 }
 
 func (l *link) sleepUntil(clockNs int64) {
@@ -168,7 +197,11 @@ func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 // Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 	// The drain may be over: it is told all the same.
-	if err := l.m.writer.Write(l.ctx, l.run, control.Sent{AckedIn: ackedIn}); err != nil {
+	sent := control.Sent{AckedIn: ackedIn}
+	if l.early.Load() {
+		sent.Failed = "it was interrupted, and ended its load early"
+	}
+	if err := l.m.writer.Write(l.ctx, l.run, sent); err != nil {
 		return nil, err
 	}
 	all := make([]int64, len(ackedIn))

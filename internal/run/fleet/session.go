@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/binary"
+	"errors"
 	"sync"
 	"time"
 
@@ -27,6 +28,8 @@ type member struct {
 	state   *control.State
 	changed chan struct{} // closed at the next change
 	lost    error         // why the log is not read any more
+	key     error         // why a record was refused that has another key, or none; nil if there was none
+	foreign bool          // it was the coordinator's
 }
 
 // join has a process follow the log until ctx ends. What each record changes goes
@@ -50,20 +53,38 @@ func (m *member) follow(ctx context.Context, log control.Log, heard func(control
 		entries, err := log.Read(ctx, from)
 		m.mu.Lock()
 		for _, e := range entries {
-			c, _ := m.state.Apply(e) // what was refused is counted
+			c, err := m.state.Apply(e)
+			m.note(e.Record, err)
 			if heard != nil {
 				heard(c)
 			}
 		}
 		from = m.state.Next()
 		m.lost = err
-		close(m.changed)
-		m.changed = make(chan struct{})
+		m.wake()
 		m.mu.Unlock()
 		if err != nil {
 			return
 		}
 	}
+}
+
+// note keeps why a record was refused, if its writer has another key. All that was refused is
+// counted by the state.
+func (m *member) note(record []byte, refused error) {
+	if !errors.Is(refused, control.ErrOtherKey) && !errors.Is(refused, control.ErrNoKey) && !errors.Is(refused, control.ErrUnsealed) {
+		return
+	}
+	if m.key == nil {
+		m.key = refused
+	}
+	m.foreign = m.foreign || control.Claimed(record) == control.Coordinator
+}
+
+// wake has who awaits something look again, with the lock held.
+func (m *member) wake() {
+	close(m.changed)
+	m.changed = make(chan struct{})
 }
 
 // await waits until the log says something, which look finds: it is called with the state

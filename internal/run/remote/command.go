@@ -17,7 +17,7 @@ func (c *Child) startCommand(s Start) error {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
 	cmd.Stderr = c.said
 	cmd.Env = append(cmd.Environ(), s.Env...)
-	inOwnGroup(cmd)
+	InOwnGroup(cmd)
 	in, err := cmd.StdinPipe()
 	if err != nil {
 		return err

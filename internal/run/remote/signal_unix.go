@@ -7,9 +7,9 @@ import (
 	"syscall"
 )
 
-// inOwnGroup has a command run in a process group of its own, and one that stands
+// InOwnGroup has a command run in a process group of its own, and one that stands
 // still be woken by its parent's death.
-func inOwnGroup(cmd *exec.Cmd) {
+func InOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	wakeAtDeath(cmd.SysProcAttr)
 }

@@ -47,6 +47,7 @@ type Live struct {
 	lines  int // interval lines since the header, when not on a terminal
 
 	totals map[string]int64 // with Full: the counts of each metric so far
+	pulse  result.Pulse     // the last one of a run with agents
 }
 
 // NewLive returns a view that is empty until the first call.
@@ -118,6 +119,43 @@ func (l *Live) Interval(i result.Interval) {
 	l.write(l.log(i))
 }
 
+// Pulse shows what the agents of a run have done since the last pulse, all together and each. Times
+// are known once they have handed in.
+func (l *Live) Pulse(p result.Pulse) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	i := p.Since(l.pulse)
+	rows := agentRows(p, l.pulse)
+	l.pulse = p
+	if l.o.Terminal {
+		l.last, l.event = &i, "times after hand-in; "+strings.Join(rows, "; ")
+		l.redraw()
+		return
+	}
+	l.write(l.log(i))
+	for _, row := range rows {
+		l.write("        " + row + "\n")
+	}
+}
+
+// agentRows say what each agent did since an earlier pulse.
+func agentRows(p, earlier result.Pulse) (rows []string) {
+	was := make(map[int]result.AgentPulse)
+	for _, a := range earlier.Agents {
+		was[a.Index] = a
+	}
+	for _, a := range p.Agents {
+		before := result.Pulse{}
+		if b, known := was[a.Index]; known {
+			before.Agents = []result.AgentPulse{b}
+		}
+		i := (result.Pulse{Agents: []result.AgentPulse{a}}).Since(before)
+		rows = append(rows, fmt.Sprintf("agent %d (%s): offered %s, acked %s, delivered %s", a.Index, a.HostName,
+			rate(i, i.Scheduled), rate(i, i.Acked), rate(i, i.Delivered)))
+	}
+	return rows
+}
+
 // Event shows what a person should know of: warnings, errors, faults and
 // rebalances. The others are in the view already.
 func (l *Live) Event(e result.Event) {
@@ -125,7 +163,7 @@ func (l *Live) Event(e result.Event) {
 	case "progress":
 		l.Status(e.What)
 		return
-	case "warning", "error", "fault", "broker", "rebalance":
+	case "warning", "error", "fault", "broker", "rebalance", "agent":
 	default:
 		return
 	}

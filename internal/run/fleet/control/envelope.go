@@ -158,6 +158,15 @@ func Open(key Key, topic [16]byte, b []byte) (Record, error) {
 	return r, r.check()
 }
 
+// Claimed is the agent that a record says it is of, whether its seal holds or not: who has
+// another key can still be named. What is no record is of [Coordinator] − 1.
+func Claimed(b []byte) (agent int) {
+	if len(b) < bodyAt || string(b[:len(magic)]) != magic {
+		return Coordinator - 1
+	}
+	return int(int32(binary.BigEndian.Uint32(b[12:])))
+}
+
 // tag seals what precedes it in a record.
 func tag(key Key, topic [16]byte, b []byte) []byte {
 	if key == nil {

@@ -39,6 +39,9 @@ func (s *State) Next() int64 { return s.next }
 // Count is the number of entries with this effect.
 func (s *State) Count(e Effect) int64 { return s.counts[e] }
 
+// Directed is the instance of the session's coordinator; 0 before its first record.
+func (s *State) Directed() uint64 { return s.coordinator.instance }
+
 // CoordinatorGaps is the number of places in the current run where records of the
 // coordinator are missing.
 func (s *State) CoordinatorGaps() int { return s.coordinator.gaps }

@@ -131,7 +131,7 @@ type Spent struct {
 // Sent says that an agent's producers are closed.
 type Sent struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
-	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not, or was told to
 }
 
 // Stop ends the load early.
@@ -142,6 +142,8 @@ type Stop struct {
 // End ends the session.
 type End struct {
 	Reason string `json:"reason,omitempty"` // empty if all went well
+	// Refused says by index why agents do not fit to the coordinator.
+	Refused map[int]string `json:"refused,omitempty"`
 }
 
 // Echo is a question for the clocks of agents, or the answer of one of them. It is for

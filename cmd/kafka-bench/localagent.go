@@ -1,0 +1,136 @@
+package main
+
+import (
+	"bytes"
+	"cmp"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"runtime"
+	"strconv"
+	"strings"
+	"sync"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/run/fleet"
+	"kafkabench.example/kafka-bench/internal/run/remote"
+)
+
+// localAgent is an agent that this process has started. It ends with its standard input.
+type localAgent struct {
+	cmd   *exec.Cmd
+	said  saying
+	ended chan struct{} // closed when the process has ended, with err
+	err   error
+}
+
+// saying is what a process said last.
+type saying struct {
+	mu   sync.Mutex
+	text bytes.Buffer
+}
+
+// mostSaid bounds what is kept of what an agent says, in bytes.
+const mostSaid = 64 << 10
+
+// Write implements io.Writer.
+func (s *saying) Write(b []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.text.Write(b)
+	if old := s.text.Len() - mostSaid; old > 0 {
+		s.text.Next(old)
+	}
+	return len(b), nil
+}
+
+func (s *saying) all() []byte {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return bytes.Clone(s.text.Bytes())
+}
+
+// lastLine is what a process said last, which is why it ended.
+func (s *saying) lastLine() string {
+	lines := strings.Split(strings.TrimSpace(string(s.all())), "\n")
+	return lines[len(lines)-1]
+}
+
+// startLocal starts the agents on this machine.
+func (s *session) startLocal(name, at string) error {
+	program, err := os.Executable()
+	if err != nil {
+		return fmt.Errorf("finding the program's own file: %w", err)
+	}
+	for i := range s.flags.of() {
+		words := append(s.command(name, at, strconv.Itoa(i)), "--spool", s.spool, "--local")
+		if s.engine.keepTopics {
+			words = append(words, "--keep-topics")
+		}
+		a, err := startAgent(exec.Command(program, words[1:]...), i, s.lead)
+		if err != nil {
+			return fmt.Errorf("starting agent %d: %w", i, err)
+		}
+		s.local = append(s.local, a)
+	}
+	return nil
+}
+
+// startAgent starts an agent's process, and tells the coordinator when it has ended.
+func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
+	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
+	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
+	remote.InOwnGroup(cmd)
+	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process
+		return nil, err
+	}
+	started := make(chan error)
+	go func() {
+		// What is sent at a parent's death is tied to the thread that started the child.
+		runtime.LockOSThread()
+		defer runtime.UnlockOSThread()
+		err := cmd.Start()
+		started <- err
+		if err != nil {
+			return
+		}
+		a.err = cmd.Wait()
+		close(a.ended)
+		why := cmp.Or(a.err, errors.New("by itself"))
+		if last := a.said.lastLine(); last != "" {
+			why = fmt.Errorf("%w: %s", why, last)
+		}
+		lead.Ended(index, why)
+	}()
+	return a, <-started
+}
+
+// endLocal waits for the ends of the agents, and kills those that do not end. What was said by one that
+// failed goes to the folder of the session's last run, if that was saved; the coordinator's error
+// has its last words.
+func (s *session) endLocal() (failed error) {
+	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is a good one
+	late := time.After(endTimeout)
+	for i, a := range s.local {
+		select {
+		case <-a.ended:
+		case <-late:
+			for _, other := range s.local[i:] {
+				_ = other.cmd.Process.Kill() // one that has ended is as good
+			}
+			<-a.ended
+		}
+		if a.err == nil {
+			continue
+		}
+		if len(dirs) != 1 || s.lead.RunID() == "" {
+			continue
+		}
+		err := os.WriteFile(filepath.Join(dirs[0], fmt.Sprintf("agent-%d.log", i)), a.said.all(), 0o644)
+		failed = errors.Join(failed, err)
+	}
+	return failed
+}

@@ -1,0 +1,115 @@
+package fleet
+
+import (
+	"context"
+	"fmt"
+	"time"
+
+	"kafkabench.example/kafka-bench/internal/result"
+	"kafkabench.example/kafka-bench/internal/run/bench"
+	"kafkabench.example/kafka-bench/internal/run/fleet/control"
+)
+
+// pulseGather is how long the pulses of other agents are waited for when one comes: they are
+// shown together.
+const pulseGather = 500 * time.Millisecond
+
+// told is what was told of an agent.
+type told struct {
+	instance               uint64
+	ready, handed, missing bool
+	pulse                  *control.Pulse
+}
+
+// watch tells how the agents get on until ctx ends. The channel is closed then.
+func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan struct{} {
+	done := make(chan struct{})
+	go func() {
+		defer close(done)
+		seen := make([]told, c.cfg.Of)
+		for started := false; ; {
+			var events []result.Event
+			var pulse *result.Pulse
+			look := func(s *control.State) bool {
+				events, pulse = c.news(s, seen, &started)
+				return len(events) > 0 || pulse != nil
+			}
+			if c.m.await(ctx, look) != nil {
+				return
+			}
+			for _, e := range events {
+				w.Event(e)
+			}
+			if pulse == nil {
+				continue
+			}
+			select {
+			case <-time.After(pulseGather):
+			case <-ctx.Done():
+				return
+			}
+			c.m.look(func(s *control.State) { pulse = c.pulse(s, seen) })
+			w.Pulse(*pulse)
+		}
+	}()
+	return done
+}
+
+// news returns what is new of the agents, and notes that it was told. The member's lock is held.
+func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events []result.Event, pulse *result.Pulse) {
+	tell := func(i int, a control.Agent, what string) {
+		events = append(events, result.Event{
+			Kind: "agent", What: fmt.Sprintf("agent %d (%s) %s", i, a.Hello.HostName, what),
+			Data: map[string]any{"agent": i, "host": a.Hello.HostName},
+		})
+	}
+	if !*started && s.Start() != nil {
+		*started = true
+		events = append(events, result.Event{Kind: "agent", What: fmt.Sprintf("%d agents were started", c.cfg.Of)})
+	}
+	for i := range seen {
+		a, known := s.Agent(i)
+		if known && seen[i].instance != a.Instance {
+			seen[i] = told{instance: a.Instance}
+			tell(i, a, "joined")
+		}
+		if r := a.Ready; r != nil && r.Failed == "" && !seen[i].ready {
+			seen[i].ready = true
+			tell(i, a, "is ready")
+		}
+		if s.Complete(i) && !seen[i].handed {
+			seen[i].handed = true
+			tell(i, a, "handed in")
+		}
+		if why, ended := c.ended[i]; ended && !s.Complete(i) && !seen[i].missing {
+			seen[i].missing = true
+			tell(i, a, fmt.Sprintf("is missing: it ended: %v", why))
+		}
+		if a.Sent != nil && a.Sent.Failed != "" && !seen[i].missing {
+			seen[i].missing = true
+			tell(i, a, "ended early: "+a.Sent.Failed)
+		}
+		if a.Pulse != nil && a.Pulse != seen[i].pulse {
+			pulse = &result.Pulse{}
+		}
+	}
+	return events, pulse
+}
+
+// pulse returns what the agents have told, and notes that it was told. The member's lock is held.
+func (c *Coordinator) pulse(s *control.State, seen []told) *result.Pulse {
+	p := &result.Pulse{RunID: s.Plan().RunID}
+	for i := range seen {
+		a, _ := s.Agent(i)
+		if a.Pulse == nil {
+			continue
+		}
+		seen[i].pulse = a.Pulse
+		p.Agents = append(p.Agents, result.AgentPulse{
+			Index: i, HostName: a.Hello.HostName, AtNs: a.Pulse.AtNs, Phase: a.Pulse.Phase, Scheduled: a.Pulse.Scheduled,
+			Acked: a.Pulse.Acked, Delivered: a.Pulse.Delivered, Failed: a.Pulse.Failed,
+			DeferredRecords: a.Pulse.Deferred, InFlightRecords: a.Pulse.InFlight,
+		})
+	}
+	return p
+}
