@@ -135,6 +135,8 @@ type Started struct {
 	// ShiftsNs is, by part, what to add to a time of its axis so that it is the same moment
 	// on the axis of this part. Parts that send nothing have any.
 	ShiftsNs []int64
+	// Stop has the time at which the load ends early, on the run's axis and ahead of it, if it does.
+	Stop <-chan int64
 }
 
 // Filled is what all parts are told once the topic is filled.
@@ -276,11 +278,21 @@ func (r *run) awaitStart(ctx context.Context) error {
 				r.part.shifts[i].Store(ns)
 			}
 			r.journal.Adopt(s.Zero)
+			r.observer.Go(func(ctx context.Context) { r.heed(ctx, s.Stop) })
 			return nil
 		case <-tick.C:
 		case <-ctx.Done():
 			return ctx.Err()
 		}
+	}
+}
+
+// heed ends the load early if the parts are told to, for all of them at the same time.
+func (r *run) heed(ctx context.Context, stop <-chan int64) {
+	select {
+	case at := <-stop:
+		r.producers.EndAt(at)
+	case <-ctx.Done():
 	}
 }
 

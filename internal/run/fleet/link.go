@@ -136,7 +136,8 @@ func (l *link) follow(deadline time.Duration) {
 		return
 	}
 	zero := start.ClocksNs[l.index]
-	s := bench.Started{Zero: load.Zero{ClockNs: zero, LengthNs: start.LengthNs}, ShiftsNs: make([]int64, l.of)}
+	stops := make(chan int64, 1)
+	s := bench.Started{Stop: stops, Zero: load.Zero{ClockNs: zero, LengthNs: start.LengthNs}, ShiftsNs: make([]int64, l.of)}
 	l.seen = l.clocks.see(l.wanted, zero, start.ClocksNs[0]-zero)
 	for _, w := range l.seen.all {
 		s.ShiftsNs[w.agent] = start.ClocksNs[w.agent] - w.used - zero
@@ -159,6 +160,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	err = l.m.await(l.ctx, func(s *control.State) bool { stop = s.Stop(); return stop != nil || over(s) })
 	if err == nil && stop != nil {
+		stops <- stop.AtNs
 		l.sleepUntil(zero + stop.AtNs)
 		l.end()
 		err = l.m.await(l.ctx, over)
