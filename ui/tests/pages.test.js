@@ -76,7 +76,7 @@ test("the slider of a chart says each moment of the run, and its keys move it", 
   const [drawing] = (await drawings(page, "wide")).filter((d) => d.chart === "timeline");
   for (let k = 0; k <= last; k++) {
     const interval = intervals[k];
-    const seconds = (interval.end_ns - interval.start_ns) / 1e9;
+    const seconds = (interval.read_to_ns - interval.read_from_ns) / 1e9; // what rates are over
     const [time, ...words] = (await slider.getAttribute("aria-valuetext")).split("; ");
     assertSays(time, interval.start_ns);
     const said = Object.fromEntries(words.map((w) => [w.slice(0, w.indexOf(" ")), w.slice(w.indexOf(" ") + 1)]));

@@ -20,7 +20,9 @@ import (
 // What the page compares with are presets, in the order of the lists.
 func TestScenariosArePresets(t *testing.T) {
 	got := scenarios()
-	presets := slices.DeleteFunc(slices.Clone(scenario.Names()), func(name string) bool { return strings.HasPrefix(name, "backpressure-") || onlyNamed(name) })
+	presets := slices.DeleteFunc(slices.Clone(scenario.Names()), func(name string) bool {
+		return strings.HasPrefix(name, "backpressure-") || strings.HasPrefix(name, "agents-") || onlyNamed(name)
+	})
 	if len(got) != 15 || !slices.Equal(got, presets[:15]) {
 		t.Errorf("the page has %v, the presets are %v", got, presets)
 	}
