@@ -46,15 +46,16 @@ func (f agentFlags) openClock() (c fleet.Clock, err error) {
 	if f.clock == clockKafka || f.in.probes.Clock() != nil { // or in virtual time
 		return c, nil
 	}
-	at := f.at
-	if at == "" {
-		host, err := hostTowards(f.brokers[0])
-		if err != nil {
+	host, port := "", "0"
+	if f.at != "" {
+		host, port, _ = net.SplitHostPort(f.at) // checkClock has done it
+	}
+	if host == "" {
+		if host, err = hostTowards(f.brokers[0]); err != nil {
 			return c, nil //nolint:nilerr // nobody reaches a host without an address by UDP
 		}
-		at = net.JoinHostPort(host, "0")
 	}
-	if c.Conn, err = net.ListenPacket("udp", at); err != nil {
+	if c.Conn, err = net.ListenPacket("udp", net.JoinHostPort(host, port)); err != nil {
 		return c, fmt.Errorf("--clock-addr: %w", err)
 	}
 	return c, nil

@@ -294,7 +294,7 @@ func TestValues(t *testing.T) {
 	wantArgs := []string{
 		"agent", "--session=$(SESSION)", "--of=$(AGENTS)", "--brokers=$(BROKERS)",
 		"--command-config=/etc/kafka-bench/client/client.properties", "--key=/etc/kafka-bench/key/session.key", "--spool=/tmp",
-		"--clock-port=9500", "--metrics=0.0.0.0:9999", "--metrics-token-file=/etc/kafka-bench/metrics/token",
+		"--clock-addr=:9500", "--metrics=0.0.0.0:9999", "--metrics-token-file=/etc/kafka-bench/metrics/token",
 	}
 	wantEnv := []core.EnvVar{{Name: "SESSION", Value: "tuesday"}, {Name: "AGENTS", Value: "5"}, {Name: "BROKERS", Value: "a:1,b:2"}}
 	if !slices.Equal(agent.Args, wantArgs) || !slices.Equal(agent.Env, wantEnv) {
