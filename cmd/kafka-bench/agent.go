@@ -161,6 +161,9 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 		defer shown.close()
 		tell("metrics: " + shown.pages.Metrics)
 	}
+	if err := os.MkdirAll(flags.spool, 0o755); err != nil {
+		return err
+	}
 	spool, err := os.MkdirTemp(flags.spool, "kafka-bench-agent-")
 	if err != nil {
 		return err
