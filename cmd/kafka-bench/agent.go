@@ -202,7 +202,7 @@ func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	return err
 }
 
-// partWatcher tells the process of the metrics of an agent's parts.
+// partWatcher has the process that serves an agent's metrics follow each part.
 type partWatcher struct{ pages *web.Pages }
 
 // Began implements observe.Watcher, as do the others.

@@ -15,7 +15,6 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"kafkabench.example/kafka-bench/internal/kafka/access"
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -151,7 +150,6 @@ func newKey() string {
 type session struct {
 	flags  fleetFlags
 	engine engineFlags
-	access access.Access
 	tell   func(string)
 
 	at    string // the cluster that it is open on

@@ -9,7 +9,6 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
-	"runtime"
 	"strconv"
 	"strings"
 	"sync"
@@ -79,7 +78,8 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
-// startAgent starts an agent's process, and tells the coordinator when it has ended.
+// startAgent starts an agent as a process of this machine. When that ends, the coordinator
+// is told why.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
@@ -87,16 +87,7 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 	if _, err := cmd.StdinPipe(); err != nil { // which ends with this process
 		return nil, err
 	}
-	started := make(chan error)
-	go func() {
-		// What is sent at a parent's death is tied to the thread that started the child.
-		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
-		err := cmd.Start()
-		started <- err
-		if err != nil {
-			return
-		}
+	return a, remote.StartTied(cmd, func() {
 		a.err = cmd.Wait()
 		close(a.ended)
 		why := cmp.Or(a.err, errors.New("by itself"))
@@ -104,8 +95,7 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 			why = fmt.Errorf("%w: %s", why, last)
 		}
 		lead.Ended(index, why)
-	}()
-	return a, <-started
+	})
 }
 
 // endLocal waits for the ends of the agents, and kills those that do not end. What was said by one that

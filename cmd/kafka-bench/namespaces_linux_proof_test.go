@@ -36,7 +36,7 @@ func netspace(agent int) string { return fmt.Sprintf("kbproof%d", agent) }
 // that is known lies within the stated error, and so do the results.
 func TestAgentsInNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
-		t.Skip("only root makes namespaces")
+		t.Fatal("only root makes network namespaces: run make proof-agents as root")
 	}
 	program, err := os.Executable()
 	if err != nil {

@@ -2,5 +2,6 @@
 
 package main
 
-// The image has no certificates of a distribution. Where the system has some, they are used.
+// A container image has no root certificates of a distribution, so these are built in. If the
+// system has its own, Go uses those.
 import _ "golang.org/x/crypto/x509roots/fallback"

@@ -50,7 +50,7 @@ func chart(values string) (string, error) {
 	return strings.Join(slices.Sorted(maps.Values(files)), "\n---\n"), nil
 }
 
-// kustomize builds an overlay, which lies beside a clone of this repository.
+// kustomize builds an overlay as a user writes it, outside this repository.
 func kustomize(t *testing.T, overlay string) string {
 	t.Helper()
 	memory := filesys.MakeFsInMemory()

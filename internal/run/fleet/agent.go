@@ -129,15 +129,8 @@ func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 		ctx, cancel = context.WithTimeout(ctx, nextWithin)
 		defer cancel()
 	}
-	wait, interrupt := context.WithCancel(ctx)
-	defer interrupt()
-	go func() {
-		select {
-		case <-a.Bench.Interrupt:
-			interrupt()
-		case <-wait.Done():
-		}
-	}()
+	wait, cancel := a.Bench.Starting(ctx)
+	defer cancel()
 	var p *planned
 	var standing control.Standing
 	var end *control.End

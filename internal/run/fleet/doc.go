@@ -1,4 +1,4 @@
-// Package fleet makes runs with agents: processes, mostly on other machines, each of which
+// Package fleet makes runs with agents, which are processes on other machines or on this one. Each agent
 // makes a part of the run.
 //
 // An agent ([RunAgent]) claims its index, waits for a plan, makes its part (bench.RunPart)

@@ -28,16 +28,21 @@ func (c *Child) startCommand(s Start) error {
 	}
 	c.worker, c.stdin = command{cmd}, in
 	c.connect(out, in)
+	return StartTied(cmd, c.await)
+}
+
+// StartTied starts a command that [InOwnGroup] has prepared, and calls wait, which is to wait
+// for its end. Linux ties what is sent at a parent's death to the thread that started the
+// child: this one lives until wait returns.
+func StartTied(cmd *exec.Cmd, wait func()) error {
 	started := make(chan error)
 	go func() {
-		// Linux ties what is sent at a parent's death to the thread that started the
-		// child: this one lives for as long as the child.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
 		started <- err
 		if err == nil {
-			c.await()
+			wait()
 		}
 	}()
 	return <-started
