@@ -19,7 +19,7 @@ func (m *Member) hurry() {
 	}
 }
 
-// beat tells the others of this process at each interval, until ctx ends.
+// beat writes a beat at each interval, until ctx ends.
 func (m *Member) beat(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -34,8 +34,8 @@ func (m *Member) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce appends a beat, unless the last one is still on its way: the client
-// knows no better what became of it, and a second would only queue behind it.
+// beatOnce appends a beat, unless the last one is still under way: a second would only
+// wait behind it.
 func (m *Member) beatOnce(ctx context.Context) {
 	m.lower()
 	load := m.load()
@@ -64,8 +64,8 @@ func (m *Member) beatOnce(ctx context.Context) {
 	}
 }
 
-// append sends a record and does not wait. What fails needs no second try: the
-// next beat says all that this one would have said.
+// append sends a record and does not wait. It does not retry: the next beat says the
+// same.
 func (m *Member) append(ctx context.Context, r shares.Record) {
 	entry, err := m.entry(r)
 	if err != nil {
@@ -92,9 +92,8 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long, until ctx ends: it reads how far the group is
-// while a dead member's part waits to be reclaimed, and deletes what a snapshot
-// covers.
+// tidy does what may take long, until ctx ends: it reads the group's offsets while a dead
+// member's part waits to be reclaimed, and deletes what a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -110,7 +109,7 @@ func (m *Member) tidy(ctx context.Context) {
 	}
 }
 
-// readDrained reads the group's offsets where that helps to reclaim a part.
+// readDrained reads the group's offsets if that helps to reclaim a part.
 func (m *Member) readDrained(ctx context.Context) {
 	m.mu.Lock()
 	asked := m.clock()
@@ -123,7 +122,7 @@ func (m *Member) readDrained(ctx context.Context) {
 	defer done()
 	reading, err := m.cfg.Source.Read(ctx)
 	if err != nil {
-		return // the part stays held until it is known
+		return // the part stays held until a reading succeeds
 	}
 	partitions := make([]shares.Partition, len(reading.Partitions))
 	for i, p := range reading.Partitions {
