@@ -8,14 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// row is one metric: its name without the prefix, and where its value is.
+// row is one metric: its name without the prefix, its help text, and its value.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType
 	value      func(backpressure.Stats) (float64, bool)
 }
 
-// table is all that a gate tells.
+// table returns all metrics of a gate.
 func table() []row {
 	return []row{
 		counter("admitted_records_total", "Records that the gate let through, with those that it took back at once.",
@@ -66,7 +66,7 @@ func table() []row {
 	}
 }
 
-// room is how far the ceiling is above what was admitted.
+// room returns how far the ceiling is above the admitted records.
 func room(s backpressure.Stats) int64 {
 	if s.Ceiling == backpressure.Unlimited {
 		return backpressure.Unlimited
@@ -79,8 +79,7 @@ func counter(name, help string, of func(backpressure.Stats) int64) row {
 		func(s backpressure.Stats) (float64, bool) { return float64(of(s)), true }}
 }
 
-// gauge leaves out what is unlimited: a number that stands for none would spoil
-// every sum and every graph.
+// gauge omits unlimited values: a number in their place would spoil sums and graphs.
 func gauge(name, help string, of func(backpressure.Stats) int64) row {
 	return row{name, help, prometheus.GaugeValue, func(s backpressure.Stats) (float64, bool) {
 		v := of(s)
