@@ -37,7 +37,8 @@
 // kgo.RecordDeliveryTimeout is set, and an idempotent client (the default) does not apply
 // it to a batch that it sent without an answer. So a process that is cut off for longer
 // than the lease and the grace time may append its buffer later, although others use its
-// part: at most that part, until the group has committed it. To prevent that, let
+// part: at most that part, until the group has committed it. To prevent that, set
+// kgo.RecordDeliveryTimeout and kgo.AllowIdempotentProduceCancellation, or let
 // Config.OnFenced abort the client's buffered records.
 //
 // The topic must not lose acknowledged records. Members write with acks=all; use

@@ -24,8 +24,8 @@ const (
 	grace   = 200 * time.Millisecond
 )
 
-// world is what the processes produce to: one partition, and consumers that take
-// and commit at a rate. The lag is never to pass the bound.
+// world is one partition, and consumers that take and commit at a rate. Its lag must
+// never exceed the bound.
 type world struct {
 	mu             sync.Mutex
 	end, committed int64
@@ -52,7 +52,7 @@ func (w *world) stop(stopped bool) {
 	w.stopped = stopped
 }
 
-// append is what a broker does: it returns the offset of the first of n records.
+// append appends n records and returns the offset of the first.
 func (w *world) append(n int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -75,8 +75,7 @@ func (w *world) Read(context.Context) (backpressure.Reading, error) {
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "data", Committed: w.committed, End: w.end}}}, nil
 }
 
-// every does something again and again until the test ends or the returned
-// function is called.
+// every repeats do until the test ends or stop is called.
 func every(t *testing.T, interval time.Duration, do func()) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -171,7 +170,7 @@ func (p *process) run(t *testing.T, w *world) {
 	t.Cleanup(p.halt)
 }
 
-// kill ends a process as if it had died: it says nothing to anybody.
+// kill ends a process without a last record.
 func (p *process) kill() {
 	p.halt()
 	p.Close()
@@ -206,7 +205,7 @@ func (p *process) told(kind sharelog.ChangeKind) bool {
 	return false
 }
 
-// until waits for a condition, and says how long it took.
+// until waits for a condition, and returns how long it took.
 func until(t *testing.T, what string, within time.Duration, ok func() bool) {
 	t.Helper()
 	begun := time.Now()
@@ -236,7 +235,7 @@ type cluster struct {
 func inVirtualTime(t *testing.T, test func(t *testing.T, cluster *cluster, w *world), opts ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients have timers
 		network := &kfake.VirtualNetwork{}
 		fake, err := kfake.NewCluster(append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...)
 		if err != nil {
