@@ -25,8 +25,8 @@ const (
 )
 
 // AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain
-// 1989), like congestion control (Jacobson 1988) and, with times instead of losses, like
-// the AIMD limit of Netflix's concurrency-limits.
+// 1989). Congestion control does so for losses (Jacobson 1988); for times it is the AIMD
+// limit of Netflix's concurrency-limits.
 //
 // Law: at each commit, if records were refused since the last one and the newest consumed
 // record took at most the target, bound += step. If it took longer, bound × 0.9, at most

@@ -12,7 +12,7 @@ import (
 type queue struct {
 	controller backpressure.Controller
 	o          backpressure.Observation
-	history    []int64 // admitted, by reading
+	history    []int64
 	rates      []int64 // records from reading to reading, in turn
 	last       backpressure.Decision
 }

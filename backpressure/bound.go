@@ -20,7 +20,6 @@ func part(share float64, bound int64) int64 {
 	return int64(share * float64(bound))
 }
 
-// limitOf returns a configured limit, where 0 means none.
 func limitOf(maxLag int64) int64 {
 	if maxLag == 0 {
 		return Unlimited
@@ -28,7 +27,6 @@ func limitOf(maxLag int64) int64 {
 	return maxLag
 }
 
-// records converts to whole records. A float can exceed the largest int64.
 func records(n float64) int64 {
 	if n >= float64(Unlimited) {
 		return Unlimited

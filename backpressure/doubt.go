@@ -9,7 +9,6 @@ type doubt struct {
 	entries []doubtful // oldest first
 }
 
-// doubtful are n records that are in doubt until a time.
 type doubtful struct {
 	until time.Duration
 	n     int64

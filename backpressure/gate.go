@@ -22,7 +22,7 @@ type Gate struct {
 	// Producers touch these for each record, so each has its own cache line. All read
 	// limit and it seldom changes; the others change all the time.
 	_        [64]byte
-	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that nobody overtakes them
+	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that none overtakes them
 	closedAt atomic.Int64 // time of the first refusal since there was room; 0: no refusal
 	_        [48]byte
 	admitted counter
@@ -50,13 +50,12 @@ type Gate struct {
 	ruling  ruling
 	flow    flow
 	stats   Stats // only the fields that are counted here
-	misused bool  // Misused was reported
+	misused bool
 	notes   []Change
 	inherit inheritance
 	alarm   *time.Timer // checks for blindness after a refusal, in case nothing calls Watch
 }
 
-// counter is a count on its own cache line.
 type counter struct {
 	atomic.Int64
 	_ [56]byte
@@ -295,7 +294,6 @@ func (g *Gate) setAlarm() {
 	g.alarm.Reset(in)
 }
 
-// lookUp runs when the alarm goes off.
 func (g *Gate) lookUp() {
 	g.Missed(nil)
 	g.mu.Lock()
@@ -319,7 +317,6 @@ func (g *Gate) setCeiling(ceiling int64) {
 	}
 }
 
-// now returns the time on the gate's axis.
 func (g *Gate) now() time.Duration {
 	if g.cfg.Now != nil {
 		return g.cfg.Now()

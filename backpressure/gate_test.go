@@ -29,7 +29,6 @@ func (c *ceiling) Decide(o backpressure.Observation) backpressure.Decision {
 	return backpressure.Decision{Ceiling: c.at, Bound: bound, Reason: "told so"}
 }
 
-// limited is a ceiling that counts as having a bound.
 type limited struct{ ceiling }
 
 func (l *limited) Limit() int64 { return backpressure.Unlimited }
@@ -48,7 +47,6 @@ func report(gate *backpressure.Gate, r backpressure.Reading) *backpressure.Chang
 	return gate.Report(gate.Mark(), r)
 }
 
-// clock is an axis that a test moves.
 type clock struct{ at time.Duration }
 
 func (c *clock) now() time.Duration { return c.at }
@@ -204,7 +202,7 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 	closed(3 * time.Second)
 	at.at = 9 * time.Second
 	closed(3 * time.Second)
-	gate.Admit(3) // one of them is granted
+	gate.Admit(3)
 	at.at = 10 * time.Second
 	before := gate.Stats()
 	at.at = 12 * time.Second

@@ -19,9 +19,9 @@ const mostIdle = 0.75
 // expected to take in reach × interval. A silence does not change the interval.
 type group struct {
 	tracks map[place]*track
-	order  []*track // as in the last reading
+	order  []*track
 
-	at      time.Duration // of the last decision
+	at      time.Duration
 	elapsed time.Duration // since the decision before
 	refused int64         // up to the last decision
 	limited int64         // records that were refused since the decision before

@@ -59,8 +59,8 @@ const leastTrim = 0.3
 // commits an interval T apart, a higher capacity is found by a factor of 2 to 4 each T,
 // and finally overshot by as much. Above two seconds that takes long; consumers that
 // report Delivered avoid it. The controller cannot hold a target below about 2.5 times
-// the interval of the readings, or one of which a reading takes a good part. It measures
-// no rate if the work on one record takes a good part of the target. Partitions drift
+// the interval of the readings, or one that is not much longer than a reading takes. It
+// measures no rate if the work on one record takes a good part of the target. Partitions drift
 // further apart with uneven work or uneven arrivals (keys, sticky partitioning): then the
 // slowest is held at the target and the others run out of records at times.
 //

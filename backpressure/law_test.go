@@ -103,7 +103,6 @@ type stray struct {
 	offset    int64
 }
 
-// gateUnderTest is a gate or a partitioned gate.
 type gateUnderTest struct {
 	admit  func(partition int32, n int64) int64
 	done   func(partition int32)
@@ -163,7 +162,6 @@ func (p *plant) admit(t *rapid.T) {
 	}
 }
 
-// pick chooses a record in one of the states.
 func (p *plant) pick(t *rapid.T, states ...state) int {
 	var of []int
 	for i, r := range p.flying {
@@ -227,7 +225,6 @@ func (p *plant) fail(t *rapid.T) {
 	}
 }
 
-// giveUp is a delivery that timed out, whether or not the record is in the log.
 func (p *plant) giveUp(t *rapid.T) {
 	i := p.pick(t, sent, appended)
 	if i < 0 {

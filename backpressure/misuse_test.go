@@ -29,12 +29,10 @@ func limiters(t *testing.T) map[string]backpressure.Controller {
 	return map[string]backpressure.Controller{"credit": credit, "latency": latency, "aimd": aimd, "gradient": gradient, "of another": &limited{ceiling{at: math.MaxInt64}}}
 }
 
-// part is a share that the test changes.
 type part float64
 
 func (p *part) Part() float64 { return float64(*p) }
 
-// topic returns a reading of one partition.
 func topic(name string, committed, end int64) backpressure.Reading {
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: name, Committed: committed, End: end}}}
 }
@@ -180,7 +178,7 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 		if len(first) > 0 {
 			t.Error("it did not wait for what is outstanding")
 		}
-		gate.Done(10) // they failed
+		gate.Done(10)
 		report(gate, topic("t", 0, 0))
 		if err := <-first; !errors.Is(err, backpressure.ErrNever) {
 			t.Errorf("the first: %v", err)
@@ -314,7 +312,6 @@ func TestAReadingThatWasOvertakenIsNoLogThatBeginsAgain(t *testing.T) {
 	}
 }
 
-// limitedRamp is a pacer that has a bound.
 type limitedRamp struct{ ramp }
 
 func (l *limitedRamp) Limit() int64 { return backpressure.Unlimited }
@@ -365,7 +362,7 @@ func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 		if name == "acknowledged" && (len(told) != 1 || told[0].Kind != backpressure.Unread || !strings.Contains(told[0].Reason, "10 records of this gate") || !strings.Contains(told[0].Reason, "b/0")) {
 			t.Errorf("told %+v", told)
 		}
-		// It comes back: all that it holds counts, whoever sent it.
+		// It comes back: all that it holds counts, from any producer.
 		gate.Acked("b", 0, 3)
 		report(gate, both)
 		if name == "acknowledged" && gate.Stats().Lag != 10 {

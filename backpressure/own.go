@@ -44,8 +44,8 @@ type place struct {
 type ownPartition struct {
 	mu          sync.Mutex
 	spans       []span // in order, apart from each other, not below committed
-	outstanding int64  // their sum
-	passed      int64  // own records that are committed
+	outstanding int64
+	passed      int64 // own records that are committed
 	committed   int64
 	absences    int   // readings since the last that held the partition
 	absent      bool  // mostAbsences is reached: it counts no more
@@ -67,7 +67,6 @@ func newOwnRecords() *ownRecords {
 	return o
 }
 
-// partition returns a partition, and adds it if needed.
 func (o *ownRecords) partition(at place) *ownPartition {
 	if p, known := (*o.partitions.Load())[at]; known {
 		return p
@@ -84,7 +83,6 @@ func (o *ownRecords) partition(at place) *ownPartition {
 	return p
 }
 
-// acked adds the offset of an own record.
 func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 	o.partition(place{topic, partition}).add(offset)
 }

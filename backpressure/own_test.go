@@ -82,7 +82,7 @@ func TestOwnRecordsInDoubtCountUntilTheLogIsCommitted(t *testing.T) {
 	}{
 		{[2]int64{0, 0}, 0, 0},
 		{[2]int64{10, 10}, 3, 0},
-		{[2]int64{50, 10}, 2, 0}, // two more, which wait for the next batch
+		{[2]int64{50, 10}, 2, 0},
 		{[2]int64{50, 80}, 0, 3},
 		{[2]int64{50, 80}, 0, 2},
 		{[2]int64{50, 80}, 0, 0},

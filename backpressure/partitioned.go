@@ -43,7 +43,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole.Now == nil { // one axis for all
+	if whole.Now == nil {
 		start := time.Now()
 		whole.Now = func() time.Duration { return time.Since(start) }
 	}
@@ -229,7 +229,6 @@ func sumOrUnlimited(a, b int64) int64 {
 	return a + b
 }
 
-// gate returns the gate of a partition, or nil.
 func (p *Partitioned) gate(partition int32) *Gate {
 	if partition < 0 || int(partition) >= len(p.gates) {
 		return nil

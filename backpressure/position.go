@@ -34,7 +34,6 @@ type track struct {
 	capped   int           // steps that a capacity which was lowered after a silence waits before it may rise
 	spread   float64       // seconds that its backlog takes longer than the mean, smoothed
 
-	// The last reading.
 	seen           time.Duration
 	committed, end int64
 	// The ends of the log in the last readings, oldest first.

@@ -45,10 +45,10 @@ type ruling struct {
 
 // sight is whether the lag is known.
 type sight struct {
-	known   time.Duration // when a reading last came
+	known   time.Duration
 	blind   bool
 	blindAt time.Duration
-	missed  error // why the last reading failed
+	missed  error
 }
 
 // inheritance is whether the log may hold records of a predecessor that the gate has not
@@ -58,7 +58,6 @@ type inheritance struct {
 	until  time.Duration
 }
 
-// errNoPartitions is why a gate with a share cannot use a reading.
 var errNoPartitions = errors.New("the reading has no partitions, which a gate with a share must know")
 
 // Report gives the controller a reading and the mark that was taken before it, and puts
@@ -75,7 +74,6 @@ func (g *Gate) Report(m Mark, r Reading) *Change {
 	return change
 }
 
-// report is Report without passing the change on.
 func (g *Gate) report(m Mark, r Reading) *Change {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -191,7 +189,7 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 type flow struct {
 	committed int64
 	at        time.Duration // when committed last rose
-	stalled   bool          // Stalled was reported
+	stalled   bool
 }
 
 // watchFlow detects that the gate has refused records for longer than the grace time and
@@ -310,7 +308,6 @@ func (g *Gate) Missed(err error) *Change {
 	return change
 }
 
-// missed is Missed without passing the change on.
 func (g *Gate) missed(err error) *Change {
 	g.mu.Lock()
 	defer g.mu.Unlock()

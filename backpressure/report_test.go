@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// parts is a share that the test changes.
 type parts struct{ at *atomic.Int64 } // in per cent
 
 func (p parts) Part() float64 { return float64(p.at.Load()) / 100 }
@@ -38,7 +37,7 @@ func TestWhatAControllerIsTold(t *testing.T) {
 	gate.Done(20)
 	mark := gate.Mark()
 	at.at += 30 * time.Millisecond
-	gate.Done(10) // too late for this reading
+	gate.Done(10)
 	report := func(p ...backpressure.Partition) { gate.Report(mark, backpressure.Reading{Partitions: p}) }
 
 	report(
@@ -49,7 +48,7 @@ func TestWhatAControllerIsTold(t *testing.T) {
 	if o.At != at.at || o.Age != 30*time.Millisecond || o.Lag != 40 || o.Settled != 20 || o.Admitted != 50 || o.Share != 1 || !o.Open {
 		t.Errorf("%+v", o)
 	}
-	gate.Admit(25) // 20 are granted
+	gate.Admit(25)
 	before := o.Committed
 	for _, step := range []struct {
 		committed [3]int64
@@ -233,7 +232,7 @@ func TestChangesOfTheBound(t *testing.T) {
 		bound int64
 		told  bool
 	}{
-		{0, 1000, false}, // the first bound
+		{0, 1000, false},
 		{2 * time.Second, 1100, false},
 		{2 * time.Second, 900, false},
 		{3 * time.Second, 1101, true},
@@ -247,7 +246,7 @@ func TestChangesOfTheBound(t *testing.T) {
 	} {
 		at.at, c.bound, c.at = step.at, step.bound, step.bound
 		if step.bound != backpressure.Unlimited && i%2 == 0 {
-			c.at = 0 // used up
+			c.at = 0
 		}
 		change := report(gate, backpressure.Reading{})
 		if told := change != nil; told != step.told {

@@ -11,7 +11,6 @@ type sojourn struct {
 	through float64     // in admitted records; a record in work counts in part
 }
 
-// admission is the number of records admitted by a time.
 type admission struct {
 	at       time.Duration
 	admitted int64

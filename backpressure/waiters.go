@@ -15,12 +15,10 @@ var ErrNever = errors.New("more records than the gate can ever admit at once")
 // waiters are the waiting calls of Acquire, in order of arrival. Each has its own
 // channel, so that only the calls that may go are woken.
 type waiters struct {
-	list list.List // of *waiter
-	// woken counts the channels that were closed.
+	list  list.List
 	woken int64
 }
 
-// waiter is one waiting call of Acquire.
 type waiter struct {
 	n     int64
 	ready chan struct{} // closed when its records are admitted, or err is set
@@ -72,8 +70,8 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 }
 
 // hopeless returns the error of a call for n records that exceeds the bound in force
-// although nothing is outstanding. It returns nil for a bound of 0, which blocks
-// everybody anyway: mostly the share is still to come. The lock is held.
+// although nothing is outstanding. It returns nil for a bound of 0, because the share may
+// still grow. The lock is held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
 	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// held is a gate with a ceiling that the test moves.
 type held struct {
 	*backpressure.Gate
 	c *ceiling
@@ -128,7 +127,7 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 	}{
 		{nil, 100, false}, {nil, 101, true},
 		{backpressure.Fixed(0.25), 25, false}, {backpressure.Fixed(0.25), 26, true},
-		{parts{at: new(atomic.Int64)}, 100, false}, // it may grow
+		{parts{at: new(atomic.Int64)}, 100, false},
 	} {
 		t.Run(fmt.Sprint(c.share, c.n), func(t *testing.T) {
 			gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: c.share})
@@ -153,7 +152,7 @@ func TestWaitersAgainstAModel(t *testing.T) {
 				cancel context.CancelFunc
 				done   chan error
 			}
-			var queue []*call // the model
+			var queue []*call
 			var admitted int64
 			settle := func() {
 				for len(queue) > 0 && admitted+queue[0].n <= gate.c.at {

@@ -11,7 +11,6 @@ import (
 // steps, and seldom enough to cost nothing.
 const pace = 10 * time.Millisecond
 
-// errNoSource is the error of Watch for a gate without a source.
 var errNoSource = errors.New("backpressure: the gate has no source to watch; set Config.Source, or call Report yourself")
 
 // Watch reads the lag from the source until ctx ends: at once, and then at each interval.
@@ -36,7 +35,7 @@ func (g *Gate) Watch(ctx context.Context) error {
 
 // watched is what watch needs of a gate.
 type watched struct {
-	read    func(context.Context) error // asks the source once and reports
+	read    func(context.Context) error
 	missed  func(error)
 	advance func()
 }

@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 )
 
-// plant is a cluster in memory, in the test's bubble, with a client.
 type plant struct {
 	t       *testing.T
 	cluster *kfake.Cluster
@@ -146,7 +145,7 @@ func TestStartWithoutCommit(t *testing.T) {
 		p.wantLag(fromEnd, 1)
 		p.commit("orders", 0, 99)
 		p.wantLag(fromStart, 12)
-		p.wantLag(fromEnd, 0) // seen again
+		p.wantLag(fromEnd, 0)
 	})
 }
 
@@ -156,7 +155,6 @@ type between struct {
 	run func()
 }
 
-// OnBrokerE2E implements kgo.HookBrokerE2E.
 func (b *between) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) {
 	if key == b.key && b.run != nil {
 		b.run()
@@ -227,7 +225,7 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.produce("orders-b", 0, 10)
-		p.wantLag(s, 1) // not looked for yet
+		p.wantLag(s, 1)
 		time.Sleep(10 * time.Second)
 		p.wantLag(s, 11)
 		if err := p.cluster.DeleteTopic("orders-a"); err != nil {

@@ -44,7 +44,6 @@ func (s *Source) named(ctx context.Context) ([]string, error) {
 	return s.seen, nil
 }
 
-// look finds the topics that match the pattern.
 func (s *Source) look(ctx context.Context) error {
 	listed, err := s.client.ListTopics(fresh(ctx))
 	if err != nil {

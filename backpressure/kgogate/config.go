@@ -47,7 +47,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// faults returns all mistakes of the config.
 func (c Config) faults() []error {
 	var faults []error
 	if c.Excess < Block || c.Excess > Degrade {

@@ -12,8 +12,8 @@ import (
 //
 // The client seldom calls Done, so the combined context is made only then.
 type entering struct {
-	context.Context // the caller's
-	closing         context.Context
+	context.Context
+	closing context.Context
 
 	mu      sync.Mutex
 	both    context.Context // ends with the first of the two; nil: Done was not called

@@ -17,7 +17,7 @@ import (
 //	the client refused it   before it was in a batch
 //	a broker refused it     for its content, which every attempt has
 //
-// The second kind assumes that nobody tightens the topic's settings, such as
+// The second kind assumes that the topic's settings are not tightened, such as
 // max.message.bytes, between two attempts. It applies only if batches are appended in
 // order (an idempotent client, or one request in flight): otherwise the client gives one
 // batch's error also to the batches behind it, which may be in the log.

@@ -86,7 +86,6 @@ func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn
 	return bad{conn, p.delay, &p.loseAnswer}, err
 }
 
-// errAway is why a broker that is away closes the connection.
 var errAway = errors.New("away")
 
 // bad is a connection with delayed writes that can break when an answer comes.
@@ -144,7 +143,6 @@ func (p *plant) producer(g *backpressure.Gate, cfg kgogate.Config) *kgogate.Prod
 	return producer
 }
 
-// produce sends records with the values from "first" up to below "end".
 func (p *plant) produce(to *kgogate.Producer, first, end int) {
 	for i := first; i < end; i++ {
 		to.Produce(context.Background(), record(i), p.promise)

@@ -22,7 +22,7 @@ type Producer struct {
 	cfg     Config
 	ordered bool
 
-	closing context.Context // ends with Close
+	closing context.Context
 	close   context.CancelFunc
 	waiting waiting
 
@@ -218,7 +218,6 @@ func (p *Producer) Stats() Stats {
 	return s
 }
 
-// waitAndSend is Block.
 func (p *Producer) waitAndSend(o order) {
 	if err := p.acquire(o); err != nil {
 		p.giveUp(o, err)

@@ -57,7 +57,7 @@ func TestBlockEnds(t *testing.T) {
 		defer cancel()
 		producer.Produce(ctx, record(1), p.promise)
 		p.wantPromised("0", "1: context deadline exceeded")
-		producer.Produce(ctx, record(2), p.promise) // ended before
+		producer.Produce(ctx, record(2), p.promise)
 		p.wantPromised("2: context deadline exceeded")
 
 		var calls sync.WaitGroup
@@ -68,7 +68,7 @@ func TestBlockEnds(t *testing.T) {
 		p.wantPromised()
 		producer.Close()
 		calls.Wait()
-		producer.Close() // again
+		producer.Close()
 		p.produce(producer, 3, 4)
 		p.wantPromised("3"+closed, "3"+closed, "3"+closed)
 		p.wantStats(producer, "produced 1 acked 1 abandoned 2 close 3")
@@ -310,8 +310,8 @@ func TestCloseWaitsForNoBroker(t *testing.T) {
 				p.away.Store(true)
 				gate := p.gate(4)
 				producer := p.producer(gate, kgogate.Config{Excess: excess})
-				p.produce(producer, 0, 1) // fills the client
-				gate.TryAcquire(3)        // and the gate
+				p.produce(producer, 0, 1)
+				gate.TryAcquire(3)
 				var calls sync.WaitGroup
 				if excess == kgogate.Shed {
 					gate.Done(3)
@@ -496,7 +496,7 @@ func TestDoubtAndInheritCoverARequest(t *testing.T) {
 		produce, overhead, doubt, inherit time.Duration
 		says                              []string
 	}{
-		{10 * second, 10 * second, 0, 0, nil}, // all defaults
+		{10 * second, 10 * second, 0, 0, nil},
 		{10 * second, 10 * second, 30 * second, 30 * second, nil},
 		{10 * second, 10 * second, 30*second - 1, 30 * second, []string{"Doubt of 29.999999999s", "the 30s"}},
 		{10 * second, 10 * second, 0, 30*second - 1, []string{"Inherit of 29.999999999s", "the 30s"}},

@@ -58,7 +58,6 @@ func requestFaults(client *kgo.Client, gate times) []error {
 	return faults
 }
 
-// errNotManual is the error of NewPartitioned if the client chooses partitions itself.
 var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record would go elsewhere than where its gate has room: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
 
 // keepsPartition reports whether a client sends each record to Record.Partition. Only a

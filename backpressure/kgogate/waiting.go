@@ -14,7 +14,7 @@ type waiting struct {
 
 	mu    sync.Mutex
 	lanes map[int32]*lane
-	total int64         // in all lanes
+	total int64
 	empty chan struct{} // closed when total falls to 0; nil while total is 0
 }
 

@@ -15,7 +15,6 @@ type row struct {
 	value      func(backpressure.Stats) (float64, bool)
 }
 
-// table returns all metrics of a gate.
 func table() []row {
 	return []row{
 		counter("admitted_records_total", "Records that the gate let through, with those that it took back at once.",
@@ -66,7 +65,6 @@ func table() []row {
 	}
 }
 
-// room returns how far the ceiling is above the admitted records.
 func room(s backpressure.Stats) int64 {
 	if s.Ceiling == backpressure.Unlimited {
 		return backpressure.Unlimited

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// hurry asks for a beat at once.
 func (m *Member) hurry() {
 	select {
 	case m.prompt <- struct{}{}:

@@ -123,5 +123,4 @@ func (m *Member) partOf(s backpressure.Stats) shares.Part {
 	return shares.PartOf(records, bound)
 }
 
-// clock returns the time on the axis of shares.
 func (m *Member) clock() time.Duration { return time.Since(m.epoch) }

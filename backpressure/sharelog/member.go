@@ -47,7 +47,6 @@ type Member struct {
 	told    told
 }
 
-// told is what was last reported of this process's part.
 type told struct {
 	joined, fenced bool
 	part           float64
@@ -91,7 +90,6 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 	return m, m.settle(ctx)
 }
 
-// settle waits until the member has joined.
 func (m *Member) settle(ctx context.Context) error {
 	select {
 	case <-m.joined:

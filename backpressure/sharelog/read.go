@@ -130,8 +130,8 @@ func (m *Member) see(broken error) []Change {
 }
 
 // waited handles a log whose beginning is missing. A living member would write a
-// snapshot, and beats. After a lease and the grace time without any record none is left,
-// and nobody knows what they held. The lock is held.
+// snapshot, and beats. After a lease and the grace time without any record no member
+// is left, and their parts are unknown. The lock is held.
 func (m *Member) waited() []Change {
 	limit := m.cfg.Lease + m.cfg.Grace
 	if m.clock()-m.heard < limit {
@@ -155,7 +155,6 @@ func (m *Member) rejoin(s *shares.State) []Change {
 	return []Change{expelled}
 }
 
-// join wakes Join.
 func (m *Member) join() {
 	select {
 	case <-m.joined:

@@ -85,7 +85,7 @@ func (m *Member) makeTopic(ctx context.Context) error {
 	}
 	replication := m.cfg.Replication
 	if replication == 0 {
-		replication = -1 // the brokers' default
+		replication = -1
 	}
 	_, err = m.admin.CreateTopic(ctx, 1, replication, settings, m.cfg.Topic)
 	if errors.Is(err, kerr.TopicAlreadyExists) {

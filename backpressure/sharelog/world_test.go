@@ -18,7 +18,7 @@ import (
 
 const (
 	topic   = "shares"
-	records = 1000 // the bound
+	records = 1000
 	beat    = 50 * time.Millisecond
 	lease   = 600 * time.Millisecond
 	grace   = 200 * time.Millisecond
@@ -68,7 +68,6 @@ func (w *world) lag() (now, peak int64) {
 	return w.end - w.committed, w.peak
 }
 
-// Read implements backpressure.Source.
 func (w *world) Read(context.Context) (backpressure.Reading, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -98,7 +97,6 @@ func every(t *testing.T, interval time.Duration, do func()) (stop func()) {
 	return stop
 }
 
-// process is a producer with a gate and a share.
 type process struct {
 	*sharelog.Member
 	gate *backpressure.Gate
@@ -170,7 +168,6 @@ func (p *process) run(t *testing.T, w *world) {
 	t.Cleanup(p.halt)
 }
 
-// kill ends a process without a last record.
 func (p *process) kill() {
 	p.halt()
 	p.Close()
@@ -225,7 +222,6 @@ func (w *world) check(t *testing.T) {
 	}
 }
 
-// cluster is one broker on a network in memory.
 type cluster struct {
 	*kfake.Cluster
 	network *kfake.VirtualNetwork
@@ -250,7 +246,6 @@ func (c *cluster) client(opts ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append(opts, kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(c.network.DialContext))...)
 }
 
-// wire is a network that can be cut.
 type wire struct {
 	network *kfake.VirtualNetwork
 

@@ -9,7 +9,7 @@ import (
 // peer is another member, as this one sees it.
 type peer struct {
 	entry Entry
-	since time.Duration // when its last record was read
+	since time.Duration
 
 	ends    map[place]int64         // ends of the log when none of its records could arrive any more
 	gone    map[place]time.Duration // since when the partition is missing
@@ -94,7 +94,6 @@ func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	}
 }
 
-// began stores the ends of the log.
 func (p *peer) began(now map[place]Partition) {
 	p.ends, p.gone = make(map[place]int64, len(now)), make(map[place]time.Duration)
 	for at, partition := range now {

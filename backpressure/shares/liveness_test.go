@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// beatEvery is the time between two beats in simulate.
 const beatEvery = lease / 10
 
 // simulate runs without failures: all processes beat and read after a delay, and the

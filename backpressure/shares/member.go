@@ -30,7 +30,7 @@ type Config struct {
 type Member struct {
 	cfg Config
 
-	seq     int64 // of the last record made
+	seq     int64
 	pending []promise
 	aim     Part // the part to which it lowers itself; otherwise Whole
 	leaving bool

@@ -45,7 +45,6 @@ func (w *world) startAny(t *rapid.T) {
 	p.want(t)
 }
 
-// sharing reports whether two processes have a part now.
 func (w *world) sharing() bool {
 	n := 0
 	for _, p := range w.procs {

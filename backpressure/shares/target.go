@@ -69,7 +69,6 @@ func waterLevel(entries []Entry) float64 {
 	return highest
 }
 
-// hungry reports whether a member asks for clearly more than it gets.
 func hungry(e Entry) bool { return e.Demand > e.Served*(1+tolerance) }
 
 // short reports whether others should give way to a member: it has less than its floor,

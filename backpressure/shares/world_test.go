@@ -23,11 +23,11 @@ type world struct {
 	t     rapid.TB
 	now   time.Duration
 	log   []shares.Record
-	truth shares.State // of the whole log
+	truth shares.State
 	procs []*proc
 	ids   int
 
-	end, committed int64 // of the one partition
+	end, committed int64
 	reclaims       int
 }
 
@@ -60,7 +60,6 @@ type flight struct {
 	sent time.Duration
 }
 
-// reading is a reading without an answer yet.
 type reading struct {
 	asked      time.Duration
 	partitions []shares.Partition
@@ -151,7 +150,6 @@ func (p *proc) land(i int, again bool) {
 	}
 }
 
-// see reads up to n more records of the log.
 func (p *proc) see(n int) {
 	for range min(n, len(p.w.log)-p.read) {
 		p.view.Fold(p.w.log[p.read])
@@ -196,7 +194,6 @@ func (w *world) commit(n int64) {
 	}
 }
 
-// pass advances the time. Records that were under way for too long are gone.
 func (w *world) pass(d time.Duration) {
 	w.now += d
 	for _, p := range w.procs {
