@@ -112,7 +112,7 @@ func (c Config) completed() (Config, error) {
 		c.Inherit = DefaultInherit
 	case c.Inherit < 0 && c.Inherit != NoInherit:
 		faults = append(faults,
-			fmt.Errorf("backpressure: the time of Inherit must not be negative: %v; NoInherit is for none", c.Inherit))
+			fmt.Errorf("backpressure: Inherit must not be negative: %v; use NoInherit to skip it", c.Inherit))
 	case c.Inherit > 0 && !fixed:
 		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits",
 			c.Inherit))

@@ -210,7 +210,7 @@ func (g *Gate) trimSettled() {
 	if !g.misused {
 		g.misused = true
 		g.note(g.change(g.now(), Misused,
-			fmt.Sprintf("Done and Unsure were told of %d more records than were admitted: each is to be told of once, or the bound may be passed", over)))
+			fmt.Sprintf("Done and Unsure reported %d more records than were admitted: report each record once, or the lag may exceed the bound", over)))
 	}
 }
 

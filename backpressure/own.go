@@ -171,7 +171,7 @@ func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 		return gone, nil
 	}
 	slices.Sort(where)
-	return gone, fmt.Errorf("%d records of this gate are in partitions that the last %d readings do not hold, and do not count any more: %s; does the source read the topic that is produced to?",
+	return gone, fmt.Errorf("%d records of this gate are in partitions that are missing from the last %d readings, and no longer count: %s; let the source read all topics of the producer",
 		lost, mostAbsences, strings.Join(where[:min(len(where), 5)], ", "))
 }
 

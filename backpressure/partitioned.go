@@ -84,7 +84,7 @@ func (p *Partitioned) Acquire(ctx context.Context, partition int32, n int64) err
 	if g := p.gate(partition); g != nil {
 		return g.Acquire(ctx, n)
 	}
-	return fmt.Errorf("backpressure: %w: there is no partition %d among %d", ErrNever, partition, len(p.gates))
+	return fmt.Errorf("backpressure: %w: there is no partition %d: the gate has %d", ErrNever, partition, len(p.gates))
 }
 
 // Done reports that the fate of n admitted records of a partition is known: see
@@ -141,7 +141,7 @@ func (p *Partitioned) Report(m Marks, r Reading) []Change {
 			return g.report(m[i], r)
 		}
 		if byID[i] == nil || i >= len(m) {
-			return g.missed(fmt.Errorf("the reading does not hold partition %d", i))
+			return g.missed(fmt.Errorf("partition %d is missing from the reading", i))
 		}
 		return g.report(m[i], Reading{Partitions: []Partition{*byID[i]}})
 	})

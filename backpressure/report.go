@@ -58,7 +58,7 @@ type inheritance struct {
 	until  time.Duration
 }
 
-var errNoPartitions = errors.New("the reading has no partitions, which a gate with a share must know")
+var errNoPartitions = errors.New("the reading has no Partitions, and a gate with a share needs them")
 
 // Report gives the controller a reading and the mark that was taken before it, and puts
 // the decision into force. It returns what changed, or nil. It ignores a reading whose
@@ -328,7 +328,7 @@ func (g *Gate) missed(err error) *Change {
 	}
 	reason := fmt.Sprintf("the lag has not been known for %v", away.Round(time.Millisecond))
 	if !g.ruling.decided {
-		reason = fmt.Sprintf("the lag was never read, for %v; who watches the gate?", away.Round(time.Millisecond))
+		reason = fmt.Sprintf("the lag was never read, for %v, by Watch or Report", away.Round(time.Millisecond))
 	}
 	if g.sight.missed != nil {
 		reason += ": " + g.sight.missed.Error()

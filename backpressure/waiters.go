@@ -80,7 +80,7 @@ func (g *Gate) hopeless(n int64) error {
 	if seen := &g.ruling.seen; seen.Lag > 0 || g.admitted.Load() > seen.Settled {
 		return nil
 	}
-	return fmt.Errorf("backpressure: %w: asked for %d, and nothing is outstanding of a bound that is %d now; ask for fewer at a time", ErrNever, n, bound)
+	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
 // take admits n records if the ceiling in force has room for them. The lock is held, but
