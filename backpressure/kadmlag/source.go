@@ -276,7 +276,7 @@ func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error 
 	}
 	err = fmt.Errorf("kadmlag: the %s of %s%s is not known: %w", what, name, more, cause[bad[0]])
 	if errors.Is(err, kerr.UnknownTopicOrPartition) && !s.cfg.MayAppear && slices.Contains(s.cfg.Topics, bad[0].topic) {
-		return fmt.Errorf("%w (where the first record creates the topic, set Config.MayAppear)", err)
+		return fmt.Errorf("%w (if the first record creates the topic, set Config.MayAppear)", err)
 	}
 	return err
 }

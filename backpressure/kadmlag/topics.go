@@ -57,7 +57,7 @@ func (s *Source) look(ctx context.Context) error {
 	}
 	s.looked = time.Now()
 	if len(s.matched) == 0 {
-		s.notice("", "no topic matches %s, so the lag on them is 0; looked for again every %v", s.match, s.cfg.Refresh)
+		s.notice("", "no topic matches %s, so the lag on them is 0; the source looks again every %v", s.match, s.cfg.Refresh)
 	}
 	return nil
 }
