@@ -57,14 +57,14 @@ func (c Config) faults() []error {
 	}
 	if (c.Degrade != nil) != (c.Excess == Degrade) {
 		faults = append(faults,
-			errors.New("kgogate: Config.Degrade is to be set with Excess: Degrade, and with no other"))
+			errors.New("kgogate: set Config.Degrade with Excess: Degrade, and only then"))
 	}
 	return faults
 }
 
 // ErrMisplaced is wrapped by the error of every record after one that the client sent to
 // another partition than it was admitted for.
-var ErrMisplaced = errors.New("the client does not keep the partitions of records")
+var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
 // ErrClosed is wrapped by the error of a record that waited for space in the client's
 // buffer when the producer was closed.
@@ -86,7 +86,7 @@ func (e *ShedError) Error() string {
 	case backpressure.ShedByQueue:
 		return "kgogate: the record was shed: the queue of deferred records is full"
 	case backpressure.ShedByDegrade:
-		return "kgogate: the record was shed: the application did without it"
+		return "kgogate: the record was shed: the application dropped it"
 	case ShedByClose:
 		return "kgogate: the record was shed: the producer is closed"
 	}

@@ -95,7 +95,7 @@ func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Conf
 
 var (
 	errNoClient = errors.New("kgogate: no client: the producer sends through a *kgo.Client")
-	errNoGate   = errors.New("kgogate: no gate: one without a controller admits everything")
+	errNoGate   = errors.New("kgogate: no gate: to admit everything, use a gate without a controller")
 )
 
 func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {

@@ -19,7 +19,7 @@ import (
 const (
 	noRoom  = ": kgogate: the record was shed: the gate has no room"
 	full    = ": kgogate: the record was shed: the queue of deferred records is full"
-	without = ": kgogate: the record was shed: the application did without it"
+	without = ": kgogate: the record was shed: the application dropped it"
 	closed  = ": kgogate: the record was shed: the producer is closed"
 )
 
@@ -545,8 +545,8 @@ func TestConfigFaults(t *testing.T) {
 	}{
 		{cfg: kgogate.Config{Excess: 9}, says: "Excess is 9"},
 		{cfg: kgogate.Config{MaxDeferred: -1}, says: "not be negative: -1 records"},
-		{cfg: kgogate.Config{Excess: kgogate.Degrade}, says: "Config.Degrade is to be set"},
-		{cfg: kgogate.Config{Degrade: degrade}, says: "with no other"},
+		{cfg: kgogate.Config{Excess: kgogate.Degrade}, says: "set Config.Degrade with"},
+		{cfg: kgogate.Config{Degrade: degrade}, says: "only then"},
 		{opts: []kgo.Opt{kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite()}, says: "acks=0"},
 		{opts: []kgo.Opt{kgo.ManualFlushing()}, says: "kgo.ManualFlushing"},
 	} {

@@ -52,13 +52,13 @@ func requestFaults(client *kgo.Client, gate times) []error {
 	}
 	if inherit := gate.Inherit(); inherit > 0 && inherit < underway {
 		faults = append(faults,
-			fmt.Errorf(shorter+" to at least as much, or to NoInherit where nobody had the share before",
+			fmt.Errorf(shorter+" to at least as much, or to NoInherit if no process had the share before",
 				"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
 	}
 	return faults
 }
 
-var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record would go elsewhere than where its gate has room: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
+var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record could go to another partition than it was admitted for: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
 
 // keepsPartition reports whether a client sends each record to Record.Partition. Only a
 // trial of its partitioner can show that.
