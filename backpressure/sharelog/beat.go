@@ -142,7 +142,7 @@ func (m *Member) deleteBefore(ctx context.Context, offset int64) {
 		err = responses.Error()
 	}
 	if err != nil && m.cfg.Logger != nil {
-		m.cfg.Logger.Warn("share log not cut: it grows until it can be",
+		m.cfg.Logger.Warn("share log not truncated: it grows until records can be deleted",
 			slog.String("topic", m.cfg.Topic), slog.Int64("before_offset", offset), slog.Any("error", err))
 	}
 }

@@ -178,7 +178,7 @@ func (m *Member) sayLeave(ctx context.Context) error {
 		return err
 	}
 	if err := m.client.ProduceSync(ctx, entry).FirstErr(); err != nil {
-		return fmt.Errorf("sharelog: the others were not told that %s leaves: %w; they find out after %v", m.id, err,
+		return fmt.Errorf("sharelog: the record that %s leaves was not written: %w; the others notice after %v", m.id, err,
 			m.cfg.Lease)
 	}
 	return nil

@@ -137,7 +137,7 @@ func (m *Member) waited() []Change {
 	if m.clock()-m.heard < limit {
 		return nil
 	}
-	return m.see(fmt.Errorf("its beginning was deleted, and no member is left that knows what it said: nobody wrote anything for %v; "+
+	return m.see(fmt.Errorf("its beginning was deleted, and no member that knows the parts has written for %v; "+
 		"stop all processes that use topic %s, let the group commit what is there, delete the topic and start them again", limit, m.cfg.Topic))
 }
 

@@ -66,7 +66,7 @@ func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 type shapeError struct{ partitions int }
 
 func (e *shapeError) Error() string {
-	return fmt.Sprintf("it has %d partitions, and the order of one is needed: name another topic", e.partitions)
+	return fmt.Sprintf("it has %d partitions, but the share log needs exactly one: name another topic", e.partitions)
 }
 
 func (m *Member) makeTopic(ctx context.Context) error {
