@@ -68,11 +68,11 @@ type Load struct {
 func NewMember(cfg Config) (*Member, error) {
 	switch {
 	case cfg.ID == "":
-		return nil, errors.New("shares: a member needs an ID that nobody else ever has")
+		return nil, errors.New("shares: a member needs a unique ID")
 	case cfg.Lease <= 0:
 		return nil, fmt.Errorf("shares: the lease must be positive, not %v", cfg.Lease)
 	case cfg.Margin < 0 || cfg.Margin >= cfg.Lease:
-		return nil, fmt.Errorf("shares: the margin %v must be within the lease %v", cfg.Margin, cfg.Lease)
+		return nil, fmt.Errorf("shares: the margin %v must be at least 0 and below the lease %v", cfg.Margin, cfg.Lease)
 	case cfg.Grace < 0:
 		return nil, fmt.Errorf("shares: the grace time must not be negative: %v", cfg.Grace)
 	case cfg.Floor < 0 || cfg.Floor > Whole:
