@@ -25,9 +25,9 @@ type Observation struct {
 	Partitions []Partition
 
 	// Admitted is the number of records admitted so far. Settled is how many of them had
-	// a known fate when the reading was asked for: in the log, and so in the reading, or
-	// never in the log. At most Lag + Admitted − Settled records are now in the log and
-	// not committed.
+	// a known fate when the reading was asked for. They are in the reading, or never in
+	// the log. At most Lag + Admitted − Settled records are now in the log and not
+	// committed.
 	Admitted, Settled int64
 	// Refused counts the records that were asked for and not admitted at once.
 	Refused int64

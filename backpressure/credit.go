@@ -14,7 +14,7 @@ import "fmt"
 // or lost reading, a slow commit or a rebalance makes the gate admit less, never more.
 //
 // Failure modes. Records count until they are committed. Consumers that keep up at a rate
-// r and commit every T need a bound above r × (T + the reading's age); a smaller one
+// r and commit every T need a bound above r × (T + the reading's age). A smaller one
 // throttles them. A bound in records does not limit time: with 5,000 records, a slow
 // group can be seconds behind. Records from before the gate count too, so a backlog keeps
 // the gate closed until the group has consumed it. Committed offsets that are set back by

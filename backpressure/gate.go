@@ -142,9 +142,9 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands reports whether a grant is still within the limit. A producer may have paused
-// between its first look and its grant, and a caller that lowers the ceiling relies on it
-// at once: another process may use the part now.
+// stands reports whether a grant is still within the limit. A producer may pause between
+// its first look and its grant. A lower ceiling must hold at once, because another
+// process may use the part.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
 // giveBack takes back a grant before the producer gets it.
@@ -175,9 +175,9 @@ func (g *Gate) refuse(n, need int64) {
 
 // Done reports that the fate of n admitted records is known: acknowledged, or failed and
 // never in the log. Use it also to return records that were admitted and not sent. Report
-// each record once, with Done or Unsure: a second report stands for a record that is
-// still under way, and the lag can then exceed the bound. The gate ignores reports beyond
-// the number of admitted records, and reports [Misused] once.
+// each record once, with Done or Unsure. A second report stands for a record that is
+// still under way, so the lag could exceed the bound. The gate ignores reports beyond the
+// number of admitted records, and reports [Misused] once.
 //
 // The guarantee needs each done record to be below the high watermark or not in the log.
 // An acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it
@@ -214,7 +214,7 @@ func (g *Gate) trimSettled() {
 	}
 }
 
-// Unsure reports that the client gave up n admitted records without knowing their fate: a
+// Unsure reports that the client gave up n admitted records without knowing their fate. A
 // record whose delivery timed out may be in the log now or later. They count as settled
 // after Config.Doubt.
 func (g *Gate) Unsure(n int64) {

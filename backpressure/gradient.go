@@ -29,9 +29,9 @@ const (
 //
 // Failure modes. It reacts if times are longer than the shortest, not if they are long.
 // If the group was behind at the start, or started slowly, a queue counts as normal for
-// ever, and the bound grows without end: set MaxLag. The result also depends on how often
-// the lag is read. It works well for resources with a service time of their own; here it
-// serves for comparison.
+// ever. The bound then grows without end, so set MaxLag. The result also depends on how
+// often the lag is read. It works well for resources with a service time of their own;
+// here it serves for comparison.
 type Gradient struct {
 	cfg      GradientConfig
 	group    group

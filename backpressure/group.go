@@ -166,7 +166,7 @@ func (g *group) starved(o Observation, bound float64) float64 {
 }
 
 // progress returns by how many of this gate's records the consumers are past the
-// committed ones at a time that is not before the last decision.
+// committed ones. The time is not before the last decision.
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {

@@ -13,8 +13,8 @@ import (
 // Failure modes. The signal is old by up to the reading interval plus the consumers'
 // commit interval. An open gate does not limit the rate, so the lag exceeds max by about
 // rate × age. Committed offsets move in steps, so a healthy group shows up to rate ×
-// commit interval of lag, and a max below that throttles consumers that keep up. With
-// resume near zero, consumers run out of records before the next reading opens the gate.
+// commit interval of lag. A max below that throttles consumers that keep up. With resume
+// near zero, consumers run out of records before the next reading opens the gate.
 type Hysteresis struct {
 	max, resume int64
 }

@@ -39,13 +39,14 @@ const leastTrim = 0.3
 //   - Capacity. A step is a reading in which a partition's position moved. A partition's
 //     capacity is the slope between two of its steps, about a second apart, and μ is the
 //     sum. A consumer that had worked off all that was in the log a reading earlier may
-//     have waited for records: such a measurement may raise its capacity and never lowers it.
-//   - Progress. Between two steps a position moves at the capacity, at most one and a half
-//     intervals and to the end of the log. So commits each second do not make producers
-//     stop and go, and a stalled consumer closes the gate. After a silence of three intervals
-//     with records to take, the capacity is at most the rate during the silence, until two
-//     further steps confirm more; the interval stays. So the records beyond the committed
-//     ones never exceed the bound and one and a half usual steps.
+//     have waited for records. Such a measurement may raise its capacity and never lowers
+//     it.
+//   - Progress. Between two steps a position moves at the capacity, at most one and a
+//     half intervals and to the end of the log. So commits each second do not make
+//     producers stop and go, and a stalled consumer closes the gate. After a silence of
+//     three intervals with records to take, the capacity is at most the rate during the
+//     silence, until two further steps confirm more. The interval stays. So the records
+//     beyond the committed ones never exceed the bound and one and a half usual steps.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
 //     capacities are too low. They are raised once in an interval: by a quarter, or doubled
 //     as in TCP's slow start if the interval is above the target. The next step that leaves
@@ -54,15 +55,15 @@ const leastTrim = 0.3
 //     far below the target as the slowest partition is above the mean, but at 0.3 × target
 //     at least.
 //
-// Failure modes. A fall of the capacity shows after one interval; until then records are
+// Failure modes. A fall of the capacity shows after one interval. Until then records are
 // admitted at the old rate, so after a fall by k some wait k × target and more. With
 // commits an interval T apart, a higher capacity is found by a factor of 2 to 4 each T,
 // and finally overshot by as much. Above two seconds that takes long; consumers that
 // report Delivered avoid it. The controller cannot hold a target below about 2.5 times
 // the interval of the readings, or one that is not much longer than a reading takes. It
-// measures no rate if the work on one record takes a good part of the target. Partitions drift
-// further apart with uneven work or uneven arrivals (keys, sticky partitioning): then the
-// slowest is held at the target and the others run out of records at times.
+// measures no rate if the work on one record takes a good part of the target. Partitions
+// drift further apart with uneven work or uneven arrivals (keys, sticky partitioning).
+// Then the slowest is held at the target, and the others run out of records at times.
 //
 // In a gate with a share the capacity is the whole group's, and the share divides the
 // bound.

@@ -17,9 +17,9 @@ import (
 // This gate's records in the log that are not committed are at most those counted here
 // and those that are admitted and not settled.
 //
-// If it is not known whose records a partition holds, all of them count as own until they
-// are committed: after the topic was deleted and created again, or the process was
-// restarted. The bound then holds, and the gate admits less.
+// If a topic was deleted and created again, or the process was restarted, it is not known
+// whose records the log holds. All of them count as own until they are committed. The
+// bound then holds, and the gate admits less.
 type ownRecords struct {
 	// Each record looks up a partition, and few are added, so the map is replaced and
 	// never changed.
@@ -27,8 +27,8 @@ type ownRecords struct {
 	mu         sync.Mutex // guards adding, and all below
 
 	// A record in doubt may be in the log without an offset here. After its doubt it is
-	// below the ends of the next reading, or never in the log; it is gone when all of
-	// those are committed. One batch waits for that (leaving) and one is collected
+	// below the ends of the next reading, or never in the log. It is gone when all up to
+	// these ends is committed. One batch waits for that (leaving) and one is collected
 	// (gathering).
 	gathering, leaving int64
 	ends               map[place]int64 // of the reading that the leaving records wait for

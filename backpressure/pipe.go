@@ -27,8 +27,8 @@ type PipeConfig[T any] struct {
 // item of more records than the bound can hold.
 //
 // The application reads the client's reports and calls the gate: Done for an
-// acknowledgement or an error that means that the record is not in the log, Unsure for a
-// timeout, and Acked before Done if the gate has a share. Otherwise the bound fills up
+// acknowledgement, or for a record that is certainly not in the log; Unsure for a
+// timeout. If the gate has a share, call Acked before Done. Otherwise the bound fills up
 // and the pipe stops.
 func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg PipeConfig[T]) error {
 	for {

@@ -192,8 +192,8 @@ type flow struct {
 	stalled   bool
 }
 
-// watchFlow detects that the gate has refused records for longer than the grace time and
-// nothing was committed in all of it, and when commits go on. The lock is held.
+// watchFlow detects that the gate has refused records for longer than the grace time
+// without any commit, and the next commit. The lock is held.
 func (g *Gate) watchFlow(now time.Duration) {
 	o := &g.ruling.seen
 	since := now - g.flow.at

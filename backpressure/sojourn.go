@@ -4,7 +4,7 @@ import "time"
 
 // sojourn measures the time of records from admission to consumer. It remembers when the
 // count of admitted records reached which value. Records count as consumed if they are
-// committed, or if the consumers are estimated to be past them; so the time does not
+// committed, or if the consumers are estimated to be past them. So the time does not
 // include the wait for a commit.
 type sojourn struct {
 	history []admission // oldest first; the first is at or before through

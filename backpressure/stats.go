@@ -33,8 +33,8 @@ type Stats struct {
 	// gate's records.
 	Lag int64
 	// Outstanding is the largest possible number of records that are in the log and not
-	// committed: Lag plus the records that were admitted and not settled at the last
-	// reading.
+	// committed. It is Lag plus the records that were admitted and not settled at the
+	// last reading.
 	Outstanding int64
 	// Waiting is how many calls of Acquire wait now.
 	Waiting int64

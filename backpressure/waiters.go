@@ -7,7 +7,7 @@ import (
 	"fmt"
 )
 
-// ErrNever is wrapped by the error of an Acquire that could never succeed: it asks for
+// ErrNever is wrapped by the error of an Acquire that could never succeed. It asks for
 // more records than the bound can ever hold, or than it holds now although nothing is
 // outstanding.
 var ErrNever = errors.New("more records than the gate can ever admit at once")
@@ -34,7 +34,7 @@ func (w *waiters) len() int64 { return int64(w.list.Len()) }
 //
 // It returns an error that wraps [ErrNever] if the bound can never hold n records. It
 // also does so if the call is first in line, nothing is outstanding and n is above the
-// bound in force: otherwise the calls behind it would wait for nothing. A moving bound
+// bound in force. Otherwise the calls behind it would wait for nothing. A moving bound
 // may be below n now and not later; ask for fewer records to avoid that.
 func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	if n <= 0 {

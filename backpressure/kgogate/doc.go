@@ -1,8 +1,8 @@
 // Package kgogate puts a [backpressure.Gate] in front of a franz-go producer.
 //
 // A [Producer] has the Produce, ProduceSync and Flush of a *kgo.Client. Each record asks
-// the gate before the client gets it, and the client's promise reports its fate to the
-// gate: acknowledged, certainly not in the log, or unknown. Config.Excess decides about a
+// the gate before the client gets it. The client's promise reports its fate to the gate:
+// acknowledged, certainly not in the log, or unknown. Config.Excess decides about a
 // record for which the gate has no room:
 //
 //	Block    Produce waits, until its context ends.
@@ -16,8 +16,8 @@
 // client sets a zero timestamp only after the wait.
 //
 // The bound needs acks=all and the idempotent producer, franz-go's defaults. With acks=1
-// an acknowledged record may not be below the high watermark yet, and without idempotence
-// a retried record may be in the log twice; the lag can exceed the bound by as many. New
+// an acknowledged record may not be below the high watermark yet. Without idempotence a
+// retried record may be in the log twice. The lag can exceed the bound by as many. New
 // refuses a client without acknowledgements.
 //
 // A record that the client gives up counts for the gate's time of doubt. New returns an

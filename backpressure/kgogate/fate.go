@@ -19,7 +19,7 @@ import (
 //
 // The second kind assumes that the topic's settings are not tightened, such as
 // max.message.bytes, between two attempts. It applies only if batches are appended in
-// order (an idempotent client, or one request in flight): otherwise the client gives one
+// order (an idempotent client, or one request in flight). Otherwise the client gives one
 // batch's error also to the batches behind it, which may be in the log.
 
 // refusals are the answers of the second kind.

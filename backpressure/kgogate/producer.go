@@ -71,7 +71,7 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 // NewPartitioned is New with a gate for each partition. Set each record's partition
 // before Produce. The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()); any
 // other is an error. If a record is in another partition all the same, that partition's
-// bound is not kept: Stats counts it, Logger logs it, and later records get
+// bound is not kept. Stats counts it, Logger logs it, and later records get
 // [ErrMisplaced].
 func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
@@ -119,9 +119,9 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 // last two run on another goroutine than the client's promises, and concurrently. After
 // Close each record is dropped.
 //
-// If a context ends after the client has the record, the client gives it up with unknown
-// fate, and it counts for the gate's time of doubt. So deadlines for each record use up
-// the bound when the brokers are slow.
+// If a context ends after the client has the record, the client gives it up. Its fate is
+// unknown, and it counts for the gate's time of doubt. So deadlines for each record use
+// up the bound when the brokers are slow.
 //
 // Produce waits for room only with Block, and for space in the client's buffer as the
 // client does. Then do not call it in a promise: room may depend on later promises.

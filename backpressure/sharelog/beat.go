@@ -91,7 +91,7 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long, until ctx ends: it reads the group's offsets while a dead
+// tidy does what may take long, until ctx ends. It reads the group's offsets while a dead
 // member's part waits to be reclaimed, and deletes what a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)

@@ -32,9 +32,9 @@ type Config struct {
 	// Bound is the name of the bound, the same in all its processes, for example the name
 	// of the consumer group.
 	Bound string
-	// Records is the bound itself, the same in all processes and in their gates'
-	// controllers: the lag in records that all together may cause; per partition with a
-	// [backpressure.Partitioned]. 0 is the bound that the controller has in force.
+	// Records is the bound: the lag in records that all processes together may cause; per
+	// partition with a [backpressure.Partitioned]. All processes and their gates'
+	// controllers have the same. 0 is the bound that the controller has in force.
 	Records int64
 	// Member names this process in events. Each join adds a unique suffix.
 	Member string
@@ -58,8 +58,8 @@ type Config struct {
 	// Source reads the lag of the group, with its Partitions. It is read only while a
 	// dead process's part waits to be reclaimed. It may be the gate's source.
 	Source backpressure.Source
-	// OnFenced is called, on its own goroutine, each time that the process loses its part
-	// because its beats do not come back or the log can't be followed. Others may use the
+	// OnFenced is called, on its own goroutine, each time that the process loses its
+	// part: its beats do not come back, or the log can't be followed. Others may use the
 	// part after the grace time, so abort the client's buffered records there (franz-go:
 	// AbortBufferedRecords). Report those with Unsure, as some may be in the log. Close
 	// waits until it returns; nil is never called.

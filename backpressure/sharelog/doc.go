@@ -10,7 +10,7 @@
 //
 // The protocol is that of package [shares]; its log is a topic with one partition (ADR
 // 0021). Each member appends a beat of about 130 bytes every half second and reads all
-// others: N members cost 2 N records a second, each read N times. Every 1,024 records a
+// others. N members cost 2 N records a second, each read N times. Every 1,024 records a
 // member writes a snapshot and deletes the records before it. Join creates the topic with
 // retention.ms=-1. A topic that you create must not be compacted. If deleting records is
 // not allowed, the topic grows, and new members read all of it.
@@ -25,21 +25,22 @@
 //
 // # Failure modes
 //
-// A process that can't append or read the log has part 0 from a lease less the margin
-// after it sent the last beat that it read back. It gets the part back with its next
-// beat, unless the others reclaimed it; then it joins again. A gate asks for its part
-// every 10 ms. So a process that was stopped for longer than the lease and the grace time
-// may send from its old part for 10 ms. Only transactions prevent that completely,
-// because the broker fences them.
+// If a process can't append or read the log, its part becomes 0. This happens a lease
+// less the margin after it sent the last beat that it read back. It gets the part back
+// with its next beat, unless the others reclaimed it; then it joins again. A gate asks
+// for its part every 10 ms. So a process that was stopped for longer than the lease and
+// the grace time may send from its old part for 10 ms. Only transactions prevent that
+// completely, because the broker fences them.
 //
 // The grace time must cover the clients' delivery timeout. Java's is 2 minutes
 // (delivery.timeout.ms), librdkafka's 5 (message.timeout.ms). franz-go has none unless
 // kgo.RecordDeliveryTimeout is set, and an idempotent client (the default) does not apply
 // it to a batch that it sent without an answer. So a process that is cut off for longer
 // than the lease and the grace time may append its buffer later, although others use its
-// part: at most that part, until the group has committed it. To prevent that, set
-// kgo.RecordDeliveryTimeout and kgo.AllowIdempotentProduceCancellation, or let
-// Config.OnFenced abort the client's buffered records.
+// part. The lag can then exceed the bound by at most that part, until the group has
+// committed it. To prevent that, set kgo.RecordDeliveryTimeout and
+// kgo.AllowIdempotentProduceCancellation, or let Config.OnFenced abort the client's
+// buffered records.
 //
 // The topic must not lose acknowledged records. Members write with acks=all; use
 // min.insync.replicas=2 of 3 replicas and no unclean leader election. Otherwise the parts

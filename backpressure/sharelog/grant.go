@@ -14,7 +14,7 @@ type Gate interface {
 	Stats() backpressure.Stats
 }
 
-// grant is the part that the process may use, and until when by either clock: the
+// grant is the part that the process may use, and until when by either clock. The
 // monotonic clock may stop while the machine is suspended, and the wall clock may be set
 // back.
 type grant struct {

@@ -10,7 +10,7 @@ const (
 )
 
 // Targets divides whole among members: each gets the floor, and the rest is in proportion
-// to what max-min fairness would let it send. That is its demand up to a level; at this
+// to what max-min fairness would let it send. That is its demand up to a level. At this
 // level the members together are served what they are served now (water filling;
 // Bertsekas and Gallager, "Data Networks", 6.5.2). So small demands are met in full, and
 // large ones get equal parts. If all are met, parts are in proportion to demand. The sum
