@@ -29,11 +29,11 @@ func TestCheck(t *testing.T) {
 		{"topic: {existing: orders}\nload: {producers: 0}\nconsume: {consumers: 8}", bench.Apart, []string{"load.producers: --senders", "give at least 1"}},
 		{"topic: {partitions: 8}\nload: {producers: 8}\nconsume: {consumers: 0}", bench.Apart, []string{"consume.consumers: --receivers", "give at least 3"}},
 		{"topic: {partitions: 8}\nload: {producers: 1}\nconsume: {consumers: 2}", bench.Apart, []string{"consume.consumers: 2 are fewer than the 3 receivers", "give at least 3"}},
-		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: 10}}\nconsume: {consumers: 8, groups: 2}", bench.Own,
+		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: {distribution: uniform, count: 10}}}\nconsume: {consumers: 8, groups: 2}", bench.Own,
 			[]string{"load.partitioning key: ", "--placement any", "consume.groups: ", "--placement any"}},
-		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: 10}}\nconsume: {consumers: 8, groups: 2}", bench.Any, nil},
+		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: {distribution: uniform, count: 10}}}\nconsume: {consumers: 8, groups: 2}", bench.Any, nil},
 		{"topic: {partitions: 10000}\nload: {producers: 200}\nconsume: {consumers: 8}", bench.Own, []string{"load.producers × topic.partitions: 2000000 lanes", "give fewer of one"}},
-		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: 10}}\nconsume: {consumers: 8, queue: {engine: offsetmap}}", bench.Own, nil},
+		{"topic: {partitions: 8}\nload: {producers: 8, partitioning: key, record: {keys: {distribution: uniform, count: 10}}}\nconsume: {consumers: 8, queue: {engine: offsetmap}}", bench.Own, nil},
 	} {
 		s, err := scenario.Parse("test", []byte("name: refused\n"+of.yaml))
 		if err != nil {

@@ -206,7 +206,7 @@ func TestAgentsAnywhere(t *testing.T) {
 	within(t, 4, func(w *world) {
 		w.placed = bench.Any
 		w.agents(4)
-		o, err := w.run(strings.Replace(small, "acks: all,", "acks: all, partitioning: key,", 1))
+		o, err := w.run(strings.Replace(small, "acks: all, record: {size: 100B}", "acks: all, partitioning: key, record: {size: 100B, keys: {distribution: uniform, count: 10}}", 1))
 		if err != nil {
 			t.Fatal(err)
 		}
