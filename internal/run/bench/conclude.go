@@ -43,6 +43,39 @@ func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	return r.conclude(plan, handed)
 }
 
+// Remove deletes the topics and the groups that a run has made on cfg.Cluster whose coordinator
+// is gone. The error names what is left.
+func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
+	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
+		return err
+	}
+	r := newRun(cfg)
+	if r.admin, err = cluster.NewAdmin(cfg.Cluster.Bootstrap(), r.access()); err != nil {
+		return err
+	}
+	r.groupIDs, r.grouped = plan.Groups, !r.manual() && r.consumed()
+	find := func(name string, existing bool) (t cluster.Topic) {
+		if name == "" || existing {
+			return t
+		}
+		if t, err = r.admin.UseExisting(ctx, name); err != nil {
+			r.leftBehind = append(r.leftBehind, err)
+			return cluster.Topic{}
+		}
+		t.Existing = false // the run made it
+		return t
+	}
+	r.topic, r.shares = find(plan.Topic, plan.Existing), find(plan.Shares, false)
+	if r.hasQueue() {
+		r.queue = newQueue(&r.base)
+		if cfg.Scenario.Consume.Queue.Dead() {
+			r.queue.dead = find(plan.Topic+deadSuffix, false)
+		}
+	}
+	r.removeTopic()
+	return errors.Join(r.leftBehind...)
+}
+
 // left is what one part has left, once it has ended.
 type left struct {
 	judge.Part
@@ -144,7 +177,7 @@ func (c *conclusion) describe() error {
 			c.Info.Driver.Consumer = p.Info.Driver.Consumer
 		}
 	}
-	c.Info.Placement = c.plan.Placement
+	c.Info.Placement, c.Info.Session = c.plan.Placement, c.plan.Session
 	return nil
 }
 

@@ -16,6 +16,8 @@ import (
 // nothing by itself: it prepares topic and groups, has the agents make their parts, and
 // concludes the run from what they hand in.
 type Fleet interface {
+	// Session is the name by which they found each other.
+	Session() string
 	// Parts is how many agents there are, and Placement how they share the work: with Apart,
 	// the first so many Senders send.
 	Parts() int
@@ -160,7 +162,7 @@ func (r *run) makePlan(ctx context.Context) (Plan, error) {
 		return Plan{}, fmt.Errorf("writing the scenario: %w", err)
 	}
 	return Plan{
-		RunID: r.id(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
+		RunID: r.id(), Session: r.cfg.Fleet.Session(), Scenario: as, Asked: asked, Driver: r.cfg.Driver.Name(),
 		Topic: r.topic.Name, Partitions: r.topic.Partitions, Existing: r.topic.Existing, Groups: r.groupIDs,
 		From: r.from, ReadTo: r.readTo, Shares: shares, Parts: r.cfg.Fleet.Parts(),
 		Placement: Placed(r.cfg.Scenario, r.cfg.Fleet.Placement()),

@@ -25,6 +25,7 @@ import (
 // holds no address and no credential.
 type Plan struct {
 	RunID    string
+	Session  string
 	Scenario []byte // resolved, as YAML; as it runs
 	Asked    []byte // as it was asked for, before the disk bounded it
 	Driver   string

@@ -104,6 +104,9 @@ func (c *Coordinator) RunID() (id string) {
 	return id
 }
 
+// Session implements bench.Fleet.
+func (c *Coordinator) Session() string { return c.cfg.Session.Name }
+
 // Parts implements bench.Fleet.
 func (c *Coordinator) Parts() int { return c.cfg.Of }
 

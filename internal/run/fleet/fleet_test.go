@@ -302,6 +302,7 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 // deaf is a coordinator that dies as soon as it has told the plan.
 type deaf struct{ w *world }
 
+func (d deaf) Session() string   { return "test" }
 func (d deaf) Parts() int        { return 1 }
 func (d deaf) Placement() string { return bench.Own }
 func (d deaf) Senders() int      { return 0 }
