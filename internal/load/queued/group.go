@@ -170,7 +170,7 @@ func (g *Group) openMember(number int) (*node, error) {
 	return n, nil
 }
 
-// ended enters the error that ended a thread early; nil, or an error of an ending member, is none.
+// ended enters the error that ended a thread, unless the member was to end.
 func (n *node) ended(err error) {
 	if err == nil || n.alive.Err() != nil {
 		return
