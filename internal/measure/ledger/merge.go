@@ -12,9 +12,7 @@ import "slices"
 //   - Corrupt and foreign records: their sums are exact, but the record before them, in the same process, decides
 //     their book.
 //   - Reordered: Merge does not know the order of records between processes. A record is reordered if it came after a
-//     later
-//
-// record of its lane in the same process. If any are reordered, the books are approximate.
+//     later record of its lane in the same process. If any are reordered, the books are approximate.
 //
 // If a receiver has forgotten gaps of a lane (maxSpans), other receivers' records from that range are late beyond the
 // window, as in one receiver. The closed gaps make the books approximate.
