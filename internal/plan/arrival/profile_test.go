@@ -44,7 +44,7 @@ func countBefore(s Stream, ns int64) (n int64) {
 	return n
 }
 
-// After 10⁹ records the arithmetic is as exact as at the first.
+// TestConstantDoesNotDrift: after 10⁹ records the arithmetic is still exact.
 func TestConstantDoesNotDrift(t *testing.T) {
 	for _, rate := range []int64{10_000, 9_999, 333_333, 1_000_000, 7} {
 		s := must(t)(Constant(perSecond(rate))).Stripe(17, MaxWorkers)
@@ -114,9 +114,9 @@ func TestWorkerOutOfRangeHasNoArrivals(t *testing.T) {
 	}
 }
 
-// model is a profile in the words of school: pieces with exact fractions.
+// model is a profile of pieces with exact fractions.
 type model struct {
-	pieces []modelPiece // the last one goes on for ever, unless they are a cycle
+	pieces []modelPiece // the last one has no end, unless they are a cycle
 	cyclic bool
 }
 
@@ -125,7 +125,7 @@ type modelPiece struct {
 	length   int64
 }
 
-// integral is N(t), the exact number of records earned in [0, t).
+// integral returns N(t), the exact number of records earned in [0, t).
 func (m model) integral(ns int64) *big.Rat {
 	total := new(big.Rat)
 	if m.cyclic {
@@ -204,8 +204,7 @@ func drawProfile(t *rapid.T) (Process, model) {
 	return p, m
 }
 
-// Record i is due at the ns in which the integral of the rate passes i: no
-// earlier, no later. From that the count in every window follows.
+// TestDueIsTheInverseOfTheIntegral: record i is due exactly at the ns in which the integral of the rate passes i.
 func TestDueIsTheInverseOfTheIntegral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProfile(t)
@@ -249,7 +248,7 @@ func TestCountInAnyWindow(t *testing.T) {
 	})
 }
 
-// Any number of stripes gives the same due time to the same index.
+// TestStripesAreTheWhole: any number of stripes gives the same due time to the same index.
 func TestStripesAreTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -273,8 +272,7 @@ func TestStripesAreTheWhole(t *testing.T) {
 	})
 }
 
-// With a warm-up, the process proper is what it was, and the warm-up before it
-// has the initial rate.
+// TestWarmup: a warm-up has the initial rate and does not change the process after it.
 func TestWarmup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -297,7 +295,7 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
-// A process that begins with a span of no length begins with the next one.
+// TestInitialSkipsEmptySpans: a process that begins with an empty span begins with the next one.
 func TestInitialSkipsEmptySpans(t *testing.T) {
 	spike := must(t)(Spike(perSecond(4), perSecond(400), 0, time.Second))
 	if got := spike.Initial(); got != perSecond(400) {
@@ -332,7 +330,7 @@ func TestCloneIsIndependent(t *testing.T) {
 	})
 }
 
-// The bounds of ramps: a day long, slow and fast, up and down.
+// TestLongRamp: ramps of a day, slow and fast, up and down, are exact.
 func TestLongRamp(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range [][2]int64{{0, 1_000_000}, {1_000_000, 0}, {999_999, 1_000_000}, {1, 2}, {9_973, 13}} {
@@ -349,7 +347,7 @@ func TestLongRamp(t *testing.T) {
 	}
 }
 
-// Where a record is due at a whole ns exactly, rounding must not lose that ns.
+// TestRampThroughWholeNanoseconds: rounding does not move a record that is due exactly at a whole ns.
 func TestRampThroughWholeNanoseconds(t *testing.T) {
 	const unit = 1_000_003
 	for from := range uint64(20) {
