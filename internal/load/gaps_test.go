@@ -29,7 +29,6 @@ func knownRecords(t *rapid.T, label string) []knownRecord {
 	return records
 }
 
-// watched returns the gaps that a watch finds in records.
 func watched(records []knownRecord) snapshot.Gaps {
 	w := NewGapWatch(1)
 	for _, r := range records {
@@ -42,8 +41,8 @@ func watched(records []knownRecord) snapshot.Gaps {
 	return w.Gaps()
 }
 
-// gapsByDefinition returns the gaps of records of several workers, found by looking at all of them. A gap lies
-// between two consecutive acks of any worker, and begins when the first record was due that then waited.
+// gapsByDefinition returns the gaps between consecutive acks of any worker. A gap begins when its first waiting
+// record was due.
 func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
@@ -66,8 +65,7 @@ func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	return all
 }
 
-// waitingFrom returns the due time of the oldest record of a worker that waited from its ack at or before from, until
-// at least to.
+// waitingFrom returns when the worker's oldest record was due that waited throughout [from, to].
 func waitingFrom(records []knownRecord, from, to int64) int64 {
 	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {

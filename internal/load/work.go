@@ -60,7 +60,6 @@ type Change struct {
 	Work Work
 }
 
-// at returns the work in force at a time.
 func (p Plan) at(now int64) Work {
 	w := p.Work
 	for _, c := range p.Changes {

@@ -148,7 +148,6 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	return true
 }
 
-// deadLetter enters a record found among the dead letters.
 func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	measured := stamp.Intended >= 0
 	if !isNew(b.dead.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
@@ -167,7 +166,6 @@ func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	b.settle(stamp, now)
 }
 
-// settle enters that a record is settled for the first time.
 func (b *book) settle(stamp payload.Stamp, now int64) {
 	b.settled.Lock()
 	b.settled.Deliver(int(stamp.Producer), stamp.Sequence, stamp.Intended >= 0)
@@ -230,7 +228,6 @@ func (b *book) position() snapshot.Reached {
 	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
 }
 
-// books holds the book of each partition, by number.
 type books []*book
 
 // Reached returns the consumers' progress in each partition. Position is the first offset plus the number of settled

@@ -42,7 +42,6 @@ type fakeQueueMember struct {
 	forget func(*fakeRecord) bool // whether to lose an accepted acknowledgement
 }
 
-// newFakeQueue returns a queue that holds the records of a log.
 func newFakeQueue(log [][]driver.Received, visibility time.Duration) *fakeQueue {
 	q := &fakeQueue{visibility: visibility, change: make(chan struct{})}
 	for p := range log {

@@ -146,7 +146,6 @@ func Start(cfg Config) (*Group, error) {
 	return g, nil
 }
 
-// openMember opens the member with a number and starts its threads.
 func (g *Group) openMember(number int) (*node, error) {
 	queue, err := g.cfg.Open(number)
 	if err != nil {
@@ -273,7 +272,6 @@ func (g *Group) Received() (sum snapshot.Received) {
 	return sum
 }
 
-// shares returns the shares of all members that ever joined.
 func (g *Group) shares() (all []snapshot.Share) {
 	here := make([]bool, len(g.places))
 	for _, n := range g.members.Ever() {

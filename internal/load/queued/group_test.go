@@ -72,7 +72,6 @@ func (b *queueBench) drain(t *testing.T, most time.Duration) snapshot.DeliveryCo
 	return measured
 }
 
-// missing returns how many acked records are not settled.
 func (b *queueBench) missing() int64 {
 	books := ledger.Close(b.sent, b.group.Settled(), func(int32) int64 { return -1 })
 	return books.Measured.Lost + books.Measured.Pending

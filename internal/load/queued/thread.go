@@ -89,8 +89,8 @@ func (n *node) serve(threads chan *thread) error {
 	})
 }
 
-// work delivers the records of a lot as their work begins, and settles them. An ending member leaves the rest to the
-// queue, and work returns an error. took is how long Receive waited; negative: it did not.
+// work delivers and settles the records of a lot. An ending member leaves the rest to the queue, and work returns an
+// error. took is how long Receive waited; negative: it did not.
 func (t *thread) work(lot Lot, took time.Duration) error {
 	n := t.node
 	there := n.group.axis.Now()
@@ -205,7 +205,6 @@ func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 	return h
 }
 
-// timesOf adds the times of a delivery.
 func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	measured := h.stamp.Intended >= 0
 	add := func(metric latency.Metric, ns int64) { *times = append(*times, timed{metric, measured, ns}) }
@@ -268,7 +267,6 @@ func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Rec
 	n.acked(h, now, times, counts, totals)
 }
 
-// acked enters an accepted acknowledgement.
 func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	b := g.books[h.stamp.Partition]

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// lots is a queue that returns lots of one foreign record, and counts them.
 type lots struct {
 	Queue
 	given  int

@@ -55,8 +55,8 @@ func BenchmarkDelivery(b *testing.B) {
 	})
 }
 
-// delivery returns a function that delivers records as if for the first time. One worker serves both variants,
-// because the place of its histograms in memory matters more than the offsets.
+// delivery returns a function that delivers records as if for the first time. Both variants share one worker, because
+// the place of its histograms in memory matters.
 func delivery(records []driver.Received) func(Offsets) {
 	w := &worker{
 		axis: load.NewAxis(nil), idle: true, stamped: true, open: true, timed: 8, run: loadtest.Run,

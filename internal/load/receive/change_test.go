@@ -70,7 +70,6 @@ func tallyOf(g *Group) tally {
 	return sum
 }
 
-// positions returns the group's position in each partition.
 func positions(g *Group) []int64 {
 	var all []int64
 	for _, r := range g.Reached() {

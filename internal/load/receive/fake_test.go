@@ -96,14 +96,12 @@ func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error 
 	return nil
 }
 
-// committedAt returns the committed offset of a partition.
 func (c *fakeConsumer) committedAt(p int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.committed[int32(p)]
 }
 
-// pausedNow returns the number of paused partitions.
 func (c *fakeConsumer) pausedNow() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -41,21 +41,18 @@ func (g *fakeGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 // heir returns the member that should own a partition; the caller holds the lock.
 func (g *fakeGroup) heir(p int) *fakeMember { return g.members[p%len(g.members)] }
 
-// committedAt returns the committed offset of each partition.
 func (g *fakeGroup) committedAt() []int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.committed)
 }
 
-// size returns the number of members, as far as the group knows.
 func (g *fakeGroup) size() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.members)
 }
 
-// remove removes a member and its partitions from the group.
 func (g *fakeGroup) remove(m *fakeMember) {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -100,7 +100,6 @@ type place struct {
 	share snapshot.Share
 }
 
-// had adds records delivered to the member since the measured window began.
 func (p *place) had(records, bytes, now int64) {
 	p.mu.Lock()
 	p.share.Add(records, bytes, now, now)
@@ -235,7 +234,6 @@ func (g *Group) fail(err error) {
 	g.changed()
 }
 
-// failure reports an error as an event.
 func (g *Group) failure(what string, err error) {
 	g.event(Event{Kind: "error", What: what, Reason: err.Error()})
 }

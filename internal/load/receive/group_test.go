@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// consume opens a group of one member on a filled log of 4 partitions, at the start of the measured window, in
-// virtual time.
+// consume opens a group of one member on a log of 4 partitions, at the start of the measured window, in virtual time.
 func consume(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	consumeAfter(t, 0, n, change, f)

@@ -62,14 +62,12 @@ func (b *inbox) take() (c parcel, ok bool) {
 	return c, true
 }
 
-// done removes n processed records from the size.
 func (b *inbox) done(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.size -= n
 }
 
-// records returns how many records were put and are not processed.
 func (b *inbox) records() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

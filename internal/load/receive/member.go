@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// assignment is one partition assigned to one member.
 type assignment struct {
 	partition *partition
 	place     *place // the member's
@@ -92,7 +91,6 @@ func newMember(g *Group, number int, late bool) *member {
 // the group would remove the member while it works.
 const maxPollRecords = 500
 
-// config returns the configuration of the member's client.
 func (m *member) config() driver.ConsumerConfig {
 	g, client := m.group, m.group.cfg.Client
 	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
@@ -219,7 +217,6 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	m.rebalanced(how, change, partitions)
 }
 
-// rebalanced reports a changed assignment as an event.
 func (m *member) rebalanced(how, change string, partitions []int32) {
 	partitions = slices.Sorted(slices.Values(partitions))
 	e := Event{Kind: "rebalance", What: fmt.Sprintf("consumer %d %s partitions %v", m.id, how, partitions)}
@@ -258,7 +255,6 @@ func (m *member) assignment(id int32) *assignment {
 	return m.owned[id]
 }
 
-// poll runs until the context ends or the client fails.
 func (m *member) poll(ctx context.Context) error {
 	for m.halt.Wait(ctx.Done()) && ctx.Err() == nil {
 		before := time.Now()
@@ -337,7 +333,6 @@ func (m *member) regulate(a *assignment) {
 	}
 }
 
-// work is the goroutine of one partition.
 func (m *member) work(a *assignment) {
 	for {
 		c, ok := a.inbox.take()

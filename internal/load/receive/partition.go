@@ -70,7 +70,7 @@ func (p *partition) again(producer int, seq uint64) bool {
 	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
 }
 
-// passed enters that everything below an offset was delivered or is no record.
+// passed raises next: everything below was delivered or is no record.
 func (p *partition) passed(next int64) {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -96,7 +96,6 @@ func (p *partition) reached() snapshot.Reached {
 	return r
 }
 
-// partitions holds the partitions by number.
 type partitions []*partition
 
 // Reached returns the group's progress in each partition.

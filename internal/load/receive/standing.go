@@ -22,7 +22,6 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// shares returns the shares of all present and former members of this process.
 func (g *Group) shares() (all []snapshot.Share) {
 	here := make([]bool, len(g.places))
 	for _, m := range g.members.Ever() {

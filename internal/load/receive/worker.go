@@ -36,9 +36,8 @@ type handed struct {
 	measured         bool
 }
 
-// handle delivers the records that the worker can begin by now, waits for their work, and returns their number. It
-// returns at least 1, or 0 if the assignment has ended. there is when the records arrived. Call it again for the
-// rest.
+// handle delivers the records whose work can begin by now, waits for the work, and returns their number: at least 1,
+// or 0 if the assignment has ended. there is when they arrived. Call it again for the rest.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
@@ -67,8 +66,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	return n
 }
 
-// pass enters that everything below an offset was processed or is no record. A commit then includes control records,
-// so that a group at the end has no lag.
+// pass raises the processed offset past control records, so that a group at the end has no lag.
 func (w *worker) pass(a *assignment, next int64) {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
@@ -110,7 +108,7 @@ func (a *assignment) resumed() bool {
 	}
 }
 
-// deliver enters records, delivered now, into histograms and books.
+// deliver enters delivered records into histograms and books.
 func (w *worker) deliver(a *assignment, records []driver.Received, now, work int64) {
 	p, bytes := a.partition, bytesOf(records)
 	p.receiver.Lock()
@@ -199,7 +197,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	return true, true
 }
 
-// finish enters that the work of the n records last delivered is done.
+// finish counts the n records last delivered as processed, with their times.
 func (w *worker) finish(n int) {
 	now := w.axis.Now()
 	w.recorder.Lock()

@@ -32,10 +32,8 @@ func newAdmission(cfg Config) admission {
 	return a
 }
 
-// gated reports whether there is a gate.
 func (a *admission) gated() bool { return a.gate != nil || a.partitioned != nil }
 
-// admit asks the topic's gate for n records and returns how many it admits.
 func (a *admission) admit(n int64) int64 {
 	if a.gate == nil || n == 0 {
 		return n
@@ -53,8 +51,7 @@ func (a *admission) giveBack(n int64) {
 // admits asks a partition's gate for one record.
 func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(partition, 1) == 1 }
 
-// note enters one completion. It reports the offset at once, because the gate must know it before it counts the
-// record as done.
+// note counts one completion. It reports the offset at once, because the gate must know it before the completion.
 func (a *admission) note(partition int32, d *completion) {
 	f := &a.fates[0]
 	if a.partitioned != nil {

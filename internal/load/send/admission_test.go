@@ -43,7 +43,6 @@ func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all [
 	return gates, all
 }
 
-// report makes the controllers of all partitions decide.
 func report(gates *backpressure.Partitioned) {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, gates.Partitions())}
 	for id := range r.Partitions {

@@ -9,7 +9,6 @@ type chooser interface {
 	choose(now int64, key []byte, bytes int) int32
 }
 
-// roundRobin gives each record to the next partition.
 type roundRobin struct{ next, partitions int32 }
 
 func (r *roundRobin) choose(int64, []byte, int) int32 {
@@ -54,7 +53,6 @@ func (b *byKey) choose(now int64, key []byte, bytes int) int32 {
 	return payload.Partition(key, b.partitions)
 }
 
-// within chooses from some of the partitions.
 type within struct {
 	chooser
 	partitions []int32

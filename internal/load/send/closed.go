@@ -68,7 +68,6 @@ func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	return prepared
 }
 
-// awaitDone waits for a completion, at most retryEvery.
 func (p *producer) awaitDone() {
 	defer p.slots.await(false)
 	if p.slots.await(true) {

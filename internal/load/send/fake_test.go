@@ -87,7 +87,6 @@ func (p *fakeProducer) Flush(context.Context) error { return nil }
 func (p *fakeProducer) Settings() []driver.Setting  { return nil }
 func (p *fakeProducer) Close()                      { p.kafka.pending.Wait() }
 
-// bench is a sending side on a fake Kafka, in virtual time.
 type bench struct {
 	axis  *load.Axis
 	kafka *fakeKafka
@@ -96,7 +95,6 @@ type bench struct {
 	all   *latency.Collector
 }
 
-// newAxis returns an axis in virtual time.
 func newAxis() *load.Axis { return load.NewAxis(func() int64 { return time.Now().UnixNano() }) }
 
 func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
@@ -148,7 +146,6 @@ func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 
 func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Totals(true, m) }
 
-// closedGate returns a gate that admits nothing.
 func closedGate() *backpressure.Gate {
 	g, err := backpressure.New(backpressure.Config{Controller: shut{}})
 	if err != nil {

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// named is a driver that notes the names of its clients.
 type named struct {
 	driver.Driver
 	clients *[]string

@@ -105,12 +105,10 @@ func (p *producer) endEmptyShare() {
 	p.share.end(math.MinInt64, p.until)
 }
 
-// finished reports whether the schedule has ended and all records are completed.
 func (p *producer) finished() bool {
 	return p.due.Due() >= p.end() && p.waiting == 0 && p.inFlight == 0
 }
 
-// end returns the time from which the worker offers no record.
 func (p *producer) end() int64 { return min(p.axis.End(), p.until) }
 
 // pause returns how long the worker may sleep.
@@ -151,7 +149,6 @@ func (p *producer) notice(now int64) {
 	}
 }
 
-// send sends waiting records while the client has slots and the gate admits them.
 func (p *producer) send(now int64) {
 	for p.waiting > 0 {
 		room := min(p.waiting, int64(p.slots.available()), roundSize)
@@ -172,7 +169,6 @@ func (p *producer) send(now int64) {
 	}
 }
 
-// drop sheds the n oldest records of a queue that is too long.
 func (p *producer) drop(n int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -270,9 +266,8 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop share one reading of the clock, so that the processor can fetch their
-// memory together. The reading comes before all of them (about 5 µs), so no send time is too late and no service time
-// too short.
+// handful is how many records of a closed loop share one reading of the clock (about 5 µs), so that the processor
+// fetches their memory together. The reading comes first, so no send time is too late.
 const handful = 16
 
 // hand stamps the prepared records and produces them. Each has its own send time, read just before its produce call;
@@ -364,7 +359,6 @@ func (p *producer) completeOne(f *flight, d *completion) {
 	p.recordTimes(measured, f, d.outcome == driver.Acked, d.acked)
 }
 
-// noteSpan widens the time from the first send to the last ack.
 func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
 	if first {
 		p.sentNs, p.ackedNs = sentNs, ackedNs

@@ -127,7 +127,6 @@ func Open(cfg Config) (*Producers, error) {
 	return ps, nil
 }
 
-// numbers returns the numbers of this process's workers.
 func (cfg Config) numbers() []int {
 	if cfg.Only != nil {
 		return cfg.Only
@@ -171,7 +170,6 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 	return w
 }
 
-// chooser returns a worker's chooser for that many partitions.
 func (cfg Config) chooser(id, partitions int) chooser {
 	n := int32(partitions)
 	first := int32(id) % n
@@ -189,7 +187,6 @@ func (cfg Config) chooser(id, partitions int) chooser {
 	}
 }
 
-// open opens a client, unless it is open.
 func (ps *Producers) open(cfg Config, id int) error {
 	if ps.clients[id] != nil {
 		return nil
@@ -328,9 +325,8 @@ func (ps *Producers) AckedIn(n int) []int64 {
 	return acked
 }
 
-// openIn counts the records of a partition that were sent, have not arrived, and are neither failed nor unknown.
-// awaited is what still has to arrive, by producer number. oldestDue is NothingDue without such a record; it may be
-// some milliseconds early, never late.
+// openIn counts a partition's sent records that have not arrived and are neither failed nor unknown. awaited is by
+// producer number. oldestDue is NothingDue without one; it may be some milliseconds early, never late.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = snapshot.NothingDue
 	for _, w := range ps.workers {

@@ -27,7 +27,6 @@ const unplaced = -1
 // fresh returns how many records wait between the cursors.
 func (q *queue) fresh() int64 { return q.waiting - int64(q.kept.n) }
 
-// takeFresh takes the record at the sending cursor off the queue.
 func (q *queue) takeFresh() dueRecord {
 	r := dueRecord{q.sent.Due(), q.sent.Index(), q.chosen}
 	q.sent.Advance()
@@ -36,13 +35,11 @@ func (q *queue) takeFresh() dueRecord {
 	return r
 }
 
-// takeKept takes a partition's oldest kept record off the queue.
 func (q *queue) takeKept(l *fifo) dueRecord {
 	q.waiting--
 	return q.kept.pop(l)
 }
 
-// take takes the oldest record off the queue.
 func (q *queue) take() dueRecord {
 	if q.kept.n > 0 {
 		return q.takeKept(q.kept.oldest())
@@ -70,7 +67,6 @@ type kept struct {
 	n     int    // records in all lanes
 }
 
-// waits reports whether a record of the partition is kept.
 func (k *kept) waits(partition int32) bool {
 	return int(partition+1) < len(k.lanes) && k.lanes[partition+1].len() > 0
 }
@@ -112,7 +108,6 @@ func (k *kept) pop(l *fifo) dueRecord {
 	return l.pop()
 }
 
-// fifo holds a partition's kept records in order.
 type fifo struct {
 	records []dueRecord
 	first   int

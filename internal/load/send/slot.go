@@ -68,10 +68,8 @@ func newSlots(worker, limit int) *slots {
 	}
 }
 
-// limit returns the total number of slots.
 func (s *slots) limit() int { return len(s.slabs)*slabSize - s.slack }
 
-// available returns how many records can be taken now.
 func (s *slots) available() int {
 	return len(s.free) + (len(s.slabs)-s.made)*slabSize - s.slack
 }
@@ -101,7 +99,6 @@ func (s *slots) grow() {
 // tagWorkerShift is the lowest bit of the worker's number in a record's tag (tag-names-the-slot).
 const tagWorkerShift = 40
 
-// workerOf returns the number of a record's worker.
 func workerOf(tag uint64) int { return int(tag >> tagWorkerShift) }
 
 // landed frees the slot of a completed record and returns its flight, which is valid until the slot is taken again.
@@ -112,7 +109,6 @@ func (s *slots) landed(tag uint64) *flight {
 	return &slab.flights[at%slabSize]
 }
 
-// report adds a completion. The client's goroutines call it.
 func (s *slots) report(d completion) {
 	s.mu.Lock()
 	s.done = append(s.done, d)

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// slowToTake is a driver whose produce calls take a millisecond each.
 type slowToTake struct{ *fakeKafka }
 
 type slowProducer struct{ driver.Producer }

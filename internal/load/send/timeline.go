@@ -35,7 +35,6 @@ func (t *timeline) add(sequence uint64, due int64) {
 	t.periods = append(t.periods, period{sequence, due, due})
 }
 
-// thin doubles the longest period and joins neighbours that fit.
 func (t *timeline) thin() {
 	t.length = 2 * max(t.length, periodLength)
 	kept := t.periods[:1]

@@ -85,9 +85,8 @@ func (s *share) take(bytes int) (spent bool) {
 	return s.left <= 0
 }
 
-// end enters that a worker's share is spent: last is the due time of its last record, next of the one after it. The
-// window ends when the first unoffered record would have been due, so the rate over the window is the schedule's. It
-// never ends before the last offered record.
+// end reports a spent share: last is the due time of its last record, next of the one after it. The window ends at
+// the first due time that no worker offered, so its rate is the schedule's, but never before the last offered record.
 func (s *share) end(last, next int64) {
 	v := s.of
 	v.mu.Lock()

@@ -35,7 +35,6 @@ func drift(ns int64) int64 { return (ns + 9989) / 9990 }
 // slews a clock by at most 500 ppm.
 func slewed(ns int64) int64 { return (ns + 999) / 1000 }
 
-// proof is what an echo proves.
 type proof struct {
 	epoch          int   // increases at each step of a clock
 	sent, received int64 // on the own clock

@@ -133,7 +133,6 @@ func checkUsed(t *testing.T, e *clock.Estimator, own, peer machine, u used) int 
 	return 1
 }
 
-// instant returns an echo that takes no time.
 func instant(own, offset int64) clock.Echo {
 	return clock.Echo{SentNs: own, HeardNs: own + offset, AnsweredNs: own + offset, ReceivedNs: own}
 }

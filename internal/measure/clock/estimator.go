@@ -125,5 +125,4 @@ func (e *Estimator) within(first, last int, from, to int64) (low, high int64) {
 	return low, high
 }
 
-// apart returns the distance of two times.
 func apart(a, b int64) int64 { return max(a-b, b-a) }

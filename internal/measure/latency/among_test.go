@@ -11,7 +11,6 @@ import (
 
 const ms = int64(1_000_000)
 
-// edge returns the lowest value of the slot of ns, to which a bound is rounded down.
 func edge(ns int64) int64 {
 	lowest, _ := slotValues(slotOf(ns))
 	return lowest

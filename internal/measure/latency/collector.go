@@ -106,7 +106,6 @@ func (c *Collector) drain(r *Recorder) {
 	}
 }
 
-// swap takes the histograms with values from r, and gives it spares.
 func (c *Collector) swap(r *Recorder) (full sums) {
 	r.Lock()
 	defer r.Unlock()

@@ -190,7 +190,6 @@ func (h *Histogram) Max() int64 {
 	return highest(slotOf(clamp(h.max)))
 }
 
-// highest returns the highest value of a slot.
 func highest(slot int) int64 {
 	lowest, width := slotValues(slot)
 	return lowest + width - 1
@@ -251,7 +250,6 @@ func (h *Histogram) deviation() (distance int64) {
 	return distance
 }
 
-// middle returns the middle value of a slot.
 func middle(slot int) int64 {
 	lowest, width := slotValues(slot)
 	return lowest + width/2

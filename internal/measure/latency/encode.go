@@ -108,7 +108,6 @@ func appendZeros(b []byte, n int64) []byte {
 	}
 }
 
-// decode reads an encoded histogram of encode's layout.
 func decode(text []byte) (*Histogram, error) {
 	decoded, err := hdrhistogram.Decode(text)
 	if err != nil {

@@ -99,7 +99,6 @@ func (l *LogWriter) writeHead(start time.Duration) error {
 // measuredStart begins the comment with the start of the measured window.
 const measuredStart = "#[MeasuredStart: "
 
-// seconds prints d exactly, with nine decimals.
 func seconds(d time.Duration) string {
 	sign := ""
 	if d < 0 {

@@ -43,7 +43,6 @@ func (r *Recorder) RecordN(measured bool, m Metric, ns, n int64) {
 	h.RecordN(ns, n)
 }
 
-// open allocates a histogram; it returns nil for an unused metric.
 func (r *Recorder) open(book int, m Metric) *Histogram {
 	if !r.used[m] {
 		return nil

@@ -79,7 +79,6 @@ func (b Book) Imbalance() []string {
 	return faults
 }
 
-// add adds a partition's tally.
 func (b *Book) add(t *tally) {
 	b.Lost += t.lost
 	b.Pending += t.pending
@@ -88,7 +87,6 @@ func (b *Book) add(t *tally) {
 	b.LostRanges = append(b.LostRanges, t.ranges[:min(room, len(t.ranges))]...)
 }
 
-// addSent adds one lane's sending side, of one book.
 func (b *Book) addSent(l *senderLane, book int) {
 	b.Admitted += l.admitted(book)
 	b.Acked += l.acked[book]
@@ -97,7 +95,6 @@ func (b *Book) addSent(l *senderLane, book int) {
 	b.InFlight += l.inFlight(book)
 }
 
-// addReceived adds a partition's receiving side.
 func (b *Book) addReceived(r *received) {
 	b.Delivered += r.delivered
 	b.Unique += r.unique

@@ -33,7 +33,6 @@ func Close(senders []*Sender, receivers []*Receiver, position func(partition int
 // ReadToEnd is the position of a partition that was read to its end.
 const ReadToEnd int64 = math.MaxInt64
 
-// closing is one call of Close.
 type closing struct {
 	senders   []*Sender
 	receivers map[int32]*Receiver
@@ -68,7 +67,6 @@ func (c *closing) close() Books {
 	}
 }
 
-// closePartition settles all lanes of a partition, and its corrupt records.
 func (c *closing) closePartition(partition int32) {
 	var tallies [numBooks]tally
 	for _, s := range c.senders {
@@ -84,7 +82,6 @@ func (c *closing) closePartition(partition int32) {
 	}
 }
 
-// closeLane adds one lane to its books and to the tallies of its partition.
 func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally) {
 	sent, arrived, passed := &s.lanes[partition], &receiverLane{}, false
 	if r := c.receivers[partition]; r != nil && s.producer < len(r.lanes) {
@@ -119,7 +116,6 @@ func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
 	}
 }
 
-// reasons returns why the books are approximate; none if they are exact.
 func (c *closing) reasons() []string {
 	var reasons []string
 	if c.gapsClosed > 0 {

@@ -141,7 +141,6 @@ func took[N int64 | uint64](r *numbers, n N, length int) N {
 	return n
 }
 
-// below reads a number below a limit.
 func (r *numbers) below(limit uint64) uint64 {
 	n := r.unsigned()
 	if r.bad = r.bad || n >= limit; r.bad {

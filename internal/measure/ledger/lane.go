@@ -35,7 +35,6 @@ func newLaneClosing(producer int, partition int32, sent *senderLane, arrived *re
 	return l
 }
 
-// settle returns the tally of one book.
 func (l *laneClosing) settle(book int) tally {
 	lo, hi := l.sent.sequences(book)
 	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))

@@ -80,7 +80,6 @@ func longest(lanes [][]receiverLane) (n int) {
 	return n
 }
 
-// lanesOf returns the lanes of one producer.
 func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	for i := range lanes {
 		if producer < len(lanes[i]) {
@@ -132,7 +131,6 @@ func (l *receiverLane) absentFrom(lanes []*receiverLane, floor uint64) []span {
 	return absent
 }
 
-// stretch returns the sequences [from, to) as a list.
 func stretch(from, to uint64) []span {
 	if from >= to {
 		return nil

@@ -115,7 +115,6 @@ func TestMergedBooks(t *testing.T) {
 	})
 }
 
-// touched returns the receivers that are not empty.
 func (s *split) touched() (some []*Receiver) {
 	for _, r := range s.parts {
 		if !r.Empty() {

@@ -39,7 +39,6 @@ const (
 	unknown  fateName = "unknown"
 )
 
-// modelSide counts the findings of a partition, by book.
 type modelSide struct {
 	latest   int
 	received [numBooks]received
@@ -230,7 +229,6 @@ func compare(t *rapid.T, book int, got, want Book) {
 	}
 }
 
-// expand returns each lost record separately.
 func expand(ranges []LostRange) []LostRange {
 	var single []LostRange
 	for _, r := range ranges {
@@ -352,7 +350,6 @@ func (m *model) checkTotals(t *rapid.T) {
 	}
 }
 
-// finish settles records in flight, so that the last check compares everything.
 func (m *model) finish(t *rapid.T) {
 	for l, records := range m.lanes {
 		for seq, r := range records {

@@ -114,7 +114,6 @@ func clip(list []span, lo, hi uint64) []span {
 	return part
 }
 
-// count returns the number of sequences in a list.
 func count(list []span) int64 {
 	var n uint64
 	for _, sp := range list {
@@ -123,7 +122,6 @@ func count(list []span) int64 {
 	return int64(n)
 }
 
-// union returns the sequences in either of two ascending lists.
 func union(a, b []span) []span {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y span) int { return cmp.Compare(x.from, y.from) })
@@ -138,7 +136,6 @@ func union(a, b []span) []span {
 	return merged
 }
 
-// subtract returns the sequences of the ascending list a that are not in b.
 func subtract(a, b []span) []span {
 	var rest []span
 	for _, sp := range a {

@@ -84,7 +84,6 @@ func TestSpansAgainstMap(t *testing.T) {
 	})
 }
 
-// spanList draws an ascending list of spans that do not touch.
 func spanList() *rapid.Generator[[]span] {
 	return rapid.Custom(func(t *rapid.T) []span {
 		set := spans{limit: maxSpans}

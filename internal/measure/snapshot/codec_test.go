@@ -78,7 +78,6 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
-// filled returns a snapshot with different content in every field.
 func filled(t testing.TB) (s snapshot.Snapshot) {
 	(&filler{t: t}).fill(reflect.ValueOf(&s).Elem())
 	return s
@@ -237,7 +236,6 @@ func travelling(values int) snapshot.Snapshot {
 	return s
 }
 
-// BenchmarkTravel encodes and decodes a large snapshot.
 func BenchmarkTravel(b *testing.B) {
 	s := travelling(10_000)
 	whole := marshaled(b, s)

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// record is one record of a schedule, with its outcome.
 type record struct {
 	worker    int
 	partition int32
@@ -67,7 +66,6 @@ func schedules(t *rapid.T) schedule {
 	return s
 }
 
-// part returns the snapshot of a part with these workers and readers.
 func (s schedule) part(number int, sends, reads func(int) bool) snapshot.Snapshot {
 	w := newPart(s, number)
 	for _, r := range s.records {
@@ -84,7 +82,6 @@ func (s schedule) part(number int, sends, reads func(int) bool) snapshot.Snapsho
 	return w.snapshot(sends)
 }
 
-// whole returns the snapshot of one part that does everything.
 func (s schedule) whole() snapshot.Snapshot {
 	all := func(int) bool { return true }
 	return s.part(0, all, all)
@@ -104,7 +101,6 @@ func (s schedule) split(t *rapid.T, n int) []snapshot.Snapshot {
 	return parts
 }
 
-// worked holds a part's counts.
 type worked struct {
 	schedule  schedule
 	snap      snapshot.Snapshot
@@ -225,7 +221,6 @@ func (w *worked) snapshot(sends func(int) bool) snapshot.Snapshot {
 	return w.snap
 }
 
-// gapsBetween returns all gaps between acks.
 func gapsBetween(acks []int64) (gaps snapshot.Gaps) {
 	last := snapshot.BeforeAll
 	for _, at := range append(slices.Sorted(slices.Values(acks)), snapshot.AfterAll) {

@@ -78,7 +78,6 @@ func (o *ChangeOptions) setDefaults() {
 	o.MinSize = max(2, o.MinSize)
 }
 
-// series is a series and its cuts so far.
 type series struct {
 	xs     []float64
 	o      ChangeOptions

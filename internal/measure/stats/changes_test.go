@@ -88,7 +88,6 @@ func TestChangePoints(t *testing.T) {
 	}
 }
 
-// checkLevels checks the medians between the changes.
 func checkLevels(t *testing.T, xs []float64, found []Change) {
 	t.Helper()
 	for i, c := range found {

@@ -19,7 +19,6 @@ const (
 	horizonNs     = 1 << 61
 )
 
-// credits is an amount of 128 bits.
 type credits struct{ hi, lo uint64 }
 
 // endless is more credits than can be earned.
@@ -83,7 +82,6 @@ func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 	return recordCost, perNs, nil
 }
 
-// checkRate returns an error if r cannot be scheduled.
 func checkRate(r unit.Rate) error {
 	switch {
 	case r.IsMax():
@@ -98,7 +96,6 @@ func checkRate(r unit.Rate) error {
 	return nil
 }
 
-// checkTime returns an error if d, called name, cannot be part of a schedule.
 func checkTime(name string, d time.Duration) error {
 	switch {
 	case d < 0:

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// poisson is a Poisson process; each worker has an independent part.
 type poisson struct {
 	rate     unit.Rate
 	seed     uint64
@@ -42,7 +41,6 @@ func (p *poisson) withWarmup(d time.Duration) Process {
 	return &warm
 }
 
-// poissonStream is one worker's part of a Poisson process.
 type poissonStream struct {
 	dueNs    int64
 	fraction float64 // of a ns beyond dueNs, so that rounding does not add up
@@ -76,7 +74,6 @@ func (p *poisson) Stripe(worker, workers int) Stream {
 	return s
 }
 
-// begin starts the measured part, at zero.
 func (s *poissonStream) begin() {
 	s.warming = false
 	s.gaps = newGaps(s.measured)

@@ -36,7 +36,6 @@ func dues(s Stream, n int) []int64 {
 	return list
 }
 
-// countBefore advances s to time ns and returns how many records it passed.
 func countBefore(s Stream, ns int64) (n int64) {
 	for ; s.Due() < ns; s.Advance() {
 		n++

@@ -60,7 +60,6 @@ func (s *stream) Advance() {
 	}
 }
 
-// climb moves to the next record on a ramp.
 func (s *stream) climb() {
 	p := &s.profile.pieces[s.at]
 	s.due = s.due.add(credits{lo: s.cost})
@@ -71,7 +70,6 @@ func (s *stream) climb() {
 	s.next(s.due.sub(p.credit).lo)
 }
 
-// leave ends a piece of constant rate.
 func (s *stream) leave() {
 	if s.at == len(s.profile.pieces) {
 		s.finish()
@@ -147,7 +145,6 @@ func (s *stream) enter(q *piece, left uint64) {
 	s.dueNs, s.rem = s.startNs+int64(left/s.rate), left%s.rate
 }
 
-// finish ends the stream: the due time is then Never.
 func (s *stream) finish() {
 	s.at = len(s.profile.pieces)
 	s.ramp, s.rate, s.stepNs, s.stepRem, s.rem = false, 1, 0, 0, 0

@@ -33,7 +33,6 @@ type Corpus struct {
 	head  int // bytes before a body
 }
 
-// entry is a body's start and checksum.
 type entry struct{ start, checksum uint32 }
 
 // NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; more if they are large, but above 32 MiB

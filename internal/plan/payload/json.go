@@ -34,7 +34,6 @@ type document struct {
 	random *rand.Rand
 }
 
-// field adds a field if it fits.
 func (d *document) field(format string, args ...any) bool {
 	before := len(d.bytes)
 	if d.bytes[before-1] != '{' && d.bytes[before-1] != '[' {
@@ -48,7 +47,6 @@ func (d *document) field(format string, args ...any) bool {
 	return true
 }
 
-// lines adds the list of order lines, as many as fit.
 func (d *document) lines() {
 	d.end -= len("]")
 	if !d.field(`"lines":[`) {
@@ -63,7 +61,6 @@ func (d *document) lines() {
 	d.bytes = append(d.bytes, ']')
 }
 
-// note fills the rest with a note, or with blanks if that does not fit.
 func (d *document) note() {
 	if !d.field(`"note":""`) {
 		d.bytes = append(d.bytes, bytes.Repeat([]byte(" "), d.end-len(d.bytes))...)

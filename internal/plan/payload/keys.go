@@ -77,7 +77,6 @@ func (k *Keys) Key(sequence uint64) []byte {
 	return k.bytes[start:end:end]
 }
 
-// number returns the number of the key of record number sequence.
 func (k *Keys) number(sequence uint64) uint64 {
 	switch k.draw {
 	case drawSequential:

@@ -78,7 +78,6 @@ func (s Sizes) Mean() float64 {
 	return sum / float64(len(s.Values))
 }
 
-// draw returns the size of the next record. s is valid.
 func (s Sizes) draw(random *rand.Rand) int {
 	switch s.Distribution {
 	case "uniform":

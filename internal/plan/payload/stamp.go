@@ -128,7 +128,6 @@ func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	return Foreign
 }
 
-// checkShort judges a value too short for a stamp.
 func checkShort(value []byte) Check {
 	if len(value) >= atRun && headDamage(value) <= maxHeadDamage {
 		return Corrupt
@@ -136,7 +135,6 @@ func checkShort(value []byte) Check {
 	return Foreign
 }
 
-// headDamage returns in how many bits the head differs from a stamp's.
 func headDamage(value []byte) int {
 	return bits.OnesCount32(binary.BigEndian.Uint32(value[atHead:]) ^ head)
 }

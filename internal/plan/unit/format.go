@@ -144,7 +144,6 @@ func Percent(ratio float64) string {
 	return text + " %"
 }
 
-// round3 rounds v to three significant digits.
 func round3(v float64) float64 {
 	// ParseFloat reads what FormatFloat wrote, so it returns no error.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
