@@ -28,7 +28,7 @@ type Config struct {
 	// rest of the group started earlier. Each process can run any member.
 	Only []int
 	Late bool
-	// Numbers bounds the numbers of members that Start may open; at least Members.
+	// Numbers bounds the numbers of the members that Start may open; below Members, it is Members.
 	Numbers   int
 	Producers int // on the sending side, including those that filled the topic
 	// Filled is how many of them filled the topic; they have the last numbers. Their records are in the books but
