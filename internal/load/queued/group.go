@@ -242,7 +242,7 @@ func (g *Group) awaitBuried(ctx context.Context) {
 	select {
 	case <-over:
 	case <-ctx.Done():
-		g.cfg.OnEvent("error", "the queue of a consumer that was killed did not end", ctx.Err().Error())
+		g.cfg.OnEvent("error", "the queue of a killed consumer did not end", ctx.Err().Error())
 	}
 }
 

@@ -24,7 +24,7 @@ type Queue interface {
 // Errors of Lot.Ack and Lot.Nack.
 var (
 	ErrLockExpired = errors.New("the lock of the record has run out")
-	ErrLockLost    = errors.New("the record's partition is another member's")
+	ErrLockLost    = errors.New("another member now owns the record's partition")
 )
 
 // Lot is what one Receive returned. Ack and Nack return ErrLockExpired or ErrLockLost if the record is no longer

@@ -44,7 +44,7 @@ type timed struct {
 }
 
 // errNoLot: a queue returned neither records nor an error.
-var errNoLot = errors.New("the queue returned no records, and no reason")
+var errNoLot = errors.New("the queue returned neither records nor an error")
 
 // errUnsettled: the member ended before it had settled a lot.
 var errUnsettled = errors.New("the member ended before the record was settled")

@@ -58,9 +58,9 @@ func (e Echo) proof() (proof, error) {
 	}
 	switch {
 	case took < 0 || e.AnsweredNs < e.HeardNs:
-		return proof{}, errors.New("an echo has a clock that went back")
+		return proof{}, errors.New("a clock went back during an echo")
 	case p.atMost+drift(took) < p.atLeast:
-		return proof{}, errors.New("an echo took longer on the peer's clock than on the own: a clock was stepped")
+		return proof{}, errors.New("an echo took longer on the peer's clock than on this machine's: a clock was stepped")
 	}
 	return p, nil
 }

@@ -29,7 +29,7 @@ func (e *Estimator) Add(echo Echo) error {
 	if n := len(e.proofs); n > 0 {
 		last := e.proofs[n-1]
 		if p.sent < last.sent || p.received < last.received {
-			return errors.New("an echo was overtaken by a later one")
+			return errors.New("an echo was added after a later one")
 		}
 		p.epoch = last.epoch
 	}

@@ -116,7 +116,7 @@ func decode(text []byte) (*Histogram, error) {
 	snapshot := decoded.Export()
 	if snapshot.LowestTrackableValue != lowestNs || snapshot.HighestTrackableValue != HighestNs ||
 		snapshot.SignificantFigures != significantDigits {
-		return nil, fmt.Errorf("histogram of %d digits from %d to %d, where a run's have %d from %d to %d",
+		return nil, fmt.Errorf("the histogram has %d digits from %d to %d, but a run's has %d from %d to %d",
 			snapshot.SignificantFigures, snapshot.LowestTrackableValue, snapshot.HighestTrackableValue,
 			significantDigits, lowestNs, HighestNs)
 	}

@@ -124,7 +124,7 @@ func (c *closing) reasons() []string {
 	}
 	if c.fatesForgotten > 0 {
 		reasons = append(reasons,
-			fmt.Sprintf("which %d of the failed and unknown records are is forgotten because a lane had more than %d runs of them: "+
+			fmt.Sprintf("%d failed and unknown records are known only by count because a lane had more than %d ranges of them: "+
 				"they count as not delivered as long as enough records are missing", c.fatesForgotten, maxSpans))
 	}
 	if c.inFlight > 0 {
@@ -133,8 +133,8 @@ func (c *closing) reasons() []string {
 	}
 	if c.unordered > 0 {
 		reasons = append(reasons,
-			fmt.Sprintf("%d records count as reordered of partitions that several processes read: "+
-				"each process knows the order of what came to itself, so some of them may be duplicates", c.unordered))
+			fmt.Sprintf("%d records count as reordered in partitions that several processes read: "+
+				"each process knows only its own order, so some of them may be duplicates", c.unordered))
 	}
 	return reasons
 }

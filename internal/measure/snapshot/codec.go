@@ -46,7 +46,7 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 		return errMalformed
 	}
 	if data[0] != Version {
-		return fmt.Errorf("snapshot of version %d, where this program reads %d: run the same release everywhere",
+		return fmt.Errorf("the snapshot has version %d, but this program reads %d: run the same release everywhere",
 			data[0], Version)
 	}
 	var read Snapshot

@@ -11,8 +11,8 @@ import (
 )
 
 var (
-	errMalformed = errors.New("these are not the bytes of a snapshot")
-	errNoBooks   = errors.New("a snapshot names books that it does not have")
+	errMalformed = errors.New("the bytes are not a snapshot")
+	errNoBooks   = errors.New("a snapshot has nil books")
 )
 
 // coder writes or reads a snapshot. Both visit the same fields in the same order, so each field is named once.

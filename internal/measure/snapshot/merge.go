@@ -31,7 +31,7 @@ func Merge(all []Snapshot) (Snapshot, error) {
 				ErrMismatch, s.Part, s.Version, sum.Part, sum.Version)
 		}
 		if s.Part == all[i].Part {
-			return Snapshot{}, fmt.Errorf("%w: part %d is there twice", ErrMismatch, s.Part)
+			return Snapshot{}, fmt.Errorf("%w: part %d occurs twice", ErrMismatch, s.Part)
 		}
 		if err := sum.add(s); err != nil {
 			return Snapshot{}, fmt.Errorf("%w: part %d %w", ErrMismatch, s.Part, err)

@@ -111,7 +111,7 @@ func (s Snapshot) Fits(partitions int) error {
 	if s.Last != nil {
 		by = append(by, len(s.Last.AckGaps))
 		if n := len(s.Last.DeliveryGaps); n != 0 && n != len(s.Groups) {
-			return fmt.Errorf("%w: it tells of %d groups, and at the end of %d", ErrMismatch, len(s.Groups), n)
+			return fmt.Errorf("%w: it has %d groups, but final figures of %d", ErrMismatch, len(s.Groups), n)
 		}
 		for _, gaps := range s.Last.DeliveryGaps {
 			by = append(by, len(gaps))
@@ -121,13 +121,13 @@ func (s Snapshot) Fits(partitions int) error {
 		by = append(by, len(g.Reached))
 		for p := range g.Books {
 			if p < 0 || int(p) >= partitions {
-				return fmt.Errorf("%w: it has books of partition %d of %d", ErrMismatch, p, partitions)
+				return fmt.Errorf("%w: it has books of partition %d, but the topic has %d partitions", ErrMismatch, p, partitions)
 			}
 		}
 	}
 	for _, n := range by {
 		if n != 0 && n != partitions {
-			return fmt.Errorf("%w: it tells of %d partitions of %d", ErrMismatch, n, partitions)
+			return fmt.Errorf("%w: it has %d partitions, but the topic has %d", ErrMismatch, n, partitions)
 		}
 	}
 	return nil

@@ -70,7 +70,7 @@ func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 		per := uint64(r.Per) / gcd(uint64(r.Records), uint64(r.Per))
 		cost := mul(recordCost/gcd(recordCost, per), per)
 		if cost.hi > 0 || cost.lo > maxRecordCost {
-			return 0, nil, fmt.Errorf("rate %s: too finely divided to schedule exactly beside the other rates; round it", r)
+			return 0, nil, fmt.Errorf("rate %s: too precise to schedule exactly with the other rates; round it", r)
 		}
 		recordCost = cost.lo
 	}

@@ -78,7 +78,7 @@ func Spike(base, peak unit.Rate, at, length time.Duration) (Process, error) {
 	return p, wrap("spike", err)
 }
 
-var errNothingDue = errors.New("rate 0/s all the time: nothing would ever be due")
+var errNothingDue = errors.New("the rate is always 0/s, so no record would ever be due")
 
 func wrap(process string, err error) error {
 	if err != nil {

@@ -68,7 +68,7 @@ func ParseRate(s string) (Rate, error) {
 	multiplier, ok := parseMultiplier(rest)
 	if !ok {
 		if plain := grouping.Replace(count); isDigits(plain) {
-			return Rate{}, fmt.Errorf("rate %q: digits stand without separators; write %s/s", s, plain)
+			return Rate{}, fmt.Errorf("rate %q: a number has no separators; write %s/s", s, plain)
 		}
 		const problem = "rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)"
 		return Rate{}, fmt.Errorf(problem, s, rest, strings.TrimSuffix(count, rest))
@@ -118,7 +118,7 @@ func lowest(s string, perSecond *big.Rat) (Rate, error) {
 		return Rate{}, fmt.Errorf("rate %q: too high", s)
 	}
 	if !seconds.IsInt64() || seconds.Int64() > math.MaxInt64/int64(time.Second) {
-		return Rate{}, fmt.Errorf("rate %q: too finely divided; give fewer decimals", s)
+		return Rate{}, fmt.Errorf("rate %q: too precise; give fewer decimals", s)
 	}
 	return Rate{Records: records.Int64(), Per: time.Duration(seconds.Int64()) * time.Second}, nil
 }
