@@ -23,8 +23,8 @@ func NewServer(axis *Axis, plan Plan, seed, number uint64) Server {
 	return Server{axis: axis, plan: plan, rng: rand.New(rand.NewPCG(seed, number)), freeAt: math.MinInt64}
 }
 
-// Begin begins the work of at least 1 and at most n records that arrived at there: every record whose work can have
-// begun by now. It returns their number, and how much of their work lies in the measured window, in nanoseconds.
+// Begin begins the work of the records, of n that arrived at there, whose work can have begun by now; at least one.
+// It returns their number, and how much of their work lies in the measured window, in nanoseconds.
 func (s *Server) Begin(n int, there, now int64) (begun int, work int64) {
 	current := s.plan.at(now)
 	s.freeAt = max(s.freeAt, there)

@@ -23,8 +23,8 @@ type queueBench struct {
 	records   int
 }
 
-// ofQueue opens consumers of a queue that holds n records in each of 4 partitions, at the start of a measured window
-// of an hour, in virtual time.
+// ofQueue opens consumers of a queue that holds n records in each of 4 partitions, in virtual time. A measured window
+// of an hour begins then.
 func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*testing.T, *queueBench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

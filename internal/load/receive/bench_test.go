@@ -14,7 +14,7 @@ import (
 )
 
 // BenchmarkDelivery delivers 800 records of 8 producers. "both" alternates two variants, so that other load affects
-// both; its metric is the ratio of their medians, which should be at most 1.02.
+// both. Its metric is the ratio of their medians, which should be at most 1.02.
 func BenchmarkDelivery(b *testing.B) {
 	const producers = 8
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)

@@ -39,7 +39,7 @@ func (g *Group) CanKill() error {
 	return nil
 }
 
-// Kill makes a member vanish like a process under kill -9: it cuts the connections, without a commit or a leave, and
+// Kill makes a member vanish like a process under kill -9. It cuts the connections, without a commit or a leave, and
 // loses the current work. The group notices after the session timeout and then redelivers uncommitted records to
 // others. After Kill returns, nothing more is delivered to the member.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {

@@ -123,7 +123,7 @@ func (m *member) open(d driver.Driver) error {
 // hold pauses partitions that were assigned while the group is held.
 //
 // It holds no lock while it calls the client, which may hold its own lock during callbacks. Release may run at any
-// time: it first clears holding and then resumes the partitions that it finds. hold first pauses, and then checks
+// time: it clears holding, then resumes the partitions that it finds. This function first pauses, and then checks
 // holding again. So the later of the two always sees the other's effect.
 func (m *member) hold(client driver.Consumer, partitions []int32) {
 	pauser, able := client.(driver.Pauser)

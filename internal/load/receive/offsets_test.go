@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// dueNs and sentNs are the due and send time of all records of stampedBy, on the group's clock: 1 s and 0.5 s before
-// a group of consumeAfter 10 s opens.
+// dueNs and sentNs are the due and send time of all records of stampedBy, on the group's clock. They are 1 s and 0.5
+// s before a group of consumeAfter 10 s opens.
 const dueNs, sentNs = -int64(11 * time.Second), -int64(10500 * time.Millisecond)
 
 // stampedBy returns n records of each producer, in turn, stamped by clocks that are ahead by the given times.

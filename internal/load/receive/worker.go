@@ -36,8 +36,8 @@ type handed struct {
 	measured         bool
 }
 
-// handle delivers the records whose work can begin by now, waits for the work, and returns their number: at least 1,
-// or 0 if the assignment has ended. there is when they arrived. Call it again for the rest.
+// handle delivers the records whose work can begin by now, and waits for the work. It returns their number, at least
+// 1, or 0 if the assignment has ended. The records arrived at there. Call it again for the rest.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()

@@ -17,8 +17,8 @@ func (r *roundRobin) choose(int64, []byte, int) int32 {
 	return chosen
 }
 
-// sticky stays on a partition for as long as one batch would be open, as clients do for records without a key
-// (KIP-480): until a batch is full or the linger time has passed.
+// sticky stays on a partition until one batch would be full or the linger time has passed, as clients do for records
+// without a key (KIP-480).
 type sticky struct {
 	current, partitions int32
 	batchBytes          int

@@ -266,8 +266,8 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop share one reading of the clock (about 5 µs), so that the processor
-// fetches their memory together. The reading comes first, so no send time is too late.
+// handful is how many records of a closed loop share one reading of the clock (about 5 µs). So the processor fetches
+// their memory together. The reading comes first, so no send time is too late.
 const handful = 16
 
 // hand stamps the prepared records and produces them. Each has its own send time, read just before its produce call;

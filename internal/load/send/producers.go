@@ -53,8 +53,8 @@ type Config struct {
 	// Records ends the load after exactly that many records; each worker has its part (Dealt). Set at most one of
 	// Volume and Records.
 	Records int64
-	// Round makes a worker of a closed loop send that many records and wait for all of them before the next round; 0
-	// is no rounds. A worker can have that many in flight.
+	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds. A worker
+	// can have that many in flight.
 	Round int
 	// Fill makes a closed loop offer the volume on an axis whose zero is never set (ADR 0026). Every record is then
 	// of the warm-up, but counts toward the volume.
@@ -65,8 +65,8 @@ type Config struct {
 	Partitioned *backpressure.Partitioned
 	// TellOffsets reports the offset of each acked record to the gate, which a gate with a part of the bound needs.
 	TellOffsets bool
-	// Excess says what a worker does with a refused record: leave it in the queue at the source, shed it, or keep one
-	// of Keep and shed the others.
+	// Excess is what a worker does with refused records: leave them in the queue at the source, shed them, or keep
+	// one in Keep.
 	Excess      backpressure.Excess
 	Keep        int64
 	MaxDeferred int64 // of all workers together
@@ -325,8 +325,9 @@ func (ps *Producers) AckedIn(n int) []int64 {
 	return acked
 }
 
-// openIn counts a partition's sent records that have not arrived and are neither failed nor unknown. awaited is by
-// producer number. oldestDue is NothingDue without one; it may be some milliseconds early, never late.
+// openIn counts a partition's sent records that have not arrived and are neither failed nor unknown. The index of
+// awaited is the producer number. Without such a record, oldestDue is NothingDue; it may be some milliseconds early,
+// never late.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = snapshot.NothingDue
 	for _, w := range ps.workers {

@@ -48,8 +48,8 @@ func (t *timeline) thin() {
 	t.periods = kept
 }
 
-// oldest returns when the oldest undelivered record was due, if all sequences below next are delivered, and forgets
-// those. due may be early by a period's length, never late. ok is false without such a record.
+// oldest returns when the oldest record was due whose sequence is not below next, and forgets those below. The result
+// may be early by a period's length, never late. Without such a record, ok is false.
 func (t *timeline) oldest(next uint64) (due int64, ok bool) {
 	i := sort.Search(len(t.periods), func(i int) bool { return t.periods[i].last >= next })
 	t.periods = append(t.periods[:0], t.periods[i:]...)

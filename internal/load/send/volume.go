@@ -48,7 +48,7 @@ type share struct {
 }
 
 // newShare returns a worker's part; nil without a bound. Parts of records begin with the worker of the first measured
-// record, so that exactly the first records of the schedule are offered, wherever the warm-up ends.
+// record, so exactly the first records of the schedule are offered.
 func newShare(cfg Config, of *volume, id int) *share {
 	switch {
 	case of == nil:

@@ -1,6 +1,6 @@
 // Package clock finds how far another machine's clock is ahead of this one's, and the error of that. An [Echo], a
-// question to the peer and its answer, proves bounds of the offset, however different both ways are: the question
-// arrives after it leaves, and so does the answer. The package is pure; see ADR 0035.
+// question to the peer and its answer, proves bounds of the offset. The question arrives after it leaves, and so does
+// the answer, however long each way takes. The package is pure; see ADR 0035.
 //
 // Files to know: clock.go (what an echo proves), estimator.go (what many prove together).
 package clock

@@ -19,8 +19,8 @@ const kept = 64
 // The zero value is ready to use. It is not safe for concurrent use.
 type Estimator struct{ proofs []proof } // oldest first
 
-// Add adds an echo. It returns an error, and ignores the echo, if its times are impossible or out of range, or if it
-// was sent or received before an earlier one.
+// Add adds an echo. It ignores the echo and returns an error if its times are impossible, out of range or before
+// those of an earlier echo.
 func (e *Estimator) Add(echo Echo) error {
 	p, err := echo.proof()
 	if err != nil {
@@ -61,9 +61,9 @@ func (e *Estimator) contradicted(p proof) int {
 	return -1
 }
 
-// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock: OffsetNs is usedNs,
-// within ±2^60, and the true offset was always within ErrorNs of it. That needs echoes that ended before and began
-// after that time, so call it after the next echo. Before the last 64 echoes, and across a step, known is false.
+// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock. OffsetNs is usedNs,
+// within ±2^60. The true offset was always within ErrorNs of it. That needs echoes that ended before and began after
+// that time, so call it after the next echo. Before the last 64 echoes, and across a step, known is false.
 func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	before, after := -1, -1
 	for i, p := range e.proofs {
@@ -81,8 +81,9 @@ func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	return Bound{OffsetNs: usedNs, ErrorNs: max(high-usedNs, usedNs-low)}, true
 }
 
-// At returns the offset to use at a time of the own clock, such as now, from the proofs since the last step. known is
-// false before the first echo. ErrorNs does not cover steps and slews after the last echo: report errors from Over.
+// At returns the offset to use at a time of the own clock, such as now, from the proofs since the last step. Before
+// the first echo, known is false. ErrorNs does not cover steps and slews after the last echo: report errors from
+// Over.
 func (e *Estimator) At(ns int64) (b Bound, known bool) {
 	last := len(e.proofs) - 1
 	if last < 0 {

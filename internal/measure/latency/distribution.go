@@ -17,9 +17,9 @@ type Summary struct {
 
 // Distribution describes all values of a histogram, in nanoseconds.
 //
-// Percentiles and the maximum are the upper ends of their slots, as in HdrHistogram: never below the true value, and
-// at most 0.1 % above it. Mean, standard deviation (of the population) and median absolute deviation use the middle
-// of each slot. The minimum is exact, and may be negative. If Count is zero, so are the other fields.
+// Percentiles and the maximum are the upper ends of their slots, as in HdrHistogram. They are never below the true
+// value, and at most 0.1 % above it. Mean, standard deviation (of the population) and median absolute deviation use
+// the middle of each slot. The minimum is exact, and may be negative. If Count is zero, so are the other fields.
 type Distribution struct {
 	Count    int64
 	MinNs    int64
@@ -129,11 +129,11 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 }
 
 // Among returns the value that p percent of a population do not exceed, p in (0, 100]; zero without a population. The
-// population is the values of h, which have ended, and those that have not, which rank above all of h. open, which
-// may be nil, has the ages of those that were given up; rest more are at least floorNs.
+// population is the values of h, which have ended, and those that have not, which rank above all of h. The ages of
+// those that were given up are in open, which may be nil; rest more are at least floorNs.
 //
-// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): the value at
-// the rank if each value that has not ended is the least one proven, rounded down to the lowest value of its slot.
+// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): then each
+// value that has not ended counts as the least proven one, rounded down to its slot.
 func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns int64, atLeast bool) {
 	population := h.count + open.ended() + rest
 	if population == 0 {
@@ -148,7 +148,8 @@ func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns i
 }
 
 // rankOf returns the rank, from 1, of the value that p percent of a population do not exceed. It rounds up, after
-// taking off the last bit of p: the float64 nearest to 0.07 is slightly above it, and would give rank 8 of 10,000.
+// taking off the last bit of p. Otherwise the float64 nearest to 0.07, slightly above it, would give rank 8 of
+// 10,000.
 func rankOf(p float64, population int64) int64 {
 	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
 	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)

@@ -14,7 +14,7 @@ import (
 type LogEntry struct {
 	Start, End time.Duration
 	Tag        string
-	// Histogram has the recorded counts. The format has no true minimum and no clamped values: the minimum is that of
+	// Histogram has the recorded counts. The format has no true minimum and no clamped values. The minimum is that of
 	// its slot, and no value is negative or out of range.
 	Histogram *Histogram
 }

@@ -11,7 +11,7 @@ import (
 // interval and tag. Java's HistogramLogProcessor and plotters based on it can read it.
 //
 // The processor drops lines before the log's StartTime, and times cannot be negative. But the warm-up is before the
-// zero of the run's axis. So StartTime is the start of the first written interval, line times count from there, and a
+// zero of the run's axis. So StartTime is the start of the first written interval, and line times count from there. A
 // comment that other tools skip has the start of the measured window:
 //
 //	#[MeasuredStart: 3.000000000 (seconds after StartTime)]

@@ -2,13 +2,13 @@
 // into a histogram, and every figure of a time comes from one.
 //
 // The idea is Gil Tene's HdrHistogram. A value is counted in a bucket that is at most a thousandth of the value wide.
-// So percentiles have three correct digits from a nanosecond to an hour, a histogram has a fixed size, recording is
+// So percentiles have three correct digits from a nanosecond to an hour. A histogram has a fixed size, recording is
 // an increment, and two histograms add up exactly. The 99th percentile of a run is that of all its values; nothing is
 // sampled or averaged.
 //
 // Each worker owns a [Recorder] and records under its lock, taken once for a batch or poll. Once an interval, a
-// [Collector] swaps the full histograms for empty ones, adds them up without the locks, and returns an [Interval];
-// the run's totals grow by the same sums. A [LogWriter] appends the interval to a file that HdrHistogram's own tools
+// [Collector] swaps the full histograms for empty ones, adds them up without the locks, and returns an [Interval].
+// The run's totals grow by the same sums. A [LogWriter] appends the interval to a file that HdrHistogram's own tools
 // read. Memory grows with the number of workers, not with the length of the run.
 //
 // The package reads no clock. All values are nanoseconds. Nothing is corrected for coordinated omission, because
@@ -20,8 +20,8 @@ package latency
 // Metric is one of the times that a run measures.
 type Metric uint8
 
-// The metrics, in the order of a record's life; those of a record without an ack come last. "Intended" is when the
-// record is due by the schedule, "actual" when the client's produce call is entered.
+// The metrics, in the order of a record's life; those of a record without an ack come last. Intended is when the
+// record is due by the schedule, actual when the client's produce call is entered.
 const (
 	// PacerLateness is how late the pacer noticed a due record.
 	PacerLateness Metric = iota
@@ -41,8 +41,8 @@ const (
 	SettleTime
 	// RedeliveryResponseTime is a later delivery of a queue's record − intended send time.
 	RedeliveryResponseTime
-	// RedeliveryLateness is a later delivery − when it was due: the deadline of the delivery before, or the end of
-	// the delay after the record was given back. Negative is early.
+	// RedeliveryLateness is a later delivery − when it was due. That is the deadline of the delivery before, or the
+	// end of the delay after a Nack. Negative is early.
 	RedeliveryLateness
 	// PollTime is the length of one poll call that returned records.
 	PollTime

@@ -5,7 +5,7 @@ import "sync"
 // Recorder holds the histograms of one worker, in two books: warm-up and measured window. The worker takes the lock
 // once for a batch or a poll; the Collector takes it once an interval, to swap some pointers.
 //
-// A histogram is allocated at the first value of its metric and book, so a Recorder takes at most 2 × 264 KiB for
+// A histogram is allocated at the first value of its metric and book. So a Recorder takes at most 2 × 264 KiB for
 // each metric.
 type Recorder struct {
 	sync.Mutex

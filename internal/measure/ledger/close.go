@@ -10,9 +10,9 @@ import (
 // stopped.
 //
 // position returns the offset of the next record to read from a partition, -1 if unknown, or ReadToEnd. An acked
-// record that did not arrive is lost if the consumers passed it: if a later sequence of its lane arrived, if position
-// is above the lane's highest acked offset, or if the partition was read to its end. Otherwise it is pending. So
-// without offsets (acks 0) the end of a lane is lost only at ReadToEnd; without a receiver it is always pending.
+// record that did not arrive is lost if the consumers passed it. They did if a later sequence of its lane arrived, if
+// position is above the lane's highest acked offset, or at ReadToEnd. Otherwise it is pending. So without offsets
+// (acks 0) the end of a lane is lost only at ReadToEnd; without a receiver it is always pending.
 func Close(senders []*Sender, receivers []*Receiver, position func(partition int32) int64) Books {
 	c := closing{senders: senders, receivers: map[int32]*Receiver{}, positions: map[int32]int64{}}
 	for _, r := range receivers {
@@ -100,8 +100,8 @@ func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally
 	c.fatesForgotten += sent.failed.forgotten() + sent.unknown.forgotten()
 }
 
-// placeCorrupt lets corrupt records replace missing ones: first in their own book, then in the other, because the
-// book of a corrupt record is a guess.
+// placeCorrupt lets corrupt records replace missing ones: first in their own book, then in the other. The book of a
+// corrupt record is a guess.
 func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
 	var left [numBooks]int64
 	for book := range tallies {

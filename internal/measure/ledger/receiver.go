@@ -30,8 +30,8 @@ type receiverLane struct {
 	next         uint64 // one above the highest delivered sequence
 	measuredFrom uint64 // lowest delivered measured sequence
 	missing      spans  // gaps below next
-	// closed counts the sequences of closed gaps, by book. straddle is the one closed gap that may belong to both
-	// books, because the measured records begin in or right after it.
+	// closed counts the sequences of closed gaps, by book. The span straddle is the one closed gap that may belong to
+	// both books, because the measured records begin in or right after it.
 	closed    [numBooks]int64
 	straddle  span
 	straddles bool

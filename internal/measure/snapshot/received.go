@@ -77,9 +77,9 @@ type Reached struct {
 	// Delivered counts deliveries, with duplicates. Arrived counts first deliveries, with corrupt records; without
 	// stamps, offsets identify a record.
 	Delivered, Arrived int64
-	// Awaited has, for each producer, the sequences still to arrive: those above the highest arrived one, or for a
-	// queue, which has no order, all missing ones. Corrupt counts a queue's corrupt records; they stay in Awaited,
-	// because their sequences cannot be read.
+	// Awaited has, for each producer, the sequences still to arrive. These are those above the highest arrived one.
+	// For a queue, which has no order, they are all missing ones. Corrupt counts a queue's corrupt records; they stay
+	// in Awaited, because their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
 }

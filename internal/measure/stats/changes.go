@@ -39,9 +39,9 @@ type ChangeOptions struct {
 // independent noise about each level; a slow drift is found as steps.
 //
 // At the end it removes changes below MinChange, the smallest first, each time with new medians (M. Fleming et al.,
-// Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). It needs neither
-// Hunter's Student's test, because the permutations have a seed and assume no normal noise, nor Hunter's windows,
-// which keep an opposite later change from hiding one: the right side of a cut may end before its part does.
+// Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). It does not need
+// Hunter's Student's test, because the permutations have a seed and assume no normal noise. Nor does it need Hunter's
+// windows, which keep an opposite later change from hiding one: the right side of a cut may end before its part does.
 //
 // The time grows with n² × Permutations, for each change: 0.1 s for a hundred values, 1 s for three hundred.
 func ChangePoints(xs []float64, o ChangeOptions) []Change {

@@ -28,7 +28,7 @@ type Comparison struct {
 	Verdict Verdict
 	// More, with TooFew, is how many more runs of each would let the test show a difference at all; otherwise 0.
 	More int
-	// MoreToShow, with NoDifference, is how many more runs of each show a real difference of this size in 4 of 5
+	// MoreToShow, with NoDifference, is how many more runs of each show such a difference, if it is real, in 4 of 5
 	// campaigns; 0 above 1000 (G. E. Noether, Sample Size Determination for Some Common Nonparametric Tests, 1987).
 	// Use it for the next campaign: adding runs until a difference shows always finds one.
 	MoreToShow int

@@ -18,7 +18,7 @@ const fewestOfCost = 4
 // CostOf fits both parts to costs ys of sizes xs, all above 0, in any order. confidence is in (0, 1). With fewer than
 // four values or two sizes everything is NaN.
 //
-// Costs over several orders of magnitude have relative errors, so the fit minimises the squares of relative errors: 1
+// Costs over several orders of magnitude have relative errors. So the fit minimises the squares of relative errors: 1
 // = Fixed·(1/y) + PerUnit·(x/y), with weights as in C. R. Rao, Linear Statistical Inference, 1973, section 4a. The
 // knee is a ratio of two dependent estimates; its bounds are those of E. C. Fieller, Some Problems in Interval
 // Estimation, Journal of the Royal Statistical Society B 16, 1954.

@@ -95,8 +95,8 @@ func farthest(below, above curve) (from, to int, apart float64) {
 }
 
 // spreadTies spreads equal values over the gap that they stand for: half the least gap to either side. A count that
-// is 0, 1 or 2 is coarse and not multimodal, and two frequent values cannot be distinguished from a coarse measure of
-// one mode.
+// is 0, 1 or 2 is coarse and not multimodal. Two frequent values cannot be distinguished from a coarse measure of one
+// mode.
 func spreadTies(xs []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	gap := math.Inf(1)

@@ -6,8 +6,8 @@
 // exact for few runs. Values are never dropped; Warnings name odd ones.
 //
 // The tests compare this package with golang.org/x/perf/benchmath. That package has no interval of a difference and
-// no change points. It mirrors a tail that ties make lopsided, and approximates the median's interval from 31 values
-// on, where it may leave out the slowest run but not the fastest. It also sorts its input, which loses the order in
+// no change points. It mirrors a tail that ties make lopsided. From 31 values on it approximates the median's
+// interval, and may leave out the slowest run but not the fastest. It also sorts its input, which loses the order in
 // time.
 //
 // All functions are pure, and depend on the order of values only if order matters. Values must be finite.

@@ -9,8 +9,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAcrossHoldsTheSlope: the interval of several runs contains the common slope as often as it should, whether
-// slopes vary between runs not at all, as much as within one, or far more.
+// TestAcrossHoldsTheSlope: the interval of several runs contains the common slope as often as it should, however much
+// slopes vary between runs.
 func TestAcrossHoldsTheSlope(t *testing.T) {
 	const trials, size, slope = 500, 60, -0.25
 	for _, between := range []float64{0, 0.01, 0.2} { // one run's own uncertainty is about 0.015

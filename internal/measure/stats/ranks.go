@@ -106,7 +106,7 @@ func rankSums(ranks []int, n int) []float64 {
 	return ways[n]
 }
 
-// inversions returns the distribution of U under the null hypothesis: of the number of pairs, one of m and one of n
+// inversions returns the distribution of U under the null hypothesis. U is the number of pairs, one of m and one of n
 // values without ties, in which the first is greater.
 func inversions(m, n int) []float64 {
 	ranks := make([]int, m+n)

@@ -12,8 +12,8 @@ import (
 // The interval has the shifts that the rank test would not reject at alpha (L. E. Moses, in Walker and Lev,
 // Statistical Inference, 1953; M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section 4.3).
 // It goes from the k-th smallest to the k-th largest difference; k follows from the distribution of U. It is exact
-// without ties, wider than needed with ties, and assumes distributions of the same shape. low and high are NaN if the
-// samples are too small; all three are NaN if a value is infinite, because that has a rank but no distance.
+// without ties, wider than needed with ties, and assumes distributions of the same shape. If the samples are too
+// small, low and high are NaN. If a value is infinite, all three are NaN, because it has a rank but no distance.
 func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	m, n := len(a), len(b)
 	infinite := func(v float64) bool { return math.IsInf(v, 0) }

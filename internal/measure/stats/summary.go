@@ -48,7 +48,7 @@ func Summarise(xs []float64, confidence float64) Summary {
 }
 
 // medianRank returns the largest k for which the k-th smallest and k-th largest of n values contain the median with
-// the given confidence, and the confidence reached; 0 if there is none.
+// the given confidence. It also returns the confidence reached. Both are 0 if there is no such k.
 func medianRank(n int, confidence float64) (k int, reached float64) {
 	all, _ := math.Lgamma(float64(n + 1))
 	tail := 0.0 // P(at most i of n coins show heads)

@@ -2,9 +2,9 @@ package stats
 
 import "math"
 
-// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. s is the number of
-// pairs that rise with time minus those that fall; p is the chance of an s at least as far from 0 if the order is
-// random.
+// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. The number of pairs
+// that rise with time minus those that fall is s. The result p is the chance of an s at least as far from 0 if the
+// order is random.
 //
 // The distribution is counted exactly, with ties too. The number of falling pairs over all orders has the generating
 // function of a Gaussian multinomial coefficient, a product of the distributions of U. Above exactLimit it is

@@ -141,8 +141,8 @@ func medianAt(xs []float64, at []int) float64 {
 }
 
 // farOff returns the values whose distance from the median, in multiples of the median distance, is above the limit
-// for the sample size: one normal sample in a hundred exceeds it anywhere. It is the modified z-score (B. Iglewicz
-// and D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their fixed bound of 3.5 is for many values; of normal
+// for the sample size. One normal sample in a hundred exceeds that limit. It is the modified z-score (B. Iglewicz and
+// D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their fixed bound of 3.5 is for many values; of normal
 // samples of ten, it names a value in one of eight. If more than half of the values are equal, the mean distance
 // replaces the median one.
 func farOff(xs []float64) []int {

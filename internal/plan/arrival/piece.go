@@ -72,8 +72,8 @@ func (p *piece) estimate(due credits) float64 {
 	return length - rise(float64(p.to), float64(p.from-p.to)/length, p.credit.sub(due).float())
 }
 
-// rise returns the time in which a rate that starts at from and grows by slope earns amount: the positive root of
-// slope/2 t² + from t = amount.
+// rise returns the time in which a rate that starts at from and grows by slope earns amount. It is the positive root
+// of slope/2 t² + from t = amount.
 func rise(from, slope, amount float64) float64 {
 	if amount == 0 {
 		return 0 // and not 0/0, where from is zero too

@@ -3,7 +3,8 @@ package arrival
 // stream is a cursor on the records index, index+workers, ... of a profile.
 //
 // In a piece of constant rate, the next due time is the current one plus whole ns and a remainder, as in Bresenham's
-// line: two additions and a comparison, and exact. Only ramps and the first record of a piece need a division.
+// line. That is exact, and takes two additions and a comparison. Only ramps and the first record of a piece need a
+// division.
 type stream struct {
 	dueNs   int64
 	endNs   int64  // of the current piece
@@ -88,7 +89,7 @@ func (s *stream) next(credits uint64) {
 	s.settle(credits)
 }
 
-// settle moves the cursor to the record that is due at left credits after the start of the current piece, in this or
+// settle moves the cursor to the record that is due at left credits after the start of the current piece, perhaps in
 // a later one.
 func (s *stream) settle(left uint64) {
 	p := s.profile

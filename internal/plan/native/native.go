@@ -1,9 +1,8 @@
 // Package native holds the rules by which a scenario gives a client library settings under the library's own names.
 // The rules are the same for every client; only the tables of names differ.
 //
-// A setting is refused if it says how brokers are reached or who logs in, if a key of the scenario sets the same
-// thing, or if the run's books depend on it. No message shows the value of a refused setting, which may be a
-// password.
+// A setting is refused if it says how brokers are reached or who logs in, if a scenario key sets it, or if the books
+// depend on it. No message shows the value of a refused setting, which may be a password.
 //
 // Files to know: native.go, value.go.
 package native

@@ -56,7 +56,7 @@ func newAliases(weights []float64) aliases {
 	return table
 }
 
-// pick turns 64 random bits into a number: the high part of their product with the number of slots is the slot, the
+// pick turns 64 random bits into a number. Of their product with the number of slots, the high part is the slot, the
 // low part the place in it.
 func (a aliases) pick(random uint64) uint64 {
 	at, place := bits.Mul64(random, uint64(len(a)))

@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// appendJSON appends one JSON document, an order event: as many fields and order lines as fit, and a note that fills
-// it to the exact size. From two bytes on it is valid JSON.
+// appendJSON appends one JSON document, an order event. It has as many fields and order lines as fit, and a note that
+// fills it to the exact size. From two bytes on it is valid JSON.
 func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	if end-len(dst) < len("{}") {
 		return appendZeros(dst, end, random, number)

@@ -2,8 +2,8 @@ package payload
 
 import "encoding/binary"
 
-// Partition returns the partition of n that Kafka's own clients give a record with this key: murmur2 of the key, made
-// positive, modulo n (0 if n < 1).
+// Partition returns the partition of n that Kafka's own clients give a record with this key. It is murmur2 of the
+// key, made positive, modulo n (0 if n < 1).
 func Partition(key []byte, n int32) int32 {
 	return int32(murmur2(key)&0x7fffffff) % max(n, 1)
 }

@@ -13,7 +13,8 @@ const MaxSize = 64 << 20
 // Sizes is the distribution of the sizes of whole values, with their stamps, in bytes.
 type Sizes struct {
 	// Distribution is fixed (Values: the size), uniform (Values: smallest and largest), normal (Values: mean and
-	// standard deviation, cut off at four deviations and at one byte) or list (Values: equally likely sizes).
+	// standard deviation) or list (Values: equally likely sizes). Normal sizes are cut off at four deviations and at
+	// one byte.
 	Distribution string
 	Values       []int
 }

@@ -10,7 +10,7 @@ import (
 // measured.
 const StampSize = 44
 
-// The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes: the
+// The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes. The
 // corpus has the body's part, and the producer computes the rest. The reserved bytes make the rest five words of 64
 // bits, the step of the processor's CRC instruction.
 const (
@@ -44,7 +44,7 @@ type Stamp struct {
 }
 
 // put writes the stamp before a body with the given checksum. dst has at least StampSize bytes. It stores the five
-// words that the checksum reads: a processor forwards a store to a load of the same word at once, but a load across
+// words that the checksum reads. A processor forwards a store to a load of the same word at once. A load across
 // several stores waits for the cache.
 func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	b := dst[:StampSize]
@@ -111,7 +111,7 @@ func ReadStamp(value []byte) (Stamp, Check) {
 }
 
 // checkOtherHead judges a record whose head is not a stamp's. If its checksum is right, it is foreign. If the head is
-// nearly a stamp's, or if correcting it makes the checksum right, it is corrupt: otherwise one flipped bit would
+// nearly a stamp's, or if correcting it makes the checksum right, it is corrupt. Otherwise one flipped bit would
 // count as a lost and a foreign record.
 func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	if sound {

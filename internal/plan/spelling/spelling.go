@@ -3,8 +3,8 @@ package spelling
 
 import "strings"
 
-// Nearest returns the choice that word was probably meant to be; "" if more than a third of the letters, or three,
-// would have to change.
+// Nearest returns the choice that word was probably meant to be. It returns "" if more than a third of the letters,
+// or three, would have to change.
 func Nearest(word string, choices []string) string {
 	best, nearestYet := "", 4
 	word = plain(word)

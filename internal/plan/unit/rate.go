@@ -123,8 +123,8 @@ func lowest(s string, perSecond *big.Rat) (Rate, error) {
 	return Rate{Records: records.Int64(), Per: time.Duration(seconds.Int64()) * time.Second}, nil
 }
 
-// String prints r exactly, as ParseRate reads it back: per second if that is a decimal number, else per minute or
-// hour (10k/s, 9924/s, 100/min, max); "" if r is not set.
+// String prints r exactly, as ParseRate reads it back; "" if r is not set. It prints per second if that is a decimal
+// number, else per minute or hour (10k/s, 100/min, max).
 func (r Rate) String() string {
 	switch {
 	case r.IsMax():

@@ -20,7 +20,7 @@ import (
 )
 
 // CheckJava fails the test unless Java's HistogramLogProcessor, from the HdrHistogram jar, agrees with ReadLog for
-// every tag of the log: on count, p50, p90, p99 and maximum, to the nanosecond. It returns these figures by tag,
+// every tag. They compare count, p50, p90, p99 and maximum, to the nanosecond. It returns these figures by tag,
 // without a mean.
 func CheckJava(t testing.TB, jar, log string) map[string]latency.Summary {
 	t.Helper()
@@ -129,8 +129,8 @@ func lastTotals(r io.Reader) (latency.Summary, error) {
 	}, nil
 }
 
-// WriteSample writes a log with difficult content: a warm-up before time zero, values at and beyond both ends of the
-// range, a metric that some intervals lack, and a gap between two intervals.
+// WriteSample writes a log with difficult content. It has a warm-up before time zero, and values at and beyond both
+// ends of the range. Some intervals lack a metric, and there is a gap between two intervals.
 func WriteSample(w io.Writer) error {
 	recorder := latency.NewRecorder(latency.SendDelay, latency.E2EResponseTime, latency.PollTime)
 	var collector latency.Collector
