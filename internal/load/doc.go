@@ -5,5 +5,6 @@
 // consumer group process them; in queued, consumers of a queue do.
 //
 // Files to know: axis.go (the one clock), clock.go (between processes), roster.go (members by number), halt.go (a
-// paused member), server.go (simulated work), work.go (its plan), gaps.go (periods without acks).
+// paused member), server.go (simulated work), work.go (its plan), gaps.go (periods without acks), offsets.go (stamps
+// of other clocks).
 package load

@@ -15,7 +15,7 @@ type book struct {
 	id int32
 	// The lock of delivered guards everything here.
 	delivered            *ledger.Receiver
-	acked, dead, settled *ledger.Receiver // settled is the union of the other two
+	acked, dead, settled *ledger.Receiver // settled is the union of the other two; acked and settled have their own locks
 	// open holds delivered records without an acknowledgement, by lane.
 	open   map[uint64]lending
 	unread map[int64]bool             // offsets of corrupt records
@@ -25,12 +25,15 @@ type book struct {
 	count  int64                      // deliveries
 	done   int64                      // settled records: acknowledged, dead or corrupt
 	handed load.GapWatch
+	// divided reports whether other processes have members too. Then a record that is new
+	// here may have been handed over elsewhere: the queue's attempt says so.
+	divided bool
 }
 
 // A lending is the latest delivery of an unacknowledged record.
 type lending struct {
 	due      int64 // earliest time of a redelivery; never: unknown
-	intended int64 // when the record was due
+	intended int64 // when the record was due, on this process's axis
 	times    int32 // deliveries so far
 	holder   *node
 }
@@ -38,13 +41,17 @@ type lending struct {
 // never is an unknown due time; it is before all others.
 const never = math.MinInt64
 
-func newBook(id int32, producers, partitions int, from int64) *book {
-	return &book{
-		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers),
-		dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
+func newBook(id int32, from int64, cfg Config) *book {
+	b := &book{
+		id: id, delivered: ledger.NewReceiver(id, cfg.Producers), acked: ledger.NewUnordered(id, cfg.Producers),
+		dead: ledger.NewUnordered(id, cfg.Producers), settled: ledger.NewUnordered(id, cfg.Producers),
 		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
-		last: snapshot.NeverHanded, handed: load.NewGapWatch(partitions),
+		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.Only != nil,
 	}
+	if b.divided { // what goes to the other processes is a gap here
+		b.delivered = ledger.NewUnordered(id, cfg.Producers)
+	}
+	return b
 }
 
 // lane identifies a record within its partition.
@@ -68,8 +75,8 @@ type found struct {
 }
 
 // deliver enters a delivery to a node at now. deadline is the end of its lock (never: none), attempt the queue's own
-// count. The caller holds the lock.
-func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attempt int) found {
+// count. shift added to the stamp's times gives times on this process's axis. The caller holds the lock.
+func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
 	if finding == ledger.Stray {
@@ -77,10 +84,13 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 	}
 	a := found{ours: true, first: isNew(finding), times: 1, due: never}
 	key := lane(stamp)
-	if !a.first {
+	switch {
+	case !a.first:
 		a.times, a.due = b.again(stamp, key, to, attempt)
+	case b.divided && attempt > 1:
+		a.first, a.times = false, attempt
 	}
-	b.open[key] = lending{due: deadline, intended: stamp.Intended, times: int32(a.times), holder: to}
+	b.open[key] = lending{due: deadline, intended: stamp.Intended + shift, times: int32(a.times), holder: to}
 	b.count++
 	t := b.tallyOf(measured)
 	t.Received++
@@ -92,7 +102,7 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 		t.Unique++
 		due := snapshot.BeforeAll
 		if b.handed.Ends(now) {
-			due = stamp.Intended
+			due = stamp.Intended + shift
 		}
 		b.handed.Acked(now, due)
 	}
@@ -135,7 +145,10 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
 	t := b.tallyOf(measured)
-	if !isNew(b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
+	b.acked.Lock()
+	finding := b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured)
+	b.acked.Unlock()
+	if !isNew(finding) {
 		t.AckedAgain++
 		return false
 	}
@@ -156,9 +169,6 @@ func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	delete(b.open, lane(stamp))
 	t := b.tallyOf(measured)
 	t.Dead++
-	if !b.delivered.Has(int(stamp.Producer), stamp.Sequence) {
-		t.DeadUnseen++
-	}
 	if b.acked.Has(int(stamp.Producer), stamp.Sequence) {
 		t.DeadAcked++
 		return
@@ -217,7 +227,7 @@ func (b *book) reached() snapshot.Reached {
 	defer b.delivered.Unlock()
 	arrived := b.delivered.Arrived()
 	return snapshot.Reached{
-		Position: b.from + b.done, At: b.last, Delivered: b.count,
+		Position: b.from + b.done, At: b.last, Delivered: b.count, Settled: true,
 		Arrived: arrived, Awaited: b.delivered.Missing(), Corrupt: arrived - b.delivered.Unique(),
 	}
 }
@@ -225,7 +235,7 @@ func (b *book) reached() snapshot.Reached {
 func (b *book) position() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
+	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count, Settled: true}
 }
 
 type books []*book
@@ -263,6 +273,15 @@ func (bs books) Settled() []*ledger.Receiver {
 	all := make([]*ledger.Receiver, len(bs))
 	for i, b := range bs {
 		all[i] = b.settled
+	}
+	return all
+}
+
+// Acked returns the books of acknowledged records, by partition.
+func (bs books) Acked() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(bs))
+	for i, b := range bs {
+		all[i] = b.acked
 	}
 	return all
 }

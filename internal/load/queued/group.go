@@ -32,6 +32,8 @@ type Config struct {
 	// Ready waits until all partitions are assigned.
 	Ready   func(ctx context.Context) error
 	Members int // opened at the start, with numbers from 0
+	// Only lists the numbers of the members in this process, if others open the rest; nil is all.
+	Only    []int
 	Numbers int // bounds the numbers of members that Start may open
 	Threads int // of each member
 	Batch   int // most records of one Receive
@@ -48,18 +50,22 @@ type Config struct {
 	Producers  int // on the sending side, including those that filled the topic
 	Filled     int // producers that filled the topic; they have the last numbers
 	Partitions int
-	From       []int64 // first offset of each partition; nil is zero
+	From       []int64 // first offset of each partition; nil is zero, or another process counts it
 	Plan       load.Plan
 	Seed       uint64
 	Hold       bool // no member receives until Release
 
-	Axis       *load.Axis
+	Axis *load.Axis
+	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	Offsets    load.Offsets
 	ClosedLoop bool
 	Run        uint32
 	Settings   []driver.Setting
 
 	// OnEvent receives errors, possibly from several goroutines at once.
 	OnEvent func(kind, what, reason string)
+	// Tracker returns the counters of a tracker that serves all members; nil without one.
+	Tracker func() snapshot.QueueCounts
 }
 
 // Group is the consumers of a queue: members with threads, and the application behind them. Members may leave, vanish
@@ -125,7 +131,7 @@ func Start(cfg Config) (*Group, error) {
 		if cfg.From != nil {
 			from = cfg.From[id]
 		}
-		g.books = append(g.books, newBook(int32(id), cfg.Producers, cfg.Partitions, from))
+		g.books = append(g.books, newBook(int32(id), from, cfg))
 	}
 	for number := range max(cfg.Members, cfg.Numbers) {
 		g.places = append(g.places, &place{share: snapshot.Share{Number: number}, recorder: latency.NewRecorder(
@@ -137,13 +143,25 @@ func Start(cfg Config) (*Group, error) {
 	if !cfg.Hold {
 		g.Release()
 	}
-	for number := range cfg.Members {
+	for _, number := range cfg.numbers() {
 		if err := g.Start(number); err != nil {
 			g.Stop(context.Background())
 			return nil, err
 		}
 	}
 	return g, nil
+}
+
+// numbers returns the numbers of the members that are opened here at the start.
+func (c Config) numbers() []int {
+	if c.Only != nil {
+		return c.Only
+	}
+	all := make([]int, c.Members)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 func (g *Group) openMember(number int) (*node, error) {
@@ -254,10 +272,13 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	return sum
 }
 
-// QueueCounts returns the queues' own counts, of all members that ever joined.
+// QueueCounts returns the queue's own counts: of all members that ever joined, and of their tracker.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Add((*n.counts.Load())())
+	}
+	if g.cfg.Tracker != nil {
+		sum.Add(g.cfg.Tracker())
 	}
 	return sum
 }
@@ -302,8 +323,13 @@ func (g *Group) Working() bool {
 	return slices.ContainsFunc(g.members.Present(), func(n *node) bool { return n.inHand.Load() > 0 })
 }
 
-// Workers returns how many records can be processed at once if every possible member is present.
-func (g *Group) Workers() int { return len(g.places) * g.cfg.Threads }
+// Workers returns how many records can be processed at once here if every possible member is present.
+func (g *Group) Workers() int {
+	if g.cfg.Only != nil {
+		return len(g.cfg.Only) * g.cfg.Threads
+	}
+	return len(g.places) * g.cfg.Threads
+}
 
 // AddTo adds the group's histograms to a collector.
 func (g *Group) AddTo(c *latency.Collector) {

@@ -23,12 +23,15 @@ type thread struct {
 type inHand struct {
 	i     int // index in its lot
 	stamp payload.Stamp
+	shift int64 // added to the stamp's times, gives times on this process's axis
 	ours  bool  // it has a stamp of this run
 	timed bool  // it is not of the fill
-	first bool  // first delivery
-	times int   // deliveries so far, with this one
-	at    int64 // time of this delivery
-	due   int64 // when a redelivery was due; never: unknown
+	// crossed reports whether another agent sent it.
+	crossed bool
+	first   bool  // first delivery
+	times   int   // deliveries so far, with this one
+	at      int64 // time of this delivery
+	due     int64 // when a redelivery was due; never: unknown
 }
 
 // measuredAt reports whether a time that ends at now is measured. The record decides; for a record of the fill, which
@@ -36,6 +39,9 @@ type inHand struct {
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }
+
+// since returns how long before now a time of the stamp was.
+func (h inHand) since(stampNs, now int64) int64 { return now - (stampNs + h.shift) }
 
 type timed struct {
 	metric   latency.Metric
@@ -137,6 +143,9 @@ func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int,
 			continue
 		}
 		delivered++
+		if h.crossed {
+			counts.Crossed++
+		}
 		if h.first {
 			first++
 		} else {
@@ -196,10 +205,12 @@ func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 		b.corrupt(l.Offset, now)
 		return h
 	}
-	a := b.deliver(stamp, n, now, deadline, l.Attempt)
+	shift, other := g.cfg.Offsets.Of(stamp.Producer)
+	a := b.deliver(stamp, shift, n, now, deadline, l.Attempt)
 	if !a.ours {
 		return h
 	}
+	h.shift, h.crossed = shift, other
 	h.stamp, h.ours, h.first, h.times, h.due = stamp, true, a.first, a.times, a.due
 	h.timed = int(stamp.Producer) < g.cfg.Producers-g.cfg.Filled
 	return h
@@ -211,17 +222,18 @@ func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	switch {
 	case !h.first:
 		if h.timed && n.group.open {
-			add(latency.RedeliveryResponseTime, h.at-h.stamp.Intended)
+			add(latency.RedeliveryResponseTime, h.since(h.stamp.Intended, h.at))
 		}
 		if h.due != never {
 			*times = append(*times, timed{latency.RedeliveryLateness, h.measuredAt(h.at), h.at - h.due})
 		}
 	case h.timed:
-		add(latency.E2EServiceTime, h.at-h.stamp.Actual)
+		service := h.since(h.stamp.Actual, h.at)
+		add(latency.E2EServiceTime, service)
 		counts.Timed++
-		counts.ServiceNs += h.at - h.stamp.Actual
+		counts.ServiceNs += service
 		if n.group.open {
-			add(latency.E2EResponseTime, h.at-h.stamp.Intended)
+			add(latency.E2EResponseTime, h.since(h.stamp.Intended, h.at))
 		}
 	}
 }
@@ -283,7 +295,7 @@ func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Recei
 		totals.AckedInWindow++
 	}
 	if h.timed && g.open && !g.idle {
-		*times = append(*times, timed{latency.ProcessedResponseTime, h.stamp.Intended >= 0, now - h.stamp.Intended})
+		*times = append(*times, timed{latency.ProcessedResponseTime, h.stamp.Intended >= 0, h.since(h.stamp.Intended, now)})
 	}
 }
 

@@ -7,6 +7,5 @@
 // vanish and join while the group runs.
 //
 // Files to know: group.go, change.go (members join and leave), member.go (polls and commits), inbox.go, worker.go
-// (delivers and works), partition.go (positions and books), elsewhere.go (deliveries in other processes), offsets.go
-// (stamps of other clocks).
+// (delivers and works), partition.go (positions and books), elsewhere.go (deliveries in other processes).
 package receive

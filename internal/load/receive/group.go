@@ -47,7 +47,7 @@ type Config struct {
 
 	Axis *load.Axis
 	// Offsets convert stamps from the producers' clocks to the Axis; nil: all use one clock.
-	Offsets    Offsets
+	Offsets    load.Offsets
 	Stamped    bool
 	ClosedLoop bool
 	Run        uint32

@@ -15,7 +15,7 @@ import (
 type partition struct {
 	id      int32
 	stamped bool // its records have stamps
-	offsets Offsets
+	offsets load.Offsets
 	// The receiver's lock also guards the fields down to the blank line.
 	receiver *ledger.Receiver
 	next     int64         // offset after the highest delivered record and the control records behind it
@@ -59,7 +59,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 // dueOf returns when a record was due; BeforeAll without a stamp, so that a gap counts from the delivery before.
 func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
-		shift, _ := p.offsets.of(stamp.Producer)
+		shift, _ := p.offsets.Of(stamp.Producer)
 		return stamp.Intended + shift
 	}
 	return snapshot.BeforeAll

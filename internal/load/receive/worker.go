@@ -18,7 +18,7 @@ type worker struct {
 	open     bool // open loop: there are intended times
 	timed    int  // producers below this number have times
 	run      uint32
-	offsets  Offsets
+	offsets  load.Offsets
 	recorder *latency.Recorder
 
 	// handling is full while records are delivered and processed. It is a lock that is held while time passes; to end
@@ -167,7 +167,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	if finding == ledger.Stray { // from a producer that this run does not have
 		return false, false
 	}
-	if shift, other := w.offsets.of(stamp.Producer); other {
+	if shift, other := w.offsets.Of(stamp.Producer); other {
 		stamp.Actual += shift
 		stamp.Intended += shift
 		w.counts.Crossed++

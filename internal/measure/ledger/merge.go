@@ -43,6 +43,14 @@ func Merge(receivers []*Receiver) *Receiver {
 	return merged
 }
 
+// MergeUnordered is Merge for records without an order, like those of a queue. No record is late, so the books are
+// exact although several processes took them.
+func MergeUnordered(receivers []*Receiver) *Receiver {
+	merged := Merge(receivers)
+	merged.unordered = 0
+	return merged
+}
+
 // Empty reports whether nothing ever arrived. It takes the lock.
 func (r *Receiver) Empty() bool {
 	r.Lock()

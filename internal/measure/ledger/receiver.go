@@ -127,6 +127,9 @@ func (r *Receiver) Unique() int64 {
 	return r.books[bookWarmup].unique + r.books[bookMeasured].unique
 }
 
+// UniqueIn returns how many different records arrived intact in one book: 0 is the warm-up, 1 the measured records.
+func (r *Receiver) UniqueIn(book int) int64 { return r.books[book].unique }
+
 // Arrived returns Unique plus the corrupt records. Acked records beyond it are the partition's backlog.
 func (r *Receiver) Arrived() int64 {
 	return r.Unique() + r.books[bookWarmup].corrupt + r.books[bookMeasured].corrupt

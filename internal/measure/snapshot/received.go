@@ -82,6 +82,9 @@ type Reached struct {
 	// in Awaited, because their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
+	// Settled reports whether Position counts what a queue has settled, from where the
+	// partition starts: the counts of several processes add up.
+	Settled bool
 }
 
 // NeverHanded is Reached.At before any delivery.

@@ -10,7 +10,7 @@ import (
 )
 
 // Version is the version of the encoding. Merge refuses others.
-const Version = 5
+const Version = 6
 
 // Snapshot is the state of a part of a run: what its producers and consumers have counted since they began. Only
 // Times, Pauses and Told count from the previous snapshot that had them. Missing parts, and those not asked for, are
@@ -75,6 +75,12 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
+	// OldestUnackedNs is when the oldest record was due that was handed over and is not
+	// acknowledged; NothingDue if there is none, nil if that is not known.
+	OldestUnackedNs *int64
+	// Settled are the books of what was acknowledged or is a dead letter, Acked of what was
+	// acknowledged: by partition, of those that have any, and only if books were wanted.
+	Settled, Acked map[int32]*ledger.Receiver
 }
 
 // Last is what is known only after the load has ended.

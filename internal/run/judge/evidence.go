@@ -116,9 +116,9 @@ type Group struct {
 
 // Queue is what is known of a queue that its group did not count.
 type Queue struct {
-	Settled      []*ledger.Receiver   // what was acknowledged by the application, or is a dead letter
-	Counts       snapshot.QueueCounts // of the members and of a tracker
-	Empty        bool                 // the drain found that it has nothing to deliver any more
+	Settled []*ledger.Receiver // what was acknowledged or is a dead letter, by partition
+	// Empty reports whether the drain found that the queue had nothing left to deliver.
+	Empty        bool
 	InFlightPeak int64
 }
 

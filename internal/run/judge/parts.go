@@ -30,6 +30,8 @@ type Part struct {
 	// Producers and Consumers are how many the agent had; BeganNs is when its load began.
 	Producers, Consumers int
 	BeganNs              int64
+	// QueueEmpty reports whether its drain found that the queue had nothing left to deliver.
+	QueueEmpty bool
 	// PacerLatenessP99Ns is of its own producers; nil if nothing of them had a due time.
 	PacerLatenessP99Ns *int64
 	Machine            Machine
@@ -163,6 +165,8 @@ func (r *Reading) join(o Reading) {
 		r.Members[g].Add(m)
 	}
 	r.Gate = r.Gate.With(o.Gate)
+	r.QueueAcked += o.QueueAcked
+	r.QueueTraffic = r.QueueTraffic.add(o.QueueTraffic)
 }
 
 // join adds up what the tool used on another machine; of ratios and of waiting it keeps
