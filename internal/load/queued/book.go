@@ -25,8 +25,8 @@ type book struct {
 	count  int64                      // deliveries
 	done   int64                      // settled records: acknowledged, dead or corrupt
 	handed load.GapWatch
-	// divided reports whether other processes have members too. Then a record that is new
-	// here may have been handed over elsewhere: the queue's attempt says so.
+	// divided reports whether other processes have members too. Then a record that is new here may have been
+	// delivered in another process, if the queue's attempt says so.
 	divided bool
 }
 
@@ -48,7 +48,7 @@ func newBook(id int32, from int64, cfg Config) *book {
 		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
 		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.Only != nil,
 	}
-	if b.divided { // what goes to the other processes is a gap here
+	if b.divided { // deliveries to other processes are gaps here
 		b.delivered = ledger.NewUnordered(id, cfg.Producers)
 	}
 	return b

@@ -56,7 +56,7 @@ type Config struct {
 	Hold       bool // no member receives until Release
 
 	Axis *load.Axis
-	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	// Offsets convert stamps from the producers' clocks to the Axis; nil: all use one clock.
 	Offsets    load.Offsets
 	ClosedLoop bool
 	Run        uint32

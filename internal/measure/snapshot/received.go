@@ -82,8 +82,8 @@ type Reached struct {
 	// in Awaited, because their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
-	// Settled reports whether Position counts what a queue has settled, from where the
-	// partition starts: the counts of several processes add up.
+	// Settled reports whether Position is the first offset plus a queue's settled records. Then the counts of several
+	// processes add up.
 	Settled bool
 }
 

@@ -75,11 +75,11 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
-	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; NothingDue if there is none, nil if that is not known.
+	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due; NothingDue without one, nil if
+	// unknown.
 	OldestUnackedNs *int64
-	// Settled are the books of what was acknowledged or is a dead letter, Acked of what was
-	// acknowledged: by partition, of those that have any, and only if books were wanted.
+	// Settled has the books of acknowledged records and dead letters, Acked of acknowledged records. Both are by
+	// partition, without empty ones; nil unless asked for.
 	Settled, Acked map[int32]*ledger.Receiver
 }
 
