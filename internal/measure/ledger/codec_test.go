@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// traveled is a sender after its way through bytes.
+// traveled returns a sender after encoding and decoding.
 func traveled(t rapid.TB, s *Sender) *Sender {
 	t.Helper()
 	data, err := s.MarshalBinary()
@@ -21,8 +21,7 @@ func traveled(t rapid.TB, s *Sender) *Sender {
 	return there
 }
 
-// Whatever happened to the lanes, books that are closed with senders that have
-// traveled are the same books.
+// TestBooksOfTraveledSenders: decoded senders give the same books.
 func TestBooksOfTraveledSenders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -43,7 +42,7 @@ func TestBooksOfTraveledSenders(t *testing.T) {
 	})
 }
 
-// A sender that has traveled goes on as if it had stayed.
+// TestTraveledSenderGoesOn: a decoded sender goes on like the original.
 func TestTraveledSenderGoesOn(t *testing.T) {
 	s := NewSender(3, 2)
 	for range 5 {
@@ -67,7 +66,7 @@ func TestTraveledSenderGoesOn(t *testing.T) {
 	}
 }
 
-// Bytes that are no sender are an error, and leave the sender alone.
+// TestMalformedSender: malformed bytes are an error and leave the sender unchanged.
 func TestMalformedSender(t *testing.T) {
 	s := NewSender(1, 2)
 	s.Next(0, true)
