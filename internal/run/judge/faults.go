@@ -9,12 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// warningsOfTheFaults say which faults there was no time for, and which failed when
-// nothing was measured any more.
 func (v verdict) warningsOfTheFaults() (warnings []string) {
 	warnings = slices.Clone(v.Faults.NotInDrain)
 	if v.Interrupted {
-		return warnings // that says enough
+		return warnings
 	}
 	for _, f := range v.Scenario.Faults {
 		if int64(f.At) >= v.EndNs {
@@ -24,7 +22,6 @@ func (v verdict) warningsOfTheFaults() (warnings []string) {
 	return warnings
 }
 
-// killed names the consumers that were killed, each once; empty where none was.
 func (e *Evidence) killed() string {
 	var names []string
 	for _, f := range e.Faults.Injected {
@@ -35,7 +32,6 @@ func (e *Evidence) killed() string {
 	return strings.Join(names, " and ")
 }
 
-// duplicatesWarning says of duplicates whether they were to be expected.
 func (v verdict) duplicatesWarning() string {
 	const format = "%s deliveries were duplicates"
 	if who := v.killed(); who != "" {
@@ -50,7 +46,6 @@ func (v verdict) duplicatesWarning() string {
 	return format + ", as may come of a broker's fault: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
 }
 
-// brokersHit are the brokers that faults befell, each once, as in broker 2.
 func (e *Evidence) brokersHit() (all []string) {
 	for _, f := range e.Faults.Injected {
 		who := f.Target
@@ -64,8 +59,6 @@ func (e *Evidence) brokersHit() (all []string) {
 	return all
 }
 
-// lostWarning says of lost records why, where a broker's fault explains it, and that
-// nothing does where acks all should have kept them.
 func (v verdict) lostWarning() string {
 	hit := strings.Join(v.brokersHit(), " and ")
 	acks := v.Scenario.Load.Acks
@@ -80,5 +73,5 @@ func (v verdict) lostWarning() string {
 	return "%s acknowledged records were lost when " + hit + " failed: with acks 1 only the leader had them, and its successor did not"
 }
 
-// HitsBroker reports whether a fault befell a broker.
+// HitsBroker reports whether a fault hit a broker.
 func HitsBroker(f result.Fault) bool { return strings.Contains(f.Target+f.Hit, "broker") }

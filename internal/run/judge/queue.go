@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settled compares what was acknowledged by the application, or has become a dead letter,
-// with what was sent: what is missing is not settled. Without a queue the books are empty.
+// settled compares the records that the application acknowledged, and the dead letters, with the
+// records that were sent. What is missing is not settled. Without a queue the books are empty.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -17,7 +17,7 @@ func (e *Evidence) settled() ledger.Books {
 	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
-// queue returns what the result says of the queue; nil without one.
+// queue returns nil without a queue.
 func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.Queue == nil {
 		return nil
@@ -62,8 +62,8 @@ func timeOf(times map[string]result.Time, metric string) *result.Time {
 	return nil
 }
 
-// queueCost is what a record took that was acknowledged for the first time, in the
-// measured window; nil where none was.
+// queueCost returns the cost of each record that was acknowledged for the first time in the
+// measured window; nil if there was none.
 func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	acked := float64(e.End.QueueAcked - e.Start.QueueAcked)
 	if acked <= 0 {
@@ -82,7 +82,7 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	for _, b := range brokers {
 		m := b.Metrics
 		if m == nil || m.BytesInPerS == nil || m.BytesOutPerS == nil {
-			return c // of a part of the brokers it would be no figure
+			return c // without every broker, the sum has no meaning
 		}
 		for _, kind := range m.Requests {
 			served += float64(kind.Count)
@@ -96,9 +96,9 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	return c
 }
 
-// undelivered makes of the books of what was handed over those of a queue: what did not
-// arrive is in the queue, unless that has nothing any more. Records do not come in the
-// order of their lanes there, so that a later one does not say that an earlier is lost.
+// undelivered corrects the books for a queue: a record that did not arrive is pending, or lost if
+// the queue is empty. A queue does not keep the order of a lane, so a later record does not prove
+// that an earlier one is lost.
 func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
 		if q.Empty {
@@ -110,7 +110,6 @@ func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	return books
 }
 
-// faultsOfTheQueue: the books of what was settled don't balance.
 func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 	if v.Queue == nil {
 		return nil
@@ -126,7 +125,6 @@ func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 	return reasons
 }
 
-// warningsOfTheQueue say what became of records in the queue.
 func (v verdict) warningsOfTheQueue() (warnings []string) {
 	q := v.out.Queue
 	if q == nil {
@@ -158,8 +156,7 @@ func (v verdict) warningsOfTheQueue() (warnings []string) {
 	return warnings
 }
 
-// since returns what was counted after an earlier reading, without the types of requests
-// that there were none of.
+// since leaves out request types without new requests.
 func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
 	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
 	for kind, n := range t.Requests {
