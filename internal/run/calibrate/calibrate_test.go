@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// made is a calibration with rates for some sizes.
+// made returns a calibration with rates for some sizes.
 func made(rates map[int]float64) *Calibration {
 	c := &Calibration{
 		SchemaVersion: SchemaVersion, MadeAt: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), HostName: hostName(),
@@ -36,9 +36,9 @@ func made(rates map[int]float64) *Calibration {
 	return c
 }
 
-// TestHighest finds the rate that a cluster of known capacity keeps up with: of 4,000/s
-// it tries 95, 85, 70, 55 and 40 %, and between the last two the ratio's half, twice.
-// The cluster takes 98.4 % of the last, 2,031/s, which is kept up.
+// TestHighest: the search finds the rate that a cluster of known capacity keeps up with. Of 4,000/s
+// it tries 95, 85, 70, 55 and 40 %, and then bisects twice. The cluster takes 98.4 % of the last
+// rate, 2,031/s, which holds.
 func TestHighest(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: 2000}, func(t *testing.T, c *virtual.Cluster) {
 		m := &measurer{
@@ -67,7 +67,7 @@ func mustJSON(t *testing.T, v any) []byte {
 	return text
 }
 
-// TestInterrupted ends at once, and leaves nothing behind.
+// TestInterrupted: an interrupt ends the calibration at once and leaves no files.
 func TestInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -83,11 +83,11 @@ func TestInterrupted(t *testing.T) {
 func TestHighestPerS(t *testing.T) {
 	c := made(map[int]float64{100: 200_000, 1000: 100_000, 5000: 0, 10_000: 20_000})
 	for bytes, want := range map[float64]float64{
-		1: 200_000, 100: 200_000, // records are what costs
+		1: 200_000, 100: 200_000, // the record is the cost
 		550:    1 / (0.5/200_000 + 0.5/100_000), // half way in time, not in rate
 		1000:   100_000,
 		10_000: 20_000,
-		40_000: 5_000, // bytes are what costs
+		40_000: 5_000, // the bytes are the cost
 	} {
 		if got, known := c.HighestPerS(bytes); !known || math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("of %v B: %v, %v; want %v", bytes, got, known, want)
@@ -103,8 +103,7 @@ func TestHighestPerS(t *testing.T) {
 	}
 }
 
-// TestHighestPerSFalls: larger records are never said to go faster than the sizes
-// beside them do.
+// TestHighestPerSFalls: the rate never rises with the record size.
 func TestHighestPerSFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.Float64Range(1e4, 1e6).Draw(t, "fast")
@@ -179,7 +178,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("of %s: %v", text, err)
 		}
 	}
-	// A newer version of the same schema may know more.
+	// A newer version of the same schema may have more fields.
 	text, err := json.Marshal(map[string]any{"schema_version": 1, "host_name": hostName(), "new": true})
 	if err != nil {
 		t.Fatal(err)

@@ -25,8 +25,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// searched is a scenario of small batches for a broker with a small capacity, so
-// that a batch takes it some milliseconds.
+// searched returns a scenario with small batches, each of which takes a slow broker some
+// milliseconds.
 func searched(t *testing.T, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse("searched.yaml", []byte(`
@@ -40,7 +40,6 @@ phases: {warmup: 400ms, drain: 5s}
 	return s
 }
 
-// expect parses expectations.
 func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 	t.Helper()
 	for _, text := range texts {
@@ -53,19 +52,18 @@ func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 	return all
 }
 
-// on is a source with one cluster for all.
+// on is a source with one cluster for all runs.
 type on struct{ cluster.Cluster }
 
 func (o on) For(context.Context, scenario.Cluster) (cluster.Cluster, error) { return o.Cluster, nil }
 
-// engineOn makes runs on a cluster in virtual time.
+// engineOn returns an engine on a cluster in virtual time.
 func engineOn(t *testing.T, c cluster.Cluster) Engine {
 	t.Helper()
 	return Engine{Source: on{c}, Bench: bench.Config{Driver: franz.New(), Out: t.TempDir(), Probes: probe.Unknown()}}
 }
 
-// doSearch makes a search in a journal of its own and returns what was found, as
-// it was returned and as it was saved.
+// doSearch makes a search in a new journal, and returns the finding as returned and as saved.
 func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, saved *result.Campaign, err error) {
 	t.Helper()
 	if err := cfg.Check(); err != nil {
@@ -82,7 +80,6 @@ func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, 
 	return found, savedCampaign(t, j.Dir()), err
 }
 
-// told is a search in lines.
 func told(s result.Search) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s.Answer)
@@ -92,13 +89,13 @@ func told(s result.Search) string {
 	return b.String()
 }
 
-// capacity is what a cluster of TestSearchFindsTheCapacity and of
-// TestSearchRecoversFromAStall takes in a second.
+// capacity is the records/s of the cluster of TestSearchFindsTheCapacity and
+// TestSearchRecoversFromAStall.
 const capacity = 2000
 
-// TestSearchFindsTheCapacity searches a Kafka of known capacity with real runs. At a
-// part x above it, the last of three quarters of a probe's records waits 0.75·x of its
-// length: 30 ms of two seconds at 2 %.
+// TestSearchFindsTheCapacity: a search with real runs finds the known capacity of a Kafka. At a
+// ratio x above it, the last record of three quarters of a probe waits 0.75·x of its length: 30 ms
+// of two seconds at 2 %.
 func TestSearchFindsTheCapacity(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -121,8 +118,8 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 	})
 }
 
-// TestSearchRecoversFromAStall lets a Kafka refuse everything for the length of
-// one probe.
+// TestSearchRecoversFromAStall: a Kafka that refuses everything for one probe does not change the
+// answer.
 func TestSearchRecoversFromAStall(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -157,7 +154,6 @@ func TestSearchRecoversFromAStall(t *testing.T) {
 	})
 }
 
-// refusal tells a client to come again later.
 func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.ProduceResponse)
 	for _, t := range req.Topics {
@@ -173,12 +169,12 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes runs without a Kafka: a rate up to holds answers in 5 ms, one above
-// it in 500 ms, and a closed loop reaches twice as much.
+// plant makes runs without a Kafka: up to holds, answers take 5 ms, above it 500 ms, and a closed
+// loop reaches twice as much.
 type plant struct {
 	maker
 	holds float64
-	// change does to a run what the test wants; nil is nothing.
+	// change changes a run for the test; nil does nothing.
 	change func(made int, s scenario.Scenario, r *result.Run)
 	count  int
 }
@@ -221,7 +217,7 @@ func madeUp(t *testing.T, p *plant) SearchConfig {
 	}
 }
 
-// TestSearchAnswers wants a sentence for each way in which a search can end.
+// TestSearchAnswers: each way in which a search can end has its sentence.
 func TestSearchAnswers(t *testing.T) {
 	busy := 0.99
 	for name, c := range map[string]struct {
@@ -333,8 +329,8 @@ func TestSearchAnswers(t *testing.T) {
 	}
 }
 
-// TestSearchCampaign looks at what a search leaves: a cell for each rate and
-// length, a run for each probe, each where the probe says.
+// TestSearchCampaign: a search leaves a cell for each rate and length, and a run for each probe at
+// the index that the probe names.
 func TestSearchCampaign(t *testing.T) {
 	p := &plant{}
 	found, saved, err := doSearch(t, p.out, madeUp(t, p))
@@ -369,7 +365,7 @@ func TestSearchCampaign(t *testing.T) {
 	}
 }
 
-// TestSearchInterrupted keeps what was found when a person had enough.
+// TestSearchInterrupted: an interrupt keeps the finding so far.
 func TestSearchInterrupted(t *testing.T) {
 	made := 0
 	p := &plant{}
@@ -411,7 +407,7 @@ func TestSearchCannotStart(t *testing.T) {
 	}
 }
 
-// TestCurve makes runs at tenths of a rate: of the answer, and without a search.
+// TestCurve: a curve has runs at tenths of the answer, or of a given rate.
 func TestCurve(t *testing.T) {
 	stalls := 0
 	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
@@ -453,7 +449,7 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestCurveAnswer judges the last probe of each rate.
+// TestCurveAnswer: only the last probe of each rate counts.
 func TestCurveAnswer(t *testing.T) {
 	passed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, Passed: true} }
 	failed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS} }
@@ -471,8 +467,7 @@ func TestCurveAnswer(t *testing.T) {
 	}
 }
 
-// TestEnough lengthens a probe for what is expected of it, no further than the
-// confirmation.
+// TestEnough: a probe is lengthened for an expected percentile, at most to the confirmation.
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		expected string
@@ -497,8 +492,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestProbeQuotesFigures wants a percentile in a probe only where its records are
-// enough for it.
+// TestProbeQuotesFigures: a probe has a percentile only if it has enough records for it.
 func TestProbeQuotesFigures(t *testing.T) {
 	cfg := madeUp(t, &plant{})
 	for count, want := range map[int64][2]bool{10: {}, 500: {true, false}, 1000: {true, true}} {
@@ -511,7 +505,7 @@ func TestProbeQuotesFigures(t *testing.T) {
 	}
 }
 
-// TestSearchCheck refuses what cannot be searched, with what would be right.
+// TestSearchCheck: what cannot be searched is refused with a remedy.
 func TestSearchCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		overrides []string

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// note takes over what the search has found.
+// note stores the rates that the search has found.
 func (p *prober) note(f search.Finding) {
 	number := func(v float64) *float64 {
 		if v == 0 {
@@ -30,7 +30,7 @@ func (p *prober) note(f search.Finding) {
 	}
 }
 
-// answer is what was found in a sentence or two.
+// answer returns the finding in one or two sentences.
 func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) string {
 	var b strings.Builder
 	switch {
@@ -66,7 +66,7 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 	return b.String()
 }
 
-// why is what the last probe of a rate did not meet.
+// why returns what the last failed probe of a rate did not meet.
 func why(found *result.Search, perS float64) []string {
 	for _, p := range slices.Backward(found.Probes) {
 		if p.OfferedPerS == perS && !p.Passed {
@@ -76,7 +76,7 @@ func why(found *result.Search, perS float64) []string {
 	return nil
 }
 
-// curveAnswer sums a curve up.
+// curveAnswer returns the result of a curve in a sentence.
 func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	highest, failed, told := 0.0, false, false
 	for _, p := range lastOfEach(found.Probes) {
@@ -107,8 +107,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
 }
 
-// lastOfEach is the last probe of each rate, by rate: what one that was made again
-// said before does not count.
+// lastOfEach returns the last probe of each rate, ordered by rate. Earlier ones were repeated.
 func lastOfEach(probes []result.Probe) []result.Probe {
 	last := make(map[float64]result.Probe)
 	for _, p := range probes {
@@ -118,7 +117,7 @@ func lastOfEach(probes []result.Probe) []result.Probe {
 		func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
 }
 
-// caveats notes what one should know with the answer.
+// caveats stores the limits of the answer.
 func (p *prober) caveats(f search.Finding) {
 	p.found.Caveats = nil
 	if p.caveat != "" {
@@ -148,7 +147,7 @@ func (p *prober) caveats(f search.Finding) {
 	}
 }
 
-// times is a number of times in words.
+// times returns a number of runs in words.
 func times(n int) string {
 	if n == 1 {
 		return "one run"
