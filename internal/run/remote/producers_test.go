@@ -150,7 +150,7 @@ func TestEndAt(t *testing.T) {
 		ps := open(t, insiders(t, 2), axis, Version, "")
 		time.AfterFunc(400*time.Millisecond, func() { ps.EndAt(axis.Now()) })
 		got := offer(t, ps, axis, time.Minute)
-		due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // record i is due at i × 500 µs
+		due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // due at i × 500 µs
 		if got.end > int64(time.Second) || got.measured.Scheduled != due {
 			t.Errorf("%d records came due in %v, want %d", got.measured.Scheduled, time.Duration(got.end), due)
 		}
