@@ -76,7 +76,7 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	c, err := calibrate.Measure(ctx,
 		calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
 	if errors.Is(err, context.Canceled) {
-		return errInterrupted // there is nothing to save: half of it says nothing
+		return errInterrupted // half a calibration is useless
 	}
 	if err != nil {
 		return err
@@ -98,7 +98,7 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 // localDisk stands for the folder of local clusters.
 const localDisk = "local"
 
-// calibrateDisk measures one disk and keeps it with the calibration that there is.
+// calibrateDisk measures one disk and adds it to the stored calibration.
 func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,
 	stderr io.Writer) error {
 	home, err := cluster.UserHome()
@@ -139,8 +139,8 @@ func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan cal
 	return err
 }
 
-// calibrated is this machine's calibration, nil if there is none. One that cannot be read
-// is told of.
+// calibrated returns this machine's calibration; nil if there is none. It reports one that cannot
+// be read.
 func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {
@@ -149,7 +149,7 @@ func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	return c
 }
 
-// untilInterrupt is a context that the first interrupt ends.
+// untilInterrupt returns a context that the first interrupt ends.
 func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
 	ctx, cancel := context.WithCancel(ctx)
@@ -166,14 +166,13 @@ func (s surroundings) untilInterrupt(parent context.Context) (context.Context, c
 	}
 }
 
-// printCalibration prints the sentence first, then what it rests on.
 func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	fmt.Fprintln(w, c.Sentence())
 	for _, note := range c.Notes {
 		fmt.Fprintf(w, "But %s.\n", note)
 	}
 	fmt.Fprintln(w)
-	// The first column is empty, so that all others go to the right.
+	// The first column is empty, so that all others are right-aligned.
 	table := layout.Table{Gap: 3, Rows: [][]string{
 		{"", "record", "as fast as it goes", "pacer", "on schedule", "next failed", "late p50", "late p99",
 			"CPU a record"},

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-// TestCalibrationWarns a run that offers more than this machine was found able to.
+// TestCalibrationWarns: a run that offers more than the calibration allows has a warning.
 func TestCalibrationWarns(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()
@@ -45,7 +45,7 @@ func TestCalibrationWarns(t *testing.T) {
 	}
 }
 
-// TestPrintCalibration says how fine the search was, where it was.
+// TestPrintCalibration: the table shows the step to the next rate that failed, if known.
 func TestPrintCalibration(t *testing.T) {
 	held, failed := 10_000.0, 11_250.0
 	var out bytes.Buffer
@@ -67,8 +67,7 @@ func TestPrintCalibration(t *testing.T) {
 	wantSaid(t, out.String(), "next failed", "+12.50 %", "may be able to offer up to that much more")
 }
 
-// TestCalibrated tells of a calibration that cannot be read, and lets the run go
-// on without one.
+// TestCalibrated: a calibration that cannot be read is reported and does not end the run.
 func TestCalibrated(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
@@ -88,7 +87,7 @@ func TestCalibrated(t *testing.T) {
 	}
 }
 
-// TestCalibrateDisk keeps the yardstick beside what was found before, and a later run has it.
+// TestCalibrateDisk: a disk is stored with the earlier calibration, and later runs have its rate.
 func TestCalibrateDisk(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()
@@ -122,7 +121,7 @@ func hostName(t *testing.T) string {
 	return name
 }
 
-// TestCalibrateInterrupt ends at once and keeps nothing.
+// TestCalibrateInterrupt: an interrupt ends the calibration at once and stores nothing.
 func TestCalibrateInterrupt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	interrupted := surroundings{signals: func(c chan<- os.Signal) { c <- os.Interrupt }}

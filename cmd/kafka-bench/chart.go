@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// chartFlags are what the command line of chart says.
 type chartFlags struct {
 	to      []string
 	out     string
@@ -69,7 +68,6 @@ arrive have no time, and are named where the curve ends.`,
 	return c
 }
 
-// listCharts names the charts, with what they show.
 func listCharts(w io.Writer) error {
 	var table layout.Table
 	table.Add("chart", "what it shows")
@@ -79,7 +77,7 @@ func listCharts(w io.Writer) error {
 	return table.Print(w)
 }
 
-// input is the chart, and what the flags and the folders say; all faults of the flags at once.
+// input returns the chart and its input, or all mistakes of the flags at once.
 func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.Input, err error) {
 	var faults []error
 	if c, err = chart.Named(name); err != nil {
@@ -119,9 +117,9 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 		return c, in, errors.Join(faults...)
 	}
 	in.Campaign, in.Runs, err = readReported(dirs)
-	in.Runs, _ = result.Distinct(in.Runs) // a pattern may name a campaign and its runs
+	in.Runs, _ = result.Distinct(in.Runs) // a pattern may match a campaign and its runs
 	if in.Campaign != nil {
-		in.Runs = nil // the chart chooses of the campaign's
+		in.Runs = nil // the chart chooses among the campaign's runs
 	}
 	return c, in, err
 }

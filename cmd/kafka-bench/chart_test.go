@@ -7,7 +7,7 @@ import (
 	"testing"
 )
 
-// Without a name the charts are listed; a wrong word is refused with what was meant.
+// Without a name the charts are listed; an unknown word is refused with a suggestion.
 func TestChartsAreListed(t *testing.T) {
 	got := invoke(t, "chart")
 	for _, want := range []string{"timeline", "percentiles", "lag"} {

@@ -51,7 +51,7 @@ and its disks can't be changed.`,
 			if err != nil {
 				return err
 			}
-			switch { // 0 leaves it open: for one broker, or as many as a kept cluster has
+			switch { // 0 means one broker, or as many as a kept cluster has
 			case !c.Flags().Changed("brokers"):
 				options.Brokers = 0
 			case options.Brokers == 0:
@@ -151,7 +151,7 @@ func printStatus(w io.Writer, s cluster.Status) {
 	fmt.Fprintf(w, "  data and logs: %s\n", strings.Join(append([]string{s.Dir}, s.Disks...), ", "))
 }
 
-// progressTo returns a function that prints what takes time.
+// progressTo returns a function that prints each step that takes time.
 func progressTo(w io.Writer) func(string) {
 	return func(what string) { fmt.Fprintln(w, what) }
 }

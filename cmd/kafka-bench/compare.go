@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// compareFlags are what the command line of compare says.
 type compareFlags struct {
 	formatFlags
 	figures []string
@@ -87,7 +86,7 @@ condition that cannot be decided.`,
 	return c
 }
 
-// options turns the flags into what is compared, with all faults at once.
+// options returns what to compare, or all mistakes of the flags at once.
 func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	var faults []error
 	o.Alpha = f.alpha
@@ -114,7 +113,7 @@ func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	return o, errors.Join(faults...)
 }
 
-// figuresNamed finds figures by their names; "all" is every one, no name none.
+// figuresNamed returns figures by name; "all" returns every figure.
 func figuresNamed(names []string) ([]figure.Figure, error) {
 	if slices.Equal(names, []string{"all"}) {
 		return figure.All(), nil
@@ -167,8 +166,7 @@ func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer)
 	return c.Write(stdout, how)
 }
 
-// readSets reads the sets that the arguments name. One campaign alone stands for
-// its cells.
+// readSets reads the sets of the arguments. A single campaign has one set for each cell.
 func readSets(args []string) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
@@ -197,7 +195,7 @@ func cellsOf(c *result.RecordedCampaign) (sets []analysis.Set) {
 	return sets
 }
 
-// readSet reads the runs that one argument names.
+// readSet reads the runs of one argument.
 func readSet(arg string) (analysis.Set, error) {
 	set := analysis.Set{Label: arg}
 	for _, part := range partsOf(arg) {
@@ -219,9 +217,8 @@ func readSet(arg string) (analysis.Set, error) {
 	return set, nil
 }
 
-// expand finds the folders that a pattern fits, and the runs that a folder holds;
-// what is neither is itself. What
-// fits and is neither a run nor a campaign is passed over.
+// expand returns the folders that match a pattern, or the runs in a folder; any other part is
+// returned unchanged. It ignores matches that are neither a run nor a campaign.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
 		return nil, errors.New("a set has an empty name in it: look for a comma too many")
@@ -252,7 +249,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readMember reads one folder of a set, under the name of its runs.
+// readMember reads one folder of a set. Its label is the name of its runs.
 func readMember(path string) (analysis.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
@@ -274,8 +271,8 @@ func readMember(path string) (analysis.Set, error) {
 	return analysis.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
 }
 
-// readCell finds the cell of a campaign by its name or its values; the only one
-// need not be named.
+// readCell returns the cell of a campaign by its name or values. If there is only one, wanted may
+// be "".
 func readCell(c *result.RecordedCampaign, wanted string) (analysis.Set, error) {
 	cells := c.Campaign.Cells
 	if wanted == "" && len(cells) == 1 {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// recorded is a working folder with five runs of a baseline, five of one that is
-// slower, three of another, and a campaign.
+// recorded makes a working folder with five runs of a baseline, five slower ones, three of another,
+// and a campaign.
 func recorded(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -64,7 +64,7 @@ func TestCompareUndecided(t *testing.T) {
 	}
 }
 
-// What cannot be compared is refused, and the message says what would be right.
+// Sets that cannot be compared are refused with a remedy.
 func TestBadComparisons(t *testing.T) {
 	recorded(t)
 	for _, c := range []struct{ args, want string }{
@@ -127,7 +127,7 @@ func TestHistoryCommand(t *testing.T) {
 	}
 }
 
-// A campaign is reported as one, and among others by its runs.
+// A single campaign is reported as a campaign, and with other arguments by its runs.
 func TestReportCampaign(t *testing.T) {
 	recorded(t)
 	if got := invoke(t, "report", "runs/sweep-acks"); got.code != exitValid || !strings.Contains(got.stdout, "1 is best by e2e response time p99") {
@@ -141,8 +141,7 @@ func TestReportCampaign(t *testing.T) {
 	}
 }
 
-// A run's histograms agree with its figures, and go into one log that is not its
-// own.
+// A run's histograms agree with its figures, and a merged log must be another file.
 func TestReportHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runValid(t, write(t, tiny), "runs")
@@ -161,7 +160,8 @@ func TestReportHistograms(t *testing.T) {
 	}
 }
 
-// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a difference.
+// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a
+// difference.
 func TestPresetsRepeatEnough(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})

@@ -2,7 +2,7 @@
 
 package main
 
-// librdkafkaDriver is not in a binary of Go alone.
+// librdkafkaDriver is missing in a binary without cgo.
 func librdkafkaDriver() knownDriver {
 	return knownDriver{
 		Name: "librdkafka",

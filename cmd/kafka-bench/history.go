@@ -19,12 +19,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// historyFlags are what the command line of history says.
 type historyFlags struct {
 	formatFlags
 	figures []string
 	config  string
-	least   string // change that is looked for
+	least   string // smallest change to show
 	out     string
 }
 
@@ -65,7 +64,7 @@ and are too small to matter. Invalid runs are left out.`,
 	return c
 }
 
-// parseMinChange reads a share of 0 % or more.
+// parseMinChange reads a percentage of at least 0 %.
 func parseMinChange(text string) (float64, error) {
 	if number, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v >= 0 && !math.IsInf(v, 0) {
@@ -107,9 +106,8 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	return compared.HistoryOf(history).Write(stdout, how)
 }
 
-// runsOf are the runs that an argument names: a run's folder, a folder that
-// holds runs, or a name of runs in the output folder. Only their summaries are
-// read: a history is of many.
+// runsOf returns the runs of an argument: a run's folder, a folder of runs, or a name of runs in
+// the output folder. It reads only summaries, because a history may have many runs.
 func runsOf(arg, out string) ([]*result.Recorded, error) {
 	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
 		return []*result.Recorded{run}, err
@@ -139,8 +137,8 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// summaries are the runs of a name, or all where it is empty. One that cannot be
-// read has no place in time.
+// summaries returns the runs with a name, or all if it is "". It leaves out runs that cannot be
+// read, because their time is unknown.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

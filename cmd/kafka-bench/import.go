@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// importFlags are what the command line of import says.
 type importFlags struct {
 	format string
 	name   string

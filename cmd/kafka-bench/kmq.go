@@ -26,7 +26,7 @@ has in flight. docs/KMQ.md says what a queue is.`,
 	return c
 }
 
-// queueFlags say which queue, and on which cluster.
+// queueFlags select a queue and its cluster.
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
@@ -49,7 +49,7 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
 }
 
-// config is that of the queue, once its cluster is known to be there.
+// config returns the configuration of the queue, after it has reached the cluster.
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:
@@ -83,7 +83,7 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	}, nil
 }
 
-// bootstrap are the addresses that are named, or those of a local cluster.
+// bootstrap returns the given addresses, or those of a local cluster.
 func (f queueFlags) bootstrap(ctx context.Context) ([]string, error) {
 	if len(f.brokers) > 0 {
 		return f.brokers, nil

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// orders makes a topic of two partitions with four records in each, an hour old.
+// orders creates a topic with two partitions of four records each, an hour old.
 func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -83,7 +83,7 @@ func settleMost(t *testing.T, q *kmq.Queue) {
 	}
 }
 
-// TestInspectQueue looks into a queue as a person does, and as a program.
+// TestInspectQueue: inspect shows a queue as a table and as JSON.
 func TestInspectQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -99,7 +99,7 @@ all 1 0 0 1 h
 
 dead letters in orders-dead: 1
 `
-		time.Sleep(time.Second) // the commits come every 20 ms
+		time.Sleep(time.Second) // commits come every 20 ms
 		got := l.invoke(t, args...)
 		if got.code != exitValid || withoutSeconds(got.stdout) != want {
 			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
@@ -116,8 +116,7 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds takes the seconds from an age of an hour and some seconds, and the spaces
-// that make room for them.
+// withoutSeconds removes the seconds from ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -130,7 +129,7 @@ func withoutSeconds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestInspectWhatNobodyKnows shows it as such.
+// TestInspectWhatNobodyKnows: unknown values are null.
 func TestInspectWhatNobodyKnows(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -148,8 +147,8 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// TestInspectADrainedQueue: nothing tells of which engine it is, and so what is in flight; of
-// the engine that is named, nothing is.
+// TestInspectADrainedQueue: without --engine the engine and its in-flight records are unknown; with
+// it, none are in flight.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -185,7 +184,7 @@ all – 0 0 –
 	})
 }
 
-// TestKmqRefused: what is wrong, what would be right, and which exit code.
+// TestKmqRefused: each refusal has its reason, a remedy and its exit code.
 func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// inspectTimeout bounds a look into a queue.
 const inspectTimeout = 2 * time.Minute
 
 func kmqInspect(in surroundings) *cobra.Command {
@@ -73,7 +72,7 @@ in its consumers' memory alone is shown as –, and so is a sum with such a part
 	return c
 }
 
-// anInspection is what a program is told of a queue. What nobody can tell is null.
+// anInspection is the JSON form of a queue's state. Unknown values are null.
 type anInspection struct {
 	Group       string                 `json:"group"`
 	Topic       string                 `json:"topic"`
@@ -128,7 +127,7 @@ func partitionOf(p kmq.PartitionInspection, now time.Time) anInspectedPartition 
 	return out
 }
 
-// told is a number that is known.
+// told returns nil for an unknown number, which is negative.
 func told(n int64) *int64 {
 	if n < 0 {
 		return nil
@@ -136,7 +135,7 @@ func told(n int64) *int64 {
 	return &n
 }
 
-// total is all partitions as one: a number that is not known of one is not known of all.
+// total adds up all partitions. A number that is unknown for one is unknown for all.
 func total(i kmq.Inspection) kmq.PartitionInspection {
 	var all kmq.PartitionInspection
 	add := func(to *int64, n int64) {
@@ -163,7 +162,7 @@ func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.
 		engine = "not known (nothing tells; --engine says which)"
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
-	// The first column is empty, so that all others go to the right.
+	// The first column is empty, so that all others are right-aligned.
 	table := layout.Table{Gap: 2,
 		Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries",
 			"oldest unacked"}}}
@@ -191,7 +190,7 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// ageOf is how old something is, to the second.
+// ageOf returns an age to the second.
 func ageOf(at, now time.Time) string {
 	if at.IsZero() {
 		return none

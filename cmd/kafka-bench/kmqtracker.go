@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
-// trackerGrace is how long a tracker that is told to end may take to.
+// trackerGrace bounds the orderly end of a tracker.
 const trackerGrace = 30 * time.Second
 
 func kmqTracker(in surroundings) *cobra.Command {
@@ -117,7 +117,7 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 	return errors.Join(err, <-ended)
 }
 
-// untilEnd waits until ctx ends, or the tracker does, and returns why the latter did.
+// untilEnd waits until ctx or the tracker ends, and returns why the tracker ended.
 func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
 		return byFlag(err)
@@ -125,7 +125,7 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	return nil
 }
 
-// flagOf are the flags by the fields of a configuration that they set.
+// flagOf maps fields of a configuration to their flags.
 var flagOf = map[string]string{
 	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",
@@ -133,7 +133,7 @@ var flagOf = map[string]string{
 
 var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
 
-// flagged is an error of a configuration, as who gave flags reads it.
+// flagged is an error of a configuration that names flags instead of fields.
 type flagged struct{ error }
 
 func (e flagged) Error() string {
@@ -142,7 +142,7 @@ func (e flagged) Error() string {
 }
 func (e flagged) Unwrap() error { return e.error }
 
-// byFlag names what is wrong with a configuration by its flag.
+// byFlag makes an error of a configuration name its flags.
 func byFlag(err error) error {
 	if errors.Is(err, kmq.ErrConfig) {
 		return flagged{err}
@@ -150,8 +150,8 @@ func byFlag(err error) error {
 	return err
 }
 
-// listenLoopback opens the address of a metrics page; nil if there is none. The page asks
-// nobody who they are, so no other machine may see it.
+// listenLoopback opens the address of a metrics page; nil if address is "". The page has no
+// authentication, so other machines must not reach it.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
-// peersFlags are what the command line of peers says.
 type peersFlags struct {
 	engineFlags
 	scenarioFlags
@@ -52,7 +51,7 @@ Exit codes are those of run. A peers campaign that was interrupted is begun anew
 	return c
 }
 
-// scenario reads the one scenario, and finds out whether the peers can run it.
+// scenario reads the scenario and checks that the peers can run it.
 func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 	suite, err := f.suite(arg, f.engineFlags)
 	var repeatErr error
@@ -101,17 +100,17 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	return p.conclude()
 }
 
-// peersCampaign is the rounds of one campaign, its journal and what is said of them.
+// peersCampaign makes the rounds of one campaign and prints them.
 type peersCampaign struct {
 	rounds   peers.Rounds
 	journal  *campaign.Journal
 	flags    peersFlags
 	stdout   io.Writer
 	progress func(string)
-	engine   campaign.Engine // once it carries out
+	engine   campaign.Engine // set by carryOut
 }
 
-// carryOut sets up what the rounds need, and makes them.
+// carryOut prepares the rounds and makes them.
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	p.engine = e
 	starting, cancel := e.Bench.Starting(ctx)
@@ -146,7 +145,7 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	return p.journal.Finish()
 }
 
-// tools finds Kafka's on this machine.
+// tools finds Kafka's tools on this machine.
 func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Tools, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -178,7 +177,7 @@ func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
 }
 
-// make makes the next run of one of the three and tells of it.
+// make makes the next run of a tool and prints its result.
 func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
 	place := p.journal.Add(slices.Index(peers.Names[:], name))
 	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
@@ -193,8 +192,7 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	return &outcome.Run, nil
 }
 
-// toolMaker makes a run with one of Kafka's tools, which an interrupt ends: what
-// it has measured by then it does not tell.
+// toolMaker makes a run with one of Kafka's tools. An interrupt ends the tool without a result.
 type toolMaker struct {
 	bench bench.Config
 	run   func(context.Context) (*peers.Made, error)
@@ -212,7 +210,7 @@ func (m toolMaker) Make(ctx context.Context, _ scenario.Scenario, began func(dir
 	return &bench.Outcome{Dir: made.Dir, Run: made.Run}, nil
 }
 
-// conclude shows the table and turns the verdicts into the command's error.
+// conclude prints the table and returns the command's error.
 func (p *peersCampaign) conclude() error {
 	fmt.Fprintf(p.stdout, "\nCampaign: %s\n\n", p.journal.Dir())
 	if err := printPeers(p.stdout, &p.rounds); err != nil {

@@ -18,13 +18,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// reportFlags are what the command line of report says.
 type reportFlags struct {
 	formatFlags
 	by      string
 	summary bool
 	series  bool   // everything in one document
-	merge   string // the file that a merged histogram log goes to
+	merge   string // file of the merged histogram log
 }
 
 func reportCommand() *cobra.Command {
@@ -75,7 +74,7 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 	return c
 }
 
-// formatFlags say how a report is written.
+// formatFlags select the form of a report.
 type formatFlags struct {
 	format string
 	table  string
@@ -85,7 +84,7 @@ func (f *formatFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv, json or html")
 }
 
-// options are those of a report that is written to w.
+// options returns the options of a report to w.
 func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	format, err := report.ParseFormat(f.format)
 	if err != nil {
@@ -100,8 +99,8 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// columnsOf is the width of the terminal that w is, or else what the variable COLUMNS
-// says: a page that is piped into a pager. It is 0 where nobody knows.
+// columnsOf returns the width of the terminal w, or else of the variable COLUMNS, for output to a
+// pager; 0 if unknown.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -153,8 +152,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	return report.Runs(stdout, runs, options)
 }
 
-// readReported reads the folders of runs. One that is a campaign's stands for its
-// runs; alone it is reported as the campaign that it is.
+// readReported reads the folders of runs. A campaign's folder stands for its runs; if it is the
+// only one, the campaign is returned too.
 func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
 	for _, dir := range dirs {
 		c, err := result.ReadCampaign(dir)
@@ -181,7 +180,6 @@ func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*res
 	return campaign, runs, nil
 }
 
-// readable are the runs of a campaign that can be read.
 func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	for _, r := range planned {
 		if r != nil {
@@ -191,8 +189,8 @@ func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	return runs
 }
 
-// reportHistograms sums up the histogram logs of runs, and merges them into a file
-// if one is named.
+// reportHistograms summarises the histogram logs of runs, and merges them into a file unless merge
+// is "".
 func reportHistograms(runs []*result.Recorded, merge string, options report.Options, stdout io.Writer) error {
 	histograms, err := report.ReadHistograms(runs)
 	if err != nil {
@@ -206,7 +204,7 @@ func reportHistograms(runs []*result.Recorded, merge string, options report.Opti
 	return histograms.Write(stdout, options)
 }
 
-// writeMerged writes the file, and never over a log that it was made from.
+// writeMerged writes the merged log. It refuses to overwrite a log that it reads.
 func writeMerged(histograms *report.Histograms, runs []*result.Recorded, path string) error {
 	for _, r := range runs {
 		if there, err := os.Stat(filepath.Join(r.Dir, result.HistogramsFile)); err == nil {

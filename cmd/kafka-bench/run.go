@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
-// runFlags are what the command line of run says.
 type runFlags struct {
 	engineFlags
 	scenarioFlags
@@ -25,19 +24,19 @@ type runFlags struct {
 	repeat optionalInt
 	order  string // "": as the scenario says
 	dryRun bool
-	resume string // the folder of a campaign
-	page   string // the file that a page goes to; "" is none
+	resume string // folder of a campaign
+	page   string // file of the page; "" is none
 	// progress is how much of each interval is printed.
 	progress string
 }
 
-// The kinds of progress.
+// Values of --progress.
 const (
-	shortProgress = "short" // a view on a terminal, and else a line for each interval
+	shortProgress = "short" // a live view on a terminal, or one line for each interval
 	fullProgress  = "full"  // a line for each metric of each interval
 )
 
-// maxRepeat bounds --repeat as the key of a scenario is bounded.
+// maxRepeat is the bound of the scenario's key too.
 const maxRepeat = 1000
 
 const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
@@ -86,7 +85,7 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
   kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
 
-// runHint is what run needs, in five lines.
+// runHint explains the arguments of run in five lines.
 const runHint = `a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in
   kafka-bench run quick                                  a first run, in a few seconds
   kafka-bench run baseline --brokers HOST:9092 --cluster-id ID     on a cluster of yours
@@ -133,8 +132,7 @@ func runCommand(in surroundings) *cobra.Command {
 	return c
 }
 
-// runScenarios plans the runs of the scenarios and makes them, or says what it
-// would do.
+// runScenarios plans the runs of the scenarios and makes them, or prints the plan of a dry run.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	served, servedErr := flags.pagesFlags.options(args...)
@@ -177,7 +175,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout)
 }
 
-// plan reads the scenarios and plans their runs. All faults are told at once.
+// plan reads the scenarios and plans their runs, or returns all mistakes at once.
 func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	var suites []scenario.Suite
 	var faults []error
@@ -217,7 +215,6 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	return plan, f.keepable(each...)
 }
 
-// checkProgress says whether there is no such progress.
 func (f runFlags) checkProgress() (faults []error) {
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
@@ -225,10 +222,10 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
-// endedEarly reports whether an agent ended a run before its end: then no person did.
+// endedEarly reports whether an agent ended a run early, so that the user did not interrupt it.
 func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
 
-// runSingle makes a run that is no campaign.
+// runSingle makes a run without a campaign.
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)

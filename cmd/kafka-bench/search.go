@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// searchFlags are what the command line of search says.
 type searchFlags struct {
 	engineFlags
 	scenarioFlags
@@ -100,7 +99,7 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
 }
 
-// config turns the flags into what is to be searched, with all faults at once.
+// config returns what to search, or all mistakes of the flags at once.
 func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	cfg = campaign.SearchConfig{
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
@@ -116,7 +115,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
-		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there are more probes than one
+		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there is more than one probe
 			faults = append(faults, err)
 		}
 	}
@@ -145,7 +144,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	return cfg, cfg.Check()
 }
 
-// curveRate is the rate whose curve is wanted; 0 is none.
+// curveRate returns the rate of --curve-of; 0 without it.
 func (f searchFlags) curveRate() (float64, error) {
 	if f.curveOf == "" {
 		return 0, nil
@@ -209,7 +208,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		err = errors.Join(err, closeErr)
 	}
 	if empty {
-		return err // nothing was tried
+		return err // no probe was made
 	}
 	fmt.Fprintln(stderr)
 	if reportErr := campaigns.WriteSearch(stdout, &found,
@@ -226,8 +225,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	return err
 }
 
-// searchView shows the probes of a search, one line for each, and on a terminal
-// the one that is being made.
+// searchView prints one line for each probe, and on a terminal the current one live.
 type searchView struct {
 	*view
 	out  io.Writer
@@ -258,11 +256,11 @@ func (v *searchView) end(p result.Probe) {
 	fmt.Fprintf(v.out, "    %s\n", campaigns.ProbeLine(p))
 }
 
-// close takes the live view away, if there is one.
+// close removes the live view, if there is one.
 func (v *searchView) close() {
 	if v.live == nil {
 		return
 	}
-	_ = v.live.Close() // what it was written to is told of by what is written next
+	_ = v.live.Close() // the next write reports a broken output
 	v.live = nil
 }

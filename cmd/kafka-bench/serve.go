@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// serveFlags are what the command line of serve says.
 type serveFlags struct {
 	in     surroundings
 	listen string
@@ -79,7 +78,6 @@ func serveRuns(ctx context.Context, dir string, flags serveFlags, stdout, stderr
 	return door.Serve(ctx, library.Handler())
 }
 
-// tellPage says where a page is.
 func tellPage(url, warning string, stdout, stderr io.Writer) {
 	if warning != "" {
 		progressTo(stderr)("warning: " + warning)
