@@ -103,7 +103,7 @@ func TestTracker(t *testing.T) {
 	}
 	first, rest, _ := strings.Cut(logged.String(), "\n")
 	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
-	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // its queue was opened later
+	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // it opens later
 }
 
 // scrape reads a metrics page and returns the sum of each name.

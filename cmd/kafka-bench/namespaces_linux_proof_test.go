@@ -150,7 +150,7 @@ func scenarioFile(t *testing.T, yaml string) string {
 func joinNamespaces(t *testing.T) {
 	remove := func() {
 		for i := range aheads {
-			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // at once: deleting a namespace deletes its link later
+			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // a namespace deletes it late
 			_ = exec.Command("ip", "netns", "delete", netspace(i)).Run()
 		}
 		_ = exec.Command("ip", "link", "delete", proofBridge).Run()
