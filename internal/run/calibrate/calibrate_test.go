@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// made returns a calibration with rates for some sizes.
 func made(rates map[int]float64) *Calibration {
 	c := &Calibration{
 		SchemaVersion: SchemaVersion, MadeAt: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), HostName: hostName(),

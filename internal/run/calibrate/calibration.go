@@ -124,7 +124,6 @@ func (c *Calibration) Quote(r *result.Run) (warning string, above bool) {
 		unit.PerSecond(r.Load.OfferedPerS), unit.PerSecond(highest), unit.Bytes(int64(bytes)), c.MadeAt.UTC().Format(time.DateOnly)), true
 }
 
-// isOf reports whether the calibration is of the run's machine.
 func (c *Calibration) isOf(h result.Host) bool {
 	return c.Host.OS == h.OS && c.Host.Arch == h.Arch && c.Host.CPUModel == h.CPUModel && c.Host.CPUs == h.CPUs
 }

@@ -126,8 +126,8 @@ type measurer struct {
 	probes  probe.Set
 	host    result.Host // as the runs describe it
 	others  float64     // the most of the processors that other processes used
-	// held is the index in shares of the last one that held, by pacer. Sizes differ in rate, and
-	// less in the part of it that holds on a schedule.
+	// held is the index in shares of the last one that held, by pacer. It differs little between
+	// record sizes.
 	held map[string]int
 }
 

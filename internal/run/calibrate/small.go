@@ -15,7 +15,6 @@ import (
 // sleeps are the requested times: those of a worker at a high and at a low rate.
 var sleeps = []time.Duration{50 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}
 
-// small measures the costs of single steps.
 func (m *measurer) small(ctx context.Context, c *Calibration) error {
 	m.tell("timers, clock, and the cost of a record")
 	for _, asked := range sleeps {
@@ -95,7 +94,6 @@ func recordingCost(length time.Duration) float64 {
 	})
 }
 
-// payloadCost returns the cost of making a body and of stamping a record.
 func payloadCost(bytes int, length time.Duration) (Cost, error) {
 	record := scenario.Defaults().Load.Record
 	began := time.Now()

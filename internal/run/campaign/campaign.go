@@ -54,7 +54,6 @@ func Run(ctx context.Context, j *Journal, cfg Config) error {
 	return j.Finish()
 }
 
-// status returns the status of a run in its campaign.
 func status(r *result.Run) string {
 	if r.Run.Interrupted || !r.Finished() {
 		return result.Interrupted

@@ -25,7 +25,6 @@ type maker struct {
 	made    []string // names of the scenarios of finished runs, in order
 }
 
-// Further ways in which a run of a maker ends.
 const (
 	killed      = "killed"       // the tool dies during the run
 	killedLater = "killed later" // after the run was saved, before the campaign was

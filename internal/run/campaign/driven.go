@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// driverAxis is the path of the axis of a matrix over drivers.
 const driverAxis = "driver"
 
 // LeaveOut removes the cells of a suite whose driver is not available. missing returns why a driver

@@ -51,7 +51,6 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	return n
 }
 
-// sameCluster reports whether both scenarios use the same local cluster.
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
 // disk returns the most bytes on disk at the end of one of the runs: kept topics, and deleted ones
@@ -61,7 +60,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 		bytes float64
 		ended time.Duration // since the first run began, without long drains
 	}
-	var deleted []held // deleted topics whose data still exists
+	var deleted []held
 	var kept, waiting, most float64
 	now := time.Duration(0)
 	for _, run := range runs {

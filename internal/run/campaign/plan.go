@@ -120,7 +120,6 @@ func judgedBy(name string) error {
 	return err
 }
 
-// cell returns c without its values if the plan has no axes.
 func (p Plan) cell(c scenario.Cell) scenario.Cell {
 	if len(p.Axes) == 0 {
 		c.Values = nil
@@ -128,7 +127,6 @@ func (p Plan) cell(c scenario.Cell) scenario.Cell {
 	return c
 }
 
-// nameOf returns the name of a campaign of the suites.
 func nameOf(suites []scenario.Suite) string {
 	if len(suites) == 0 {
 		return ""
@@ -140,7 +138,6 @@ func nameOf(suites []scenario.Suite) string {
 	return name
 }
 
-// inOrder orders repeats[i] runs of each cell i.
 func inOrder(repeats []int, order string, seed uint64) []PlannedRun {
 	if order == scenario.Blocked {
 		return blocks(repeats, seed)

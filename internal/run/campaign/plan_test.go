@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// suiteOf returns a suite whose cells differ only by their names.
 func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
 	s := scenario.Suite{Name: name, Repeat: repeat, Order: scenario.Interleaved}
 	for _, cell := range cells {
@@ -85,7 +84,6 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// drawSuites draws suites whose cells have unique names.
 func drawSuites(t *rapid.T) []scenario.Suite {
 	var suites []scenario.Suite
 	for i := range rapid.IntRange(1, 4).Draw(t, "suites") {

@@ -244,7 +244,6 @@ func (c SearchConfig) enough(perS float64) time.Duration {
 	return time.Duration(min(math.Ceil(needed/perS), longest.Seconds())) * time.Second
 }
 
-// longest bounds the window that enough returns.
 const longest = 365 * 24 * time.Hour
 
 // percentileOf returns the time and the percentile, from 0 to 100, of a figure such as

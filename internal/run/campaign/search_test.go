@@ -52,12 +52,10 @@ func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 	return all
 }
 
-// on is a source with one cluster for all runs.
 type on struct{ cluster.Cluster }
 
 func (o on) For(context.Context, scenario.Cluster) (cluster.Cluster, error) { return o.Cluster, nil }
 
-// engineOn returns an engine on a cluster in virtual time.
 func engineOn(t *testing.T, c cluster.Cluster) Engine {
 	t.Helper()
 	return Engine{Source: on{c}, Bench: bench.Config{Driver: franz.New(), Out: t.TempDir(), Probes: probe.Unknown()}}

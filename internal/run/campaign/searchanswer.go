@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// note stores the rates that the search has found.
 func (p *prober) note(f search.Finding) {
 	number := func(v float64) *float64 {
 		if v == 0 {
@@ -30,7 +29,6 @@ func (p *prober) note(f search.Finding) {
 	}
 }
 
-// answer returns the finding in one or two sentences.
 func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) string {
 	var b strings.Builder
 	switch {
@@ -76,7 +74,6 @@ func why(found *result.Search, perS float64) []string {
 	return nil
 }
 
-// curveAnswer returns the result of a curve in a sentence.
 func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	highest, failed, told := 0.0, false, false
 	for _, p := range lastOfEach(found.Probes) {
@@ -117,7 +114,6 @@ func lastOfEach(probes []result.Probe) []result.Probe {
 		func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
 }
 
-// caveats stores the limits of the answer.
 func (p *prober) caveats(f search.Finding) {
 	p.found.Caveats = nil
 	if p.caveat != "" {
@@ -147,7 +143,6 @@ func (p *prober) caveats(f search.Finding) {
 	}
 }
 
-// times returns a number of runs in words.
 func times(n int) string {
 	if n == 1 {
 		return "one run"

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// judge returns the probe of a run and its outcome for the search.
 func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, search.Outcome) {
 	reached := outcome.Reached(r)
 	probe := result.Probe{

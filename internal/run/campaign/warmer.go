@@ -138,7 +138,6 @@ func warmup(s scenario.Scenario) scenario.Scenario {
 	return w.Resolve()
 }
 
-// warmsUp returns how long it takes to warm up a cluster for all kinds of runs on it.
 func warmsUp(s scenario.Scenario, planned []scenario.Scenario) (all time.Duration) {
 	for _, k := range busiest(s, planned) {
 		if k.Cluster.Warmup > 0 {

@@ -38,7 +38,6 @@ func Refusal(kind string, kept bool) error {
 	}
 }
 
-// brokerFault is a fault of one broker.
 type brokerFault struct {
 	on     Stand
 	action string
@@ -47,7 +46,6 @@ type brokerFault struct {
 
 func (f brokerFault) Name() string { return fmt.Sprintf("%s broker %d", f.action, f.id) }
 
-// Available requires a broker with this ID that the run may break.
 func (f brokerFault) Available() error {
 	_, err := f.broker()
 	return err
@@ -124,7 +122,6 @@ func (s Stand) tell(step Step) {
 	}
 }
 
-// Undo starts or resumes the broker.
 func (f brokerFault) Undo() Fault {
 	f.action = scenario.Opposite(f.action)
 	return f
@@ -156,7 +153,6 @@ func (f leaderFault) Available() error {
 	return nil
 }
 
-// Aim finds the current leader of the partition.
 func (f leaderFault) Aim(ctx context.Context) (Fault, error) {
 	id, err := f.on.Topic.Leader(ctx, f.partition)
 	switch {
@@ -176,7 +172,7 @@ func (f leaderFault) Inject(ctx context.Context) (Step, error) {
 	return aimed.Inject(ctx)
 }
 
-// rollingRestart restarts the brokers one after the other, as an operator does.
+// rollingRestart restarts the brokers one after the other.
 type rollingRestart struct {
 	on     Stand
 	action string
@@ -184,7 +180,6 @@ type rollingRestart struct {
 
 func (f rollingRestart) Name() string { return f.action + " " + scenario.EveryBroker }
 
-// Available requires brokers that the run may break.
 func (f rollingRestart) Available() error {
 	if f.action != scenario.Restart {
 		return fmt.Errorf("every broker can only be restarted, one after the other; to %s one, name it", f.action)

@@ -113,7 +113,6 @@ func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Los
 		f.number, lost.Partitions, unit.Count(lost.Uncommitted)), lost, nil
 }
 
-// Undo starts or resumes the consumer.
 func (f consumerFault) Undo() Fault {
 	f.action = scenario.Opposite(f.action)
 	return f

@@ -38,12 +38,10 @@ type Step struct {
 	Data map[string]any
 }
 
-// ofBroker returns the data of an event about a broker's state.
 func ofBroker(id int32, state string) map[string]any {
 	return map[string]any{"broker": id, "state": state}
 }
 
-// States of brokers.
 const (
 	stopped = "stopped"
 	serving = "serving"
@@ -111,7 +109,6 @@ func New(f scenario.ScheduledFault, on Stand) Fault {
 	return unknown(f.String())
 }
 
-// unknown is a fault with an unknown target.
 type unknown string
 
 func (f unknown) Name() string                         { return string(f) }

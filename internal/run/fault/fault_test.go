@@ -32,7 +32,6 @@ func (g *group) Pause(int) (string, error) { return "it stands still", g.did("pa
 func (g *group) Resume(int) error          { return g.did("resume") }
 func (g *group) CanKill() error            { return g.cantKill }
 
-// foreign is a cluster that others run.
 type foreign struct{ cluster.Cluster }
 
 func (foreign) Info() cluster.Info { return cluster.Info{Kind: cluster.KindExisting} }

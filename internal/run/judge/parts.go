@@ -152,7 +152,6 @@ func (w *Window) join(o Window, first bool) {
 	}
 }
 
-// join adds the totals of another part.
 func (r *Reading) join(o Reading) {
 	r.AtNs = max(r.AtNs, o.AtNs)
 	r.Sending, r.Fetching = r.Sending.Add(o.Sending), r.Fetching.Add(o.Fetching)

@@ -88,7 +88,6 @@ func steady(from, to Look, level float64, target time.Duration) bool {
 	return true
 }
 
-// rate returns the deliveries per second between two looks.
 func rate(from, to Look) float64 {
 	return float64(to.Delivered-from.Delivered) / time.Duration(to.AtNs-from.AtNs).Seconds()
 }

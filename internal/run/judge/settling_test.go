@@ -11,7 +11,6 @@ import (
 // course returns the delivery rate and the mean service time at a time.
 type course func(at time.Duration) (perS float64, service time.Duration)
 
-// looksOf returns a look every 100 ms of a course.
 func looksOf(length time.Duration, c course) []Look {
 	const lookEvery = 100 * time.Millisecond
 	all := []Look{{}}

@@ -33,7 +33,7 @@ type brokerReadings struct {
 	before      *probe.BrokerCounts // start of the next period
 
 	handlerIdleMin, networkIdleMin *float64
-	underReplicated, heap          *int64 // peaks
+	underReplicated, heap          *int64
 }
 
 // scrapeTimeout bounds one reading, because a frozen broker never answers.
@@ -141,7 +141,6 @@ func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
 	b.before = &c
 }
 
-// higher returns the higher of two values; either may be nil.
 func higher(peak *int64, v *float64) *int64 {
 	if v == nil || peak != nil && *peak >= int64(*v) {
 		return peak
@@ -196,7 +195,6 @@ func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	return m
 }
 
-// requestUses returns the types of requests, the most frequent first.
 func requestUses(use probe.BrokerUse) []result.RequestUse {
 	var all []result.RequestUse
 	for _, kind := range slices.Sorted(maps.Keys(use.Requests)) {

@@ -44,7 +44,6 @@ func (b *teller) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		"kafka_server_replicamanager_value{name=\"UnderReplicatedPartitions\"} %v\n", b.started, b.count, b.mean, b.urp)
 }
 
-// watched returns a reader of brokers in a window that has begun.
 func watched(t *testing.T, brokers ...*teller) *Brokers {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "watched", time.Now())

@@ -23,7 +23,6 @@ type Planned struct {
 	Reads bool // held consumers begin to fetch
 }
 
-// data returns the data of the change's event.
 func (p Planned) data() map[string]any {
 	if p.Reads {
 		return map[string]any{"state": Fetching}

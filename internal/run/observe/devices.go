@@ -58,7 +58,6 @@ func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	return use
 }
 
-// disks returns the disks with activity, and those with the brokers' logs.
 func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	logs := make(map[string]bool)
 	if local, able := m.Cluster.(cluster.Local); able {

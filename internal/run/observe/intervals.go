@@ -189,7 +189,6 @@ func (s *Intervals) count(at int64) counters {
 	return c
 }
 
-// fill derives fields from the groups' standings and the producers' snapshot.
 func (c *counters) fill() {
 	c.reached, c.received = c.groups.Reached(), c.groups.Received()
 	c.sent, c.behind, c.gate = c.sending.Sent[0], c.sending.Behind, c.sending.Gate
@@ -392,7 +391,6 @@ func addQueue(iv *result.Interval, before, after counters) {
 	}
 }
 
-// addGroups adds the figures of each group if there are several.
 func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behind []snapshot.Backlog) {
 	var lag lagReading
 	if s.Lag != nil {
@@ -412,7 +410,6 @@ func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behin
 	}
 }
 
-// addLag adds the lag of the slowest group, as the brokers report it.
 func (s *Intervals) addLag(iv *result.Interval) {
 	if len(s.Groups) == 0 {
 		return

@@ -145,7 +145,6 @@ func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, wo
 	return usages, worst, died
 }
 
-// usage returns the usage of this process and others together.
 func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 	sum := remote.UsageOf(m.Probes)
 	for _, u := range others {
@@ -347,7 +346,6 @@ func difference(before, after *int64) *int64 {
 	return &d
 }
 
-// gone returns the local brokers that ran at the first reading and not at the second.
 func gone(a, b Reading) (ids []int32) {
 	for _, was := range a.brokers {
 		if !slices.ContainsFunc(b.brokers, func(is brokerUsage) bool { return is.pid == was.pid }) {

@@ -77,7 +77,6 @@ func (w *Replicas) Close() { w.reader.Close() }
 // Every returns the period of the readings.
 func (w *Replicas) Every() time.Duration { return w.every }
 
-// read asks the brokers and stores the answer.
 func (w *Replicas) read(ctx context.Context) ([]probe.PartitionReplicas, error) {
 	w.asking.Lock()
 	defer w.asking.Unlock()

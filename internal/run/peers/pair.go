@@ -73,7 +73,6 @@ func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float
 	return p.save(r, output)
 }
 
-// patience returns how long the producer's tool may take.
 func patience(s scenario.Scenario) time.Duration {
 	return 5*time.Duration(s.Phases.Warmup+s.Phases.Measure) + time.Minute
 }
@@ -105,7 +104,6 @@ func (p *Pair) Close(ctx context.Context) error {
 	return errors.Join(p.Admin.DeleteGroup(ctx, "kafka-bench-peers-"+p.Tag), p.Admin.DeleteTopic(ctx, p.topic))
 }
 
-// read imports the output of a tool, and adds what else is known of the run.
 func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, output []byte, ended time.Time) (*foreign.Result, error) {
 	r, err := foreign.Parse(OutputFile, output, foreign.Options{
 		Format: format, Name: s.Name + "-" + strings.TrimPrefix(tool, "kafka-"), Modified: ended, Tool: p.Tool,
@@ -127,7 +125,6 @@ func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, out
 	return r, nil
 }
 
-// save writes the run's folder, with the tool's output.
 func (p *Pair) save(r *foreign.Result, output []byte) (*Made, error) {
 	dir, err := r.Save(p.Out)
 	if err != nil {

@@ -50,7 +50,6 @@ func (r *Rounds) Make(ctx context.Context) error {
 	return nil
 }
 
-// pairTimeout bounds the removal of a pair's topic and group.
 const pairTimeout = 15 * time.Second
 
 func (r *Rounds) round(ctx context.Context, pair *Pair) (err error) {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// producerArgs returns the arguments of kafka-producer-perf-test.
 func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string {
 	throughput := "-1"
 	if !s.Load.Rate.IsMax() {
@@ -28,7 +27,6 @@ func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string
 	return args
 }
 
-// producerSettings returns the scenario's client settings with Kafka's names.
 func producerSettings(s scenario.Scenario) []result.Setting {
 	linger := (time.Duration(s.Load.Linger) + time.Millisecond - 1) / time.Millisecond
 	settings := []result.Setting{

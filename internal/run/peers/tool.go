@@ -61,7 +61,6 @@ func (t Tools) run(ctx context.Context, class string, args ...string) (output []
 	return output, nil
 }
 
-// head keeps the first bytes that are written to it.
 type head struct {
 	kept  []byte
 	limit int

@@ -11,7 +11,7 @@ type Assignment struct {
 	Part     int // number of this part of Parts, from 0
 	Parts    int
 	Scenario []byte // resolved, as YAML
-	Driver   string // by name
+	Driver   string
 
 	Brokers []string // host:port
 
@@ -20,7 +20,7 @@ type Assignment struct {
 
 	RunID      string
 	Topic      string
-	Partitions int      // of the topic
+	Partitions int
 	Groups     []string // groups that consume and commit
 	Consumed   bool     // the run has consumers
 	Shares     string   // topic for dividing the lag bound among processes; "" does not divide it

@@ -120,7 +120,6 @@ func newChild(s Start) *Child {
 
 func (c *Child) connect(out io.Reader, in io.WriteCloser) { c.client = rpc.NewClient(duplex{out, in}) }
 
-// duplex makes one connection of two pipes.
 type duplex struct {
 	io.Reader
 	io.WriteCloser
@@ -152,10 +151,8 @@ func (c *Child) fail(why error) {
 // PID returns the process ID.
 func (c *Child) PID() int { return c.worker.pid() }
 
-// stand pauses the process.
 func (c *Child) stand() error { return c.worker.stand() }
 
-// goOn resumes the process.
 func (c *Child) goOn() error { return c.worker.goOn() }
 
 // Err returns why the child ended before End or Kill; nil if it did not.

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// start starts children that end with the test.
 func start(t *testing.T, n int) Children {
 	t.Helper()
 	cs, err := StartChildren(n, func(int) Start { return Start{Command: childCommand} })

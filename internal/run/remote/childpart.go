@@ -33,7 +33,6 @@ func (c *Child) Open(_ context.Context, a Assignment) (o Opened, err error) {
 	return o, err
 }
 
-// expect sets the child's part before its first report.
 func (c *Child) expect(a Assignment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,7 +176,6 @@ func (c *Child) Spent() <-chan struct{} { return c.spent }
 // Spending returns how the volume ended. It is valid after Spent is closed.
 func (c *Child) Spending() snapshot.Spending { return c.spending }
 
-// follow receives the part's events until the process ends.
 func (c *Child) follow(s Start) {
 	defer close(c.followed)
 	done := c.done
@@ -247,7 +245,6 @@ func (c *Child) rest() {
 	}
 }
 
-// wake allows requests again.
 func (c *Child) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()

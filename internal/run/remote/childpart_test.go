@@ -94,7 +94,6 @@ func TestMisfitIsEnded(t *testing.T) {
 	})
 }
 
-// running reports whether a child can be asked: it is neither ended nor paused.
 func running(c *Child) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

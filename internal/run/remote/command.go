@@ -5,7 +5,6 @@ import (
 	"runtime"
 )
 
-// command is a worker that is a process.
 type command struct{ cmd *exec.Cmd }
 
 func (c command) pid() int    { return c.cmd.Process.Pid }

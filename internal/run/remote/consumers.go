@@ -21,7 +21,7 @@ import (
 type ConsumersConfig struct {
 	// Group is the whole group. Each process has its own Driver, Axis and callbacks.
 	Group     receive.Config
-	Driver    string // by name
+	Driver    string
 	Axis      *load.Axis
 	Processes int // at most one for each member
 	// Start starts the process of a place, at the beginning and whenever a member starts whose
@@ -86,7 +86,6 @@ func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 	return cs, nil
 }
 
-// place returns the place of a member.
 func (cs *Consumers) place(number int) (*place, error) {
 	if bound := max(cs.cfg.Group.Members, cs.cfg.Group.Numbers); number < 0 || number >= bound {
 		return nil, fmt.Errorf("consumer %d: the numbers are 0 to %d", number, bound-1)
@@ -247,7 +246,6 @@ func (cs *Consumers) beginning() []snapshot.Reached {
 	return all
 }
 
-// from returns the offset at which a partition starts.
 func (cs *Consumers) from(partition int) int64 {
 	if from := cs.cfg.Group.From; from != nil {
 		return from[partition]

@@ -21,7 +21,6 @@ import (
 
 func outside(place int) (*Child, error) { return StartChild(place, childCommand) }
 
-// readSome waits for a delivery of a partition.
 func readSome(cs *Consumers, partition int) {
 	for cs.Standing(Want{}).Reached[partition].Delivered == 0 {
 		time.Sleep(time.Millisecond)

@@ -41,7 +41,6 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 	return cs
 }
 
-// got is the result of a receiving side after it has stopped.
 type got struct {
 	reached  []snapshot.Reached
 	agree    bool // positions are equal with and without books
@@ -51,7 +50,6 @@ type got struct {
 	workers  int
 }
 
-// readToEnd waits until a group has read every partition to its end.
 func readToEnd(t *testing.T, g *Consumers) {
 	t.Helper()
 	behind := func(r snapshot.Reached) bool { return r.Position < tapeRecords }
@@ -60,7 +58,6 @@ func readToEnd(t *testing.T, g *Consumers) {
 	}
 }
 
-// sent returns the books of a producer that sent the records of the tape.
 func sent(partitions int) []*ledger.Sender {
 	s := ledger.NewSender(0, partitions)
 	for p := range int32(partitions) {
@@ -72,7 +69,6 @@ func sent(partitions int) []*ledger.Sender {
 	return []*ledger.Sender{s}
 }
 
-// learn stops a group and returns its result.
 func learn(g *Consumers, collector *latency.Collector) (all got) {
 	g.Stop(context.Background())
 	collector.Collect()

@@ -55,7 +55,6 @@ type GroupSettings struct {
 	Elsewhere   []receive.Handed
 }
 
-// assignment returns the assignment for a configuration.
 func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{

@@ -57,7 +57,7 @@ type Here struct {
 	seq    atomic.Uint64
 
 	mu      sync.Mutex
-	part    int   // its number
+	part    int
 	begun   bool  // Open was called
 	load    *Load // nil until it is open
 	started bool
@@ -284,7 +284,6 @@ func UsageOf(probes probe.Set) snapshot.Usage {
 	return u
 }
 
-// pausesSince returns the pauses since the last call.
 func (h *Here) pausesSince() snapshot.Pauses {
 	h.mu.Lock()
 	defer h.mu.Unlock()

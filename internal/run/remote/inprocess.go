@@ -7,7 +7,6 @@ import (
 	"os"
 )
 
-// local is a worker in this process.
 type local struct {
 	cancel context.CancelFunc
 	cut    func(error) // breaks its pipes
@@ -23,7 +22,6 @@ func (s *local) goOn() error  { return errors.ErrUnsupported }
 func (s *local) wait() error  { return <-s.ended }
 func (s *local) kill()        { s.cancel(); s.cut(errKilled) }
 
-// serveHere runs a child in this process.
 func (c *Child) serveHere(s Start) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	requests, ask := io.Pipe()

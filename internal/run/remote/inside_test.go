@@ -45,7 +45,6 @@ func inside(number int) (*Child, error) {
 	return c, nil
 }
 
-// insider is the worker of such a child.
 type insider struct {
 	number  int
 	in, out *line
@@ -116,7 +115,6 @@ func (l *line) Close() error {
 	return nil
 }
 
-// insiders starts children inside the test that end with it.
 func insiders(t *testing.T, n int) (cs Children) {
 	t.Helper()
 	for number := range n {

@@ -40,7 +40,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// served returns the services of a child of the tests.
 func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	c := &clock{axis: axis()}
 	return map[string]any{
@@ -71,7 +70,6 @@ func makeOrphan() {
 	fmt.Println(c.PID())
 }
 
-// childCommand starts this binary as a child.
 var childCommand = []string{os.Args[0], childWord}
 
 // clock holds the axis of a child and returns its time.

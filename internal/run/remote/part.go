@@ -72,7 +72,6 @@ type Command struct {
 // Verb selects a command.
 type Verb int
 
-// Commands.
 const (
 	End      Verb = iota // end the measured window earlier
 	Restrict             // send only to some partitions; before Start
@@ -103,7 +102,6 @@ const (
 	closeTimeout = 30 * time.Second
 )
 
-// limit returns the time limit of a command.
 func (c Command) limit() time.Duration {
 	switch c.Do {
 	case Join:

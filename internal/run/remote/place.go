@@ -63,7 +63,6 @@ func (p *place) retire(end func(*Child)) {
 	end(process)
 }
 
-// stop ends members and process at the end of the run.
 func (p *place) stop(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,7 +86,6 @@ func (p *place) present(number int) error {
 	}
 }
 
-// alone reports whether the process has one member.
 func (p *place) alone() bool { return len(p.here) == 1 }
 
 // Start opens a member with a free number in its place. If the place has no process, it starts one.

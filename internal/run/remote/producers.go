@@ -31,7 +31,6 @@ type Producers struct {
 	final    *snapshot.Snapshot // after Close
 }
 
-// offering is a part with producers.
 type offering interface {
 	Part
 	Done() <-chan struct{}
@@ -201,7 +200,6 @@ func (ps *Producers) Settings() []driver.Setting { return ps.opened.Settings }
 // parts are the parts of one run with the same task.
 type parts []Part
 
-// each calls do for each part in parallel and waits for all.
 func (ps parts) each(do func(i int, p Part)) {
 	if len(ps) == 1 {
 		do(0, ps[0])
@@ -214,7 +212,6 @@ func (ps parts) each(do func(i int, p Part)) {
 	doing.Wait()
 }
 
-// snapshots returns the snapshot of each part.
 func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 	all := make([]snapshot.Snapshot, len(ps))
 	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error ends the part, and err returns it

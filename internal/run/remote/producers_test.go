@@ -16,7 +16,6 @@ import (
 
 const partitions = 3
 
-// open opens producers in child processes.
 func open(t *testing.T, children Children, axis *load.Axis, version int, runID string) *Producers {
 	t.Helper()
 	parts := Split(workers, 0, len(children))
@@ -31,7 +30,6 @@ func open(t *testing.T, children Children, axis *load.Axis, version int, runID s
 	return ps
 }
 
-// offered is the result of a sending side.
 type offered struct {
 	warmup, measured snapshot.Sent
 	ackedIn          []int64
@@ -42,7 +40,6 @@ type offered struct {
 	end              int64
 }
 
-// offer runs the load and collects its histograms.
 func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (o offered) {
 	t.Helper()
 	var collector latency.Collector

@@ -87,7 +87,6 @@ func (s *Service) Start(zero load.Zero, _ *None) error {
 	return nil
 }
 
-// awaitEnd reports that the volume was offered, and that all producers are done.
 func (s *Service) awaitEnd() {
 	done, spent := s.here.Done(), s.here.Spent()
 	select {
@@ -117,7 +116,6 @@ func (s *Service) Snapshot(w Want, reply *snapshot.Snapshot) (err error) {
 	return err
 }
 
-// times returns the values recorded since the last call.
 func (s *Service) times() latency.Encoded {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()

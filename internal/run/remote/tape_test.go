@@ -87,7 +87,6 @@ func (*tapeConsumer) Settings() []driver.Setting {
 }
 func (*tapeConsumer) Close() {}
 
-// openTape opens a child's part of a group on the tape.
 func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	axis.Adopt(a.Zero)
 	cfg := a.Group.Config()
@@ -96,7 +95,6 @@ func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	return openGroup(cfg)
 }
 
-// openGroup opens a group on the tape in this process.
 func openGroup(cfg receive.Config) (Load, error) {
 	g, err := receive.Start(cfg)
 	if err != nil {
@@ -110,7 +108,6 @@ func openGroup(cfg receive.Config) (Load, error) {
 	return l, nil
 }
 
-// reading returns the configuration of the tests' consumers, for any process.
 func reading(axis *load.Axis) receive.Config {
 	return receive.Config{
 		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,

@@ -11,7 +11,6 @@ import (
 // deliveries of the first process to all others right before the fault. This affects only times and
 // the duplicates of an interval; the books do not need it (ledger.Merge).
 
-// held returns the partitions of the process's members.
 func (p *place) held() (partitions []int32) {
 	a, _ := p.process.Do(Command{Do: Hold}) // an error ends the process
 	return a.Partitions

@@ -29,7 +29,6 @@ const (
 // reserve is how many probes are kept for the end: the confirmation, and a lower one if it fails.
 const reserve = 2
 
-// edge is a rate that failed.
 type edge struct {
 	perS  float64
 	times int // how often it was tried
@@ -158,7 +157,6 @@ func (s *Search) narrow() (Step, bool) {
 	return Step{phase, round(perS)}, perS > 0
 }
 
-// belowRefuted returns the next rate after a failed confirmation.
 func (s *Search) belowRefuted() float64 {
 	steps := belowRefuted * math.Exp2(float64(s.refuted-1))
 	return s.failedPerS() / math.Pow(1+stepBelow*s.o.Resolution, steps)
