@@ -45,7 +45,6 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page, r.watch)), reportErr)
 }
 
-// checkCluster compares the cluster of the first pending run with the campaign's.
 func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin,
 	e campaign.Engine) error {
 	pending := plan.At(journal.Pending())
@@ -133,7 +132,6 @@ func shellWord(word string) string {
 // plannedFlags define a campaign. With --resume they come from the campaign.
 var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
 
-// checkResume refuses arguments and flags that define a campaign.
 func checkResume(c *cobra.Command, args []string) error {
 	var said []string
 	for _, name := range plannedFlags {
@@ -148,7 +146,6 @@ func checkResume(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// resumeCampaign resumes an interrupted or killed campaign.
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
 	flags.out = filepath.Dir(dir) // runs are in the same folder as their campaign

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlyCampaign returns the only campaign in a folder, with its runs.
 func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	t.Helper()
 	listed, err := result.ListCampaigns(out)
@@ -72,7 +71,6 @@ func wantSaid(t *testing.T, said string, texts ...string) {
 	}
 }
 
-// sweep is a scenario with a matrix of two cells, each run twice.
 const sweep = `
 name: sweep
 question: Does the order matter?
@@ -298,7 +296,6 @@ func TestResumeOfAnotherMethod(t *testing.T) {
 	})
 }
 
-// edit replaces a text in the first run's summary.
 func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 	t.Helper()
 	path := filepath.Join(c.Runs[0].Dir, result.SummaryFile)

@@ -54,7 +54,6 @@ func TestComingFrom(t *testing.T) {
 
 var inCode = regexp.MustCompile("`([^`]+)`")
 
-// codes returns the code parts of a text.
 func codes(text string) (all []string) {
 	for _, match := range inCode.FindAllStringSubmatch(text, -1) {
 		all = append(all, match[1])
@@ -181,12 +180,10 @@ func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	return found
 }
 
-// settable reports whether some scenario can have a setting.
 func settable(setting string) bool {
 	return slices.ContainsFunc(bases, func(base string) bool { return trySetting(base, setting) == nil })
 }
 
-// isCommand reports whether a command line exists: command, flags and presets.
 func (v vocabulary) isCommand(code string) bool {
 	args := shellWords(strings.Fields(strings.TrimPrefix(code, "kafka-bench ")))
 	c, rest, err := v.commands[0].Find(args)

@@ -195,7 +195,6 @@ func cellsOf(c *result.RecordedCampaign) (sets []analysis.Set) {
 	return sets
 }
 
-// readSet reads the runs of one argument.
 func readSet(arg string) (analysis.Set, error) {
 	set := analysis.Set{Label: arg}
 	for _, part := range partsOf(arg) {

@@ -98,7 +98,6 @@ func listDrivers(w io.Writer, all []aDriver) error {
 	return nil
 }
 
-// driverNames returns the names that a scenario may use.
 func driverNames() (names []string) {
 	for _, known := range knownDrivers() {
 		names = append(names, known.Name)

@@ -65,7 +65,6 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 	return between(n.Least, n.Most) + beyond + ": about " + roughly(p.Takes(turns))
 }
 
-// printCells prints the configurations with the needs of one run of each.
 func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {
 	// The first column is empty, so that the numbers are right-aligned.
 	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true},
@@ -157,7 +156,6 @@ func offered(n campaign.Needs, amount string) string {
 	return amount + beyond(n)
 }
 
-// beyond returns what is added to the known amount.
 func beyond(n campaign.Needs) (text string) {
 	switch {
 	case n.Warmups == n.Runs && n.Runs == 1:
@@ -198,7 +196,6 @@ func disk(n campaign.Needs, flags engineFlags) string {
 	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
 }
 
-// statusTimeout bounds the check whether a cluster is up.
 const statusTimeout = 10 * time.Second
 
 // clusterOf returns the cluster of the runs, and whether it would be started. A named cluster that
@@ -232,7 +229,6 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 		"; the embedded broker where Java or Maven is missing", nil
 }
 
-// usable returns the error of a run on the named cluster.
 func usable(ctx context.Context, name string) error {
 	home, err := cluster.UserHome()
 	if err != nil {

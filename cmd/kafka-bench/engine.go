@@ -234,7 +234,6 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	})
 }
 
-// checkOut checks that results can be written, before anything is started.
 func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 
 // interruptible returns a context and a channel. The first interrupt closes the channel, which ends

@@ -23,7 +23,6 @@ func commands(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// examples returns the arguments of each line of a command's examples.
 func examples(t *testing.T, c *cobra.Command) (all [][]string) {
 	t.Helper()
 	for line := range strings.Lines(c.Example) {
@@ -105,7 +104,6 @@ func prepareExample(t *testing.T, args []string) {
 	}
 }
 
-// checkExample parses an example without running it.
 func checkExample(t *testing.T, args []string) {
 	t.Helper()
 	c, rest, err := rootCommand(surroundings{}).Find(args)

@@ -114,7 +114,6 @@ func TestMergedLogComesBack(t *testing.T) {
 	}
 }
 
-// runValid makes a valid run of a scenario in a folder.
 func runValid(t *testing.T, scenario, out string) {
 	t.Helper()
 	virtually(t, func(t *testing.T, l lab) {

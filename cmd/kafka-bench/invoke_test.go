@@ -52,7 +52,6 @@ type invoked struct {
 // invokeTimeout bounds one command, so that a test that hangs fails with its name.
 const invokeTimeout = time.Minute
 
-// invoke runs the program in this process, as main does.
 func invoke(t *testing.T, args ...string) invoked {
 	t.Helper()
 	return invokeIn(t, surroundings{}, args...)
@@ -89,7 +88,6 @@ phases: {warmup: 100ms, measure: 300ms, drain: 10s}
 sampling: {interval: 100ms}
 `
 
-// write writes a scenario to a file of the test.
 func write(t *testing.T, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.yaml")
@@ -99,7 +97,6 @@ func write(t *testing.T, text string) (path string) {
 	return path
 }
 
-// topics returns the names of a cluster's topics.
 func topics(t *testing.T, client ...kgo.Opt) []string {
 	t.Helper()
 	c, err := kgo.NewClient(client...)
@@ -114,7 +111,6 @@ func topics(t *testing.T, client ...kgo.Opt) []string {
 	return listed.Names()
 }
 
-// wantNothing fails the test if a path exists.
 func wantNothing(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); err == nil {

@@ -32,7 +32,6 @@ func orders(t *testing.T, opts ...kgo.Opt) {
 	}
 }
 
-// queueOf opens a queue of the group billing.
 func queueOf(t *testing.T, cfg kmq.Config) *kmq.Queue {
 	t.Helper()
 	cfg.Topic, cfg.Group, cfg.CommitEvery = "orders", "billing", 20*time.Millisecond

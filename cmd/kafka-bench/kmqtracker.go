@@ -84,7 +84,6 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 	return c
 }
 
-// track runs a tracker until ctx ends.
 func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io.Writer) (err error) {
 	tracker, err := kmq.OpenTracker(ctx, cfg)
 	if err != nil {
@@ -171,7 +170,6 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serveMetrics answers scrapes until ctx ends.
 func serveMetrics(ctx context.Context, listener net.Listener, collector prometheus.Collector) error {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(collector); err != nil {

@@ -20,7 +20,6 @@ const settle = time.Minute
 // lab runs the program in virtual time, with clusters on a network in memory.
 type lab struct{ surroundings }
 
-// virtually runs f in a bubble with a lab.
 func virtually(t *testing.T, f func(t *testing.T, l lab)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +43,6 @@ func (l lab) interrupted(after time.Duration) lab {
 	return l
 }
 
-// invoke runs the program in the lab.
 func (l lab) invoke(t *testing.T, args ...string) invoked {
 	t.Helper()
 	return invokeIn(t, l.surroundings, args...)
@@ -66,7 +64,6 @@ func (l lab) listen() []kfake.Opt {
 	return []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(l.embedded.Network.Listen), kfake.Ports(9092)}
 }
 
-// client returns the options of a client in the lab.
 func (l lab) client(brokers []string, more ...kgo.Opt) []kgo.Opt {
 	return slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(brokers...), kgo.Dialer(l.embedded.Network.DialContext), kgo.DisableClientMetrics(),

@@ -91,7 +91,6 @@ func between(least, most time.Duration) string {
 	return unit.Span(least) + " to " + unit.Span(most)
 }
 
-// maxListed bounds the listed runs without --all.
 const maxListed = 15
 
 // latest returns the last entries, which are ordered by time, and a title that says how many are

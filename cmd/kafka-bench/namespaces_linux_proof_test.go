@@ -29,7 +29,6 @@ const (
 // this machine's.
 var aheads = []int64{0, 7_200, 86_400}
 
-// netspace returns the name of an agent's network namespace.
 func netspace(agent int) string { return fmt.Sprintf("kbproof%d", agent) }
 
 // Agents in separate network and time namespaces find their clock offsets by echoes: each offset
@@ -177,7 +176,6 @@ func joinNamespaces(t *testing.T) {
 	}
 }
 
-// brokerOnBridge starts a broker that the namespaces can reach.
 func brokerOnBridge(t *testing.T) *cluster.Kafka {
 	home, err := cluster.UserHome()
 	if err != nil {

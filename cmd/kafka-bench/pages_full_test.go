@@ -89,7 +89,6 @@ func openTab(t *testing.T, url string) (events *bufio.Reader, leave func()) {
 	return bufio.NewReader(answer.Body), func() { answer.Body.Close() }
 }
 
-// nextState waits for the next state of a tab.
 func nextState(t *testing.T, events *bufio.Reader) (s shownState) {
 	t.Helper()
 	for {

@@ -110,7 +110,6 @@ type peersCampaign struct {
 	engine   campaign.Engine // set by carryOut
 }
 
-// carryOut prepares the rounds and makes them.
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	p.engine = e
 	starting, cancel := e.Bench.Starting(ctx)
@@ -210,7 +209,6 @@ func (m toolMaker) Make(ctx context.Context, _ scenario.Scenario, began func(dir
 	return &bench.Outcome{Dir: made.Dir, Run: made.Run}, nil
 }
 
-// conclude prints the table and returns the command's error.
 func (p *peersCampaign) conclude() error {
 	fmt.Fprintf(p.stdout, "\nCampaign: %s\n\n", p.journal.Dir())
 	if err := printPeers(p.stdout, &p.rounds); err != nil {

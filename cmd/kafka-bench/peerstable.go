@@ -20,7 +20,6 @@ times, which the tools do not have, so that waiting for a late schedule shows in
 delivered per second, which is live traffic for ours and the reading of a filled topic for theirs;
 times below a millisecond, which they round; and what was lost or came twice, which they do not see.`
 
-// titleColumns is the width of the titles.
 const titleColumns = 24
 
 // printPeers prints the figures of the three tools side by side, as medians of their runs.
@@ -66,7 +65,6 @@ func peerFigures() (all []figure.Figure) {
 	return all
 }
 
-// peerMedian returns the median of the runs that have the figure.
 func peerMedian(f figure.Figure, runs []result.Run) string {
 	summaries := make([]*result.Run, len(runs))
 	for i := range runs {

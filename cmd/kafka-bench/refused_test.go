@@ -200,7 +200,6 @@ func TestSecured(t *testing.T) {
 	}
 }
 
-// properties writes a file for --command-config.
 func properties(t *testing.T, user, password string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "client.properties")

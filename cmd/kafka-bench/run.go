@@ -225,7 +225,6 @@ func (f runFlags) checkProgress() (faults []error) {
 // endedEarly reports whether an agent ended a run early, so that the user did not interrupt it.
 func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
 
-// runSingle makes a run without a campaign.
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)

@@ -57,7 +57,6 @@ func TestInterruptOfTheProcess(t *testing.T) {
 	}
 }
 
-// measuring reports whether the run in a folder has reached its measured window.
 func measuring(out string) bool {
 	events, err := filepath.Glob(filepath.Join(out, "*", result.EventsFile))
 	if err != nil || len(events) == 0 {

@@ -76,7 +76,6 @@ func (v *view) open(j *campaign.Journal) {
 	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
 }
 
-// begin prints the start of a run.
 func (v *view) begin(place int) {
 	v.began, v.place = time.Now(), place
 	if v.journal == nil {
@@ -97,7 +96,6 @@ func (v *view) begin(place int) {
 	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
-// ready prints the cluster of the next run.
 func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	where := describe(c)
 	switch {
@@ -134,7 +132,6 @@ func (v *view) tellCampaign() {
 	}
 }
 
-// announce prints the start of a single run.
 func (v *view) announce(s scenario.Scenario, where string) {
 	_, most := s.Duration()
 	what := "on " + where + ", up to " + unit.Span(most)
