@@ -14,7 +14,6 @@ import (
 
 const password = "s3cret-of-alice"
 
-// securedBrokers starts a cluster to which only alice has access.
 func securedBrokers(t *testing.T, l lab) string {
 	t.Helper()
 	c, err := kfake.NewCluster(append(l.listen(), kfake.EnableSASL(), kfake.Superuser(access.MechanismScram256, "alice", password))...)

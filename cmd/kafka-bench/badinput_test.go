@@ -11,7 +11,6 @@ import (
 // scenarioKeys are the top-level keys of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
-// expected replaces FILE, KEYS and PRESETS in a message.
 func expected(message, file string) string {
 	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
@@ -42,7 +41,6 @@ scenario nosuch.yaml: file does not exist, and no preset has this name; the pres
 	}
 }
 
-// TestBadArguments: wrong arguments and flags are refused with a remedy.
 func TestBadArguments(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)

@@ -98,7 +98,6 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 // localDisk stands for the folder of local clusters.
 const localDisk = "local"
 
-// calibrateDisk measures one disk and adds it to the stored calibration.
 func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,
 	stderr io.Writer) error {
 	home, err := cluster.UserHome()
@@ -149,7 +148,6 @@ func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	return c
 }
 
-// untilInterrupt returns a context that the first interrupt ends.
 func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
 	ctx, cancel := context.WithCancel(ctx)

@@ -100,7 +100,6 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 	return nil
 }
 
-// resumeCommand returns the command line that resumes the campaign in dir.
 func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags) string {
 	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
 	words = append(words, watch.words()...)

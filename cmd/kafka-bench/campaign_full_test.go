@@ -72,7 +72,6 @@ func TestKilledCampaign(t *testing.T) {
 	}
 }
 
-// awaitRun waits for the measured window of a campaign's n-th run.
 func awaitRun(t *testing.T, out string, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

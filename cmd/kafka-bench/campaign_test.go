@@ -233,7 +233,6 @@ func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	return onlyCampaign(t, out)
 }
 
-// unfinish removes the last run of a campaign.
 func unfinish(t *testing.T, c *result.RecordedCampaign) {
 	t.Helper()
 	w, saved, err := result.OpenCampaign(c.Dir)
@@ -276,7 +275,6 @@ func TestResumeElsewhere(t *testing.T) {
 	})
 }
 
-// TestResumeOfAnotherMethod: a campaign of another method cannot be resumed.
 func TestResumeOfAnotherMethod(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()[0]
@@ -312,7 +310,6 @@ func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 	}
 }
 
-// TestResumeWithAnother: another version of the driver or the tool gives a warning.
 func TestResumeWithAnother(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		c := halfMade(t, l, "--cluster", "embedded")
@@ -378,7 +375,6 @@ func TestInterruptedCampaign(t *testing.T) {
 	})
 }
 
-// TestResumeCommand: a shell accepts the printed command.
 func TestResumeCommand(t *testing.T) {
 	for want, flags := range map[string]engineFlags{
 		"kafka-bench run --resume runs/c":                    {},

@@ -113,7 +113,6 @@ func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	return o, errors.Join(faults...)
 }
 
-// figuresNamed returns figures by name; "all" returns every figure.
 func figuresNamed(names []string) ([]figure.Figure, error) {
 	if slices.Equal(names, []string{"all"}) {
 		return figure.All(), nil

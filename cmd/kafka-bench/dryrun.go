@@ -123,7 +123,6 @@ func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 // maxOrder bounds the runs that order lists.
 const maxOrder = 12
 
-// order returns the order of the runs, with the numbers of their cells.
 func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 	if len(p.Runs) < 2 {
 		return "one run"

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// commands returns all visible commands.
 func commands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, child := range c.Commands() {

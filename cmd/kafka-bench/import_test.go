@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// foreignSample returns a sample result of the kind that the file's name suggests.
 func foreignSample(file string) (content []byte, err error) {
 	samples := map[string]string{
 		"results-overload.json": "ssp/results-slow-aggr.json", "producer.txt": "producer-4.txt", "consumer.txt": "consumer-4.txt",

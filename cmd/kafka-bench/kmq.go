@@ -83,7 +83,6 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	}, nil
 }
 
-// bootstrap returns the given addresses, or those of a local cluster.
 func (f queueFlags) bootstrap(ctx context.Context) ([]string, error) {
 	if len(f.brokers) > 0 {
 		return f.brokers, nil

@@ -106,7 +106,6 @@ func TestTracker(t *testing.T) {
 	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // it opens later
 }
 
-// scrape reads a metrics page and returns the sum of each name.
 func scrape(t *testing.T, page string) map[string]float64 {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)

@@ -190,7 +190,6 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// ageOf returns an age to the second.
 func ageOf(at, now time.Time) string {
 	if at.IsZero() {
 		return none

@@ -141,7 +141,6 @@ func (e flagged) Error() string {
 }
 func (e flagged) Unwrap() error { return e.error }
 
-// byFlag makes an error of a configuration name its flags.
 func byFlag(err error) error {
 	if errors.Is(err, kmq.ErrConfig) {
 		return flagged{err}

@@ -28,7 +28,6 @@ func virtually(t *testing.T, f func(t *testing.T, l lab)) {
 	})
 }
 
-// newLab returns a lab with its own network and without signals.
 func newLab() lab {
 	return lab{surroundings{
 		embedded: cluster.EmbeddedOptions{Network: &kfake.VirtualNetwork{}},

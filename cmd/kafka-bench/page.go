@@ -52,7 +52,6 @@ func writeRunPage(file, dir string, stdout io.Writer) error {
 	return writePage(file, dir, pages.Run(r), stdout)
 }
 
-// writeStudyPage is writeRunPage for a campaign.
 func writeStudyPage(file string, c *result.RecordedCampaign, stdout io.Writer) error {
 	if file == "" {
 		return nil

@@ -58,7 +58,6 @@ func addMetrics(c *cobra.Command, flags *pagesFlags) {
 		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
 }
 
-// words returns the flags as words of a command line.
 func (f pagesFlags) words() (words []string) {
 	switch f.web {
 	case "":

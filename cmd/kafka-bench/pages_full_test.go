@@ -78,7 +78,6 @@ func TestRunShowsItself(t *testing.T) {
 	}
 }
 
-// openTab opens a tab of the live page, which leave closes.
 func openTab(t *testing.T, url string) (events *bufio.Reader, leave func()) {
 	t.Helper()
 	answer, err := http.Get(url + "events")
@@ -105,7 +104,6 @@ func nextState(t *testing.T, events *bufio.Reader) (s shownState) {
 	}
 }
 
-// writtenAfter returns how many intervals of the run end after endNs.
 func writtenAfter(t *testing.T, endNs int64) (n int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("runs", "*", result.IntervalsFile))

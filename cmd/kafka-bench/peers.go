@@ -51,7 +51,6 @@ Exit codes are those of run. A peers campaign that was interrupted is begun anew
 	return c
 }
 
-// scenario reads the scenario and checks that the peers can run it.
 func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 	suite, err := f.suite(arg, f.engineFlags)
 	var repeatErr error
@@ -176,7 +175,6 @@ func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
 }
 
-// make makes the next run of a tool and prints its result.
 func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
 	place := p.journal.Add(slices.Index(peers.Names[:], name))
 	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)

@@ -52,7 +52,6 @@ func newRecorder(t *testing.T) *recorder {
 	return &recorder{t: t, base: base, random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// run writes a baseline whose times are about slower times as long.
 func (r *recorder) run(dir, name string, slower float64) {
 	r.t.Helper()
 	var run result.Run
@@ -68,7 +67,6 @@ func (r *recorder) run(dir, name string, slower float64) {
 	r.write(filepath.Join(dir, result.SummaryFile), run)
 }
 
-// campaign writes a campaign of two cells with five rounds, and its runs.
 func (r *recorder) campaign(dir string) {
 	r.t.Helper()
 	c := result.Campaign{

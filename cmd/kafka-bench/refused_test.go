@@ -50,7 +50,6 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// deadAddress returns an address of this machine without a listener.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -61,7 +60,6 @@ func deadAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// deafBroker returns an address with a listener that is no Kafka.
 func deafBroker(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,7 +90,6 @@ func TestRefusedSession(t *testing.T) {
 	})
 }
 
-// TestRefused: each refusal of a cluster has its message and exit code.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -221,7 +218,6 @@ func withoutTopic(message string) string {
 	return before + `"TOPIC"` + after
 }
 
-// TestExitCodes: errors have these exit codes.
 func TestExitCodes(t *testing.T) {
 	for code, errs := range map[int][]error{
 		exitValid:       {nil},

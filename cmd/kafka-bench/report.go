@@ -84,7 +84,6 @@ func (f *formatFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv, json or html")
 }
 
-// options returns the options of a report to w.
 func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	format, err := report.ParseFormat(f.format)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlyRun returns the only run in a folder.
 func onlyRun(t *testing.T, out string) result.Listed {
 	t.Helper()
 	runs, err := result.List(out)
@@ -72,7 +71,6 @@ func TestExistingCluster(t *testing.T) {
 	})
 }
 
-// TestInterrupt: an interrupt during the measurement saves the run, and the exit code is 130.
 func TestInterrupt(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")

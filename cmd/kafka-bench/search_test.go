@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlySearch returns the only campaign in a folder, a search.
 func onlySearch(t *testing.T, out string) *result.RecordedCampaign {
 	t.Helper()
 	listed, err := result.ListCampaigns(out)
@@ -54,7 +53,6 @@ func TestSearch(t *testing.T) {
 	})
 }
 
-// TestSearchCurve: --curve-of makes the curve of a known rate.
 func TestSearchCurve(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -113,7 +111,6 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// TestSearchExamples: the examples are valid searches.
 func TestSearchExamples(t *testing.T) {
 	for _, example := range examples(t, searchCommand(surroundings{})) {
 		words := shellWords(example)

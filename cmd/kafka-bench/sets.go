@@ -29,7 +29,6 @@ func partsOf(arg string) (parts []string) {
 	return parts
 }
 
-// campaignOf reads the campaign of DIR:CELL.
 func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) {
 	colon := strings.LastIndex(part, ":")
 	if colon < 0 || exists(part) {

@@ -23,7 +23,6 @@ var firstSettings = strings.Fields(`
 	backpressure.controller backpressure.poll backpressure.excess backpressure.max_deferred
 	sampling.interval sampling.lag`)
 
-// recordedSettings returns the keys and values of a scenario as in run.json.
 func recordedSettings(t *testing.T, s scenario.Scenario) map[string]string {
 	t.Helper()
 	text, err := json.Marshal(s.Resolve())

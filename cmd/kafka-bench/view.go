@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// isTerminal reports whether w is a terminal.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
@@ -124,7 +123,6 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	v.live.Status("preparing")
 }
 
-// tellCampaign updates the campaign's progress in the live view.
 func (v *view) tellCampaign() {
 	if v.journal != nil {
 		left := max(v.left-time.Since(v.began), 0)
@@ -228,7 +226,6 @@ func (v *view) Event(e result.Event) {
 	v.live.Event(e)
 }
 
-// end removes the live view and prints the result of a run.
 func (v *view) end(place int, o *bench.Outcome) error {
 	v.forecast.Took(v.plan.Runs[place].Cell, time.Since(v.began))
 	if err := v.stop(); err != nil {
@@ -264,7 +261,6 @@ func (v *view) stop() error {
 	return live.Close()
 }
 
-// inBrief returns the result of a run in one line.
 func inBrief(o *bench.Outcome) string {
 	r := &o.Run
 	switch {

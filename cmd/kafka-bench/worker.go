@@ -14,7 +14,6 @@ import (
 // workerName is the hidden command of a run's child process.
 const workerName = "worker"
 
-// workerCommandLine returns the command line of such a process.
 func workerCommandLine() ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {

@@ -102,7 +102,6 @@ func TestHighestPerS(t *testing.T) {
 	}
 }
 
-// TestHighestPerSFalls: the rate never rises with the record size.
 func TestHighestPerSFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.Float64Range(1e4, 1e6).Draw(t, "fast")

@@ -183,13 +183,11 @@ func (m *measurer) highest(ctx context.Context, o *Offer) error {
 	return nil
 }
 
-// holds reports whether the whole load was offered in time.
 func holds(r *result.Run) bool {
 	return r.Verdict.Status == result.Valid && time.Duration(r.Time["pacer_lateness"].P99Ns) <= maxLateness &&
 		r.Load.AckedPerS >= keptUp*r.Load.OfferedPerS
 }
 
-// run makes one run and removes its folder.
 func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer string) (*result.Run, error) {
 	s := scenario.Defaults()
 	s.Name = "calibrate"

@@ -42,7 +42,6 @@ func TestHighestShare(t *testing.T) {
 	})
 }
 
-// TestHighestShareFails: the first run that cannot be made ends the search.
 func TestHighestShareFails(t *testing.T) {
 	broken, tries := errors.New("broken"), 0
 	_, err := highestShare(0, 2, func(float64) (bool, error) { tries++; return false, broken })

@@ -22,7 +22,6 @@ func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
 	return s
 }
 
-// planned returns a plan's runs as text: a0 b0 a1.
 func planned(p Plan) string {
 	var all []string
 	for _, run := range p.Runs {

@@ -363,7 +363,6 @@ func TestSearchCampaign(t *testing.T) {
 	}
 }
 
-// TestSearchInterrupted: an interrupt keeps the finding so far.
 func TestSearchInterrupted(t *testing.T) {
 	made := 0
 	p := &plant{}
@@ -405,7 +404,6 @@ func TestSearchCannotStart(t *testing.T) {
 	}
 }
 
-// TestCurve: a curve has runs at tenths of the answer, or of a given rate.
 func TestCurve(t *testing.T) {
 	stalls := 0
 	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {

@@ -91,7 +91,6 @@ func startedHere(c cluster.Cluster) bool {
 	return !named && c.Info().Kind == cluster.KindKafka
 }
 
-// putUnderLoad makes a run and removes its results.
 func putUnderLoad(ctx context.Context, run bench.Config) error {
 	aside, err := os.MkdirTemp("", "kafka-bench-warm-up-")
 	if err != nil {

@@ -46,7 +46,6 @@ func moreBrokers(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// coldStart returns a short run that asks for warm brokers.
 func coldStart(warmup time.Duration) scenario.Scenario {
 	s := scenario.Defaults()
 	s.Name, s.Topic.Partitions, s.Load.Record.Payload = "s", 1, "random"
@@ -148,7 +147,6 @@ func TestWarmerOfQueues(t *testing.T) {
 	})
 }
 
-// TestWarmerInterrupted: an interrupted warm-up makes no run.
 func TestWarmerInterrupted(t *testing.T) {
 	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
 		interrupt := make(chan struct{})

@@ -38,7 +38,6 @@ func (l *listener) Event(e result.Event) {
 	l.said, l.data = append(l.said, e.Kind+": "+e.What), append(l.data, e.Data)
 }
 
-// partitions returns partitions with three replicas each, given by leader and in-sync count.
 func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
 	for _, p := range each {
 		all = append(all, probe.PartitionReplicas{Leader: p[0], Replicas: 3, InSync: int(p[1])})

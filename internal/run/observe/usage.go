@@ -34,7 +34,6 @@ func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each 
 	return sum, each, died
 }
 
-// known reports whether the usage is current.
 func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
 
 // processesBetween returns the runtime figures of processes at the second reading; nil if no

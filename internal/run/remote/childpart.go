@@ -88,7 +88,6 @@ func (c *Child) Close(ctx context.Context) (s snapshot.Snapshot, err error) {
 	return s, c.Err()
 }
 
-// ask requests a snapshot and keeps it.
 func (c *Child) ask(w Want) snapshot.Snapshot {
 	if !c.begin() {
 		return c.told()
@@ -143,7 +142,6 @@ func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	return told
 }
 
-// giveUp ends a useless child.
 func (c *Child) giveUp(why error) {
 	c.fail(why)
 	c.worker.kill()

@@ -120,7 +120,6 @@ func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	return a
 }
 
-// parts returns all parts so far, in the order in which they started.
 func (cs *Consumers) parts() parts {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

@@ -179,7 +179,6 @@ func wakesStillChild(t *testing.T) {
 	}
 }
 
-// ended reports whether a process is gone or a zombie.
 func ended(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return gone(pid) || err == nil && strings.Contains(string(status), ") Z ")

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// virtually runs f in a synctest bubble. Its children run inside the test.
 func virtually(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -134,7 +134,6 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 // workers is the number of workers in all children together.
 const workers = 5
 
-// producing returns the configuration of the tests' workers, for any process.
 func producing(partitions int, axis *load.Axis) (send.Config, error) {
 	process, err := arrival.Constant(unit.Rate{Records: 2000, Per: time.Second})
 	if err != nil {

@@ -54,7 +54,6 @@ func (p *place) open(members []int, late bool) error {
 	return nil
 }
 
-// retire requests the last figures of the process and ends it.
 func (p *place) retire(end func(*Child)) {
 	process := p.process
 	p.process, p.still = nil, false
@@ -206,7 +205,6 @@ func (cs *Consumers) Pause(number int) (how string, err error) {
 	return a.How, err
 }
 
-// stand pauses the process and keeps its last snapshot.
 func (p *place) stand() (err error) {
 	p.process.rest()
 	if err = p.process.stand(); err != nil {

@@ -230,12 +230,10 @@ func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	return sum
 }
 
-// apart reports whether a part is in a child process.
 func (ps parts) apart() bool {
 	return slices.ContainsFunc(ps, func(p Part) bool { _, is := p.(*Child); return is })
 }
 
-// err returns why the first part ended unexpectedly.
 func (ps parts) err() error {
 	for _, p := range ps {
 		if mortal, is := p.(interface{ Err() error }); is && mortal.Err() != nil {

@@ -155,7 +155,6 @@ func CurveRates(of float64) []float64 {
 	return rates
 }
 
-// round keeps four digits of a rate.
 func round(perS float64) float64 {
 	if perS == 0 || math.IsInf(perS, 0) {
 		return perS

@@ -67,7 +67,6 @@ func find(t interface{ Fatal(...any) }, p *plant, o search.Options) search.Findi
 	return f
 }
 
-// drawPlant draws a capacity and the part of it that holds.
 func drawPlant(t *rapid.T, least, most float64) *plant {
 	capacity := math.Exp(rapid.Float64Range(math.Log(1), math.Log(1e7)).Draw(t, "ln capacity"))
 	share := math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "ln share"))
@@ -98,7 +97,6 @@ func TestExact(t *testing.T) {
 	})
 }
 
-// TestNothingHolds: the search ends early and without an answer.
 func TestNothingHolds(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000}, search.Options{})
 	if f.HighestPerS != 0 || f.PassedPerS != 0 || f.FailedPerS != 10 || len(f.Probes) != 6 || f.FailedOnce {
@@ -149,7 +147,6 @@ func TestNothingIsWasted(t *testing.T) {
 	})
 }
 
-// wantSound compares a finding with its probes.
 func wantSound(t *rapid.T, f search.Finding) {
 	last := make(map[float64]search.Probe) // by rate
 	confirmed := false
@@ -285,7 +282,6 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// TestSteps: these searches make exactly these probes.
 func TestSteps(t *testing.T) {
 	for name, c := range map[string]struct {
 		outcomes string // of the probes after the capacity of 1,000/s: passed, failed, stalled, doubtful

@@ -125,7 +125,6 @@ func (s *Search) settle() (Step, bool) {
 	return Step{Confirm, s.passedPerS}, !s.confirmed
 }
 
-// failedOnce reports whether the lowest rate that failed was tried only once.
 func (s *Search) failedOnce() bool {
 	n := len(s.edges)
 	return n > 0 && s.edges[n-1].times == 1
@@ -227,7 +226,6 @@ func repeatsOf(o Outcome) int {
 	return 0
 }
 
-// pass enters a rate that passed, which may have failed before.
 func (s *Search) pass(step Step) {
 	for s.failedPerS() <= step.PerS {
 		s.edges = s.edges[:len(s.edges)-1]
