@@ -41,7 +41,7 @@ func TestEachAgentIsJudged(t *testing.T) {
 		"busy": {func(a *result.Agent) { *a.Process.HostCPUBusy = 0.97 },
 			nil, []string{"agent 2 (node-c): the machine's CPUs were 97.00 % busy: the figures are of this machine as much as of Kafka"}},
 		"off its schedule": {func(a *result.Agent) { a.Counts.Scheduled = 54 },
-			[]string{"agent 2 (node-c): 54 records came due where the schedule has 50"}, nil},
+			[]string{"agent 2 (node-c): 54 records came due, but the schedule has 50"}, nil},
 		"within it": {func(a *result.Agent) { a.Counts.Scheduled = 53 }, nil, nil},
 		"what its coordinator says": {func(a *result.Agent) { a.Reasons = []string{"it began late"} },
 			[]string{"agent 2 (node-c): it began late"}, nil},

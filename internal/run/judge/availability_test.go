@@ -183,7 +183,7 @@ func TestLostRecordsHaveACause(t *testing.T) {
 		{Name: "kill", Target: "leader of partition 0", Hit: "broker 2"}, {Name: "pause", Target: "broker 3"},
 	}}}}
 	for acks, want := range map[string]string{
-		"all": "LOST, which acks all should not let happen when broker 2 and broker 3 fails", "1": "with acks 1 only the leader had them", "0": "with acks 0 nobody",
+		"all": "LOST, which acks all should prevent when broker 2 and broker 3 fails", "1": "with acks 1 only the leader had them", "0": "with acks 0 no broker",
 	} {
 		v.Scenario.Load.Acks = acks
 		if got := v.lostWarning(); !strings.Contains(got, want) {

@@ -41,9 +41,9 @@ func (v verdict) duplicatesWarning() string {
 	case len(v.brokersHit()) == 0:
 		return format
 	case v.Scenario.Load.Idempotent:
-		return format + ", as may come of a broker's fault: what consumers had not committed when they lost it was delivered again"
+		return format + ", which a broker's fault can cause: what consumers had not committed when they lost it was delivered again"
 	}
-	return format + ", as may come of a broker's fault: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
+	return format + ", which a broker's fault can cause: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
 }
 
 func (e *Evidence) brokersHit() (all []string) {
@@ -66,9 +66,9 @@ func (v verdict) lostWarning() string {
 	case hit == "":
 		return "%s acknowledged records were lost"
 	case acks == "all":
-		return "%s acknowledged records were LOST, which acks all should not let happen when " + hit + " fails: each was in every replica in sync when it was acknowledged"
+		return "%s acknowledged records were LOST, which acks all should prevent when " + hit + " fails: each was in every replica in sync when it was acknowledged"
 	case acks == "0":
-		return "%s records were lost when " + hit + " failed: with acks 0 nobody had acknowledged them"
+		return "%s records were lost when " + hit + " failed: with acks 0 no broker had acknowledged them"
 	}
 	return "%s acknowledged records were lost when " + hit + " failed: with acks 1 only the leader had them, and its successor did not"
 }

@@ -119,7 +119,7 @@ func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 		book ledger.Book
 	}{{"", settled.Measured}, {"warm-up: ", settled.Warmup}} {
 		for _, fault := range of.book.Imbalance() {
-			reasons = append(reasons, "what was settled: "+of.name+fault)
+			reasons = append(reasons, "settled records: "+of.name+fault)
 		}
 	}
 	return reasons
@@ -135,12 +135,12 @@ func (v verdict) warningsOfTheQueue() (warnings []string) {
 			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
 		}
 	}
-	when(q.Lost, "LOST: %s acknowledged records are neither acknowledged by the application nor dead letters, and the queue has nothing any more")
+	when(q.Lost, "LOST: %s acknowledged records are neither acknowledged by the application nor dead letters, and the queue is empty")
 	if !v.Drained {
 		when(q.Pending, "not drained: %s acknowledged records were neither acknowledged by the application nor dead letters by the end")
 	}
 	if q.Lateness != nil {
-		when(q.Lateness.Negative, "EARLY: %s redeliveries came before the deadline of the delivery before")
+		when(q.Lateness.Negative, "EARLY: %s redeliveries came before the deadline of the previous delivery")
 	}
 	when(q.AckedAgain, "%s records were acknowledged again: the queue delivered them though they had been acknowledged")
 	when(q.AckedAndDead, "%s records are both acknowledged and dead letters")

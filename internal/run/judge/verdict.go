@@ -100,7 +100,7 @@ func (v verdict) faultsOfTheRun() (reasons []string) {
 }
 
 func offSchedule(scheduled int64, expected float64) string {
-	return fmt.Sprintf("%s records came due where the schedule has %s", unit.Count(scheduled), unit.Count(int64(expected)))
+	return fmt.Sprintf("%s records came due, but the schedule has %s", unit.Count(scheduled), unit.Count(int64(expected)))
 }
 
 func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
@@ -109,7 +109,7 @@ func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
 	}
 	out, l := v.out, v.out.Load
 	if waiting := v.Sent.Behind.WaitingRecords; waiting != l.Deferred+out.Warmup.Load.Deferred {
-		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
+		reasons = append(reasons, fmt.Sprintf("%s records wait at the source, but the books have %s",
 			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
 	}
 	for _, l := range []result.Load{l, out.Warmup.Load} {
@@ -215,7 +215,7 @@ func (v verdict) warningsOfTheSetup() (warnings []string) {
 		warnings = append(warnings, note)
 	}
 	if c := v.out.Consumer.Confined; c != nil && c.Note != "" {
-		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
+		warnings = append(warnings, "the consumers' limits are not in effect: "+c.Note)
 	}
 	if v.PlainTimers {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
@@ -226,13 +226,13 @@ func (v verdict) warningsOfTheSetup() (warnings []string) {
 func (v verdict) warningsOfTheUsage() (warnings []string) {
 	told, died := v.out.Process.CPUUserS != nil, v.Machine.UsageUnknown
 	if !told && died != nil {
-		warnings = append(warnings, fmt.Sprintf("what the run's processes used is left out, because it is not known of one that ended: %v", died))
+		warnings = append(warnings, fmt.Sprintf("the usage of the run's processes is left out, because it is unknown for one that ended: %v", died))
 	}
 	switch noBroker := v.LocalBrokers && len(v.out.Broker) == 0; {
 	case !told && died == nil:
-		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
+		warnings = append(warnings, "this operating system does not report what a process uses; those figures are left out")
 	case noBroker && told:
-		warnings = append(warnings, "what the brokers used is not known: none ran when the measured window ended")
+		warnings = append(warnings, "the usage of the brokers is unknown: none ran when the measured window ended")
 	}
 	return warnings
 }
@@ -261,7 +261,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 		warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	}
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
-	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
+	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time includes this wait")
 	switch {
 	case v.Queue != nil: // warningsOfTheQueue reports what is pending
 	case v.endless(): // the run has no end to reach
@@ -291,7 +291,7 @@ func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []strin
 		return nil
 	}
 	if b.SignalAgeMaxNs > int64(maxSignalAge) {
-		warnings = append(warnings, fmt.Sprintf("the gate rested on a lag that was up to %s old: it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
+		warnings = append(warnings, fmt.Sprintf("the gate used a lag that was up to %s old, because it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
 	}
 	if b.BlindS > 0 {
 		admits := "nothing"
@@ -315,7 +315,7 @@ func warningsOfTheMachine(out *result.Run) (warnings []string) {
 		warnings = append(warnings, text+"; what it reached is what the machine had left for it, and none of its times is to be relied on")
 	}
 	if c := out.Consumer.Confined; c != nil && c.SchedDelayNs != nil && time.Duration(c.SchedDelayNs.P99Ns) > maxSchedDelay {
-		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process held to %g cores: times that end at a consumer contain that",
+		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process limited to %g cores: times that end at a consumer contain that",
 			unit.Nanos(c.SchedDelayNs.P99Ns), c.CPU))
 	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {

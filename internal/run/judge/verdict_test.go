@@ -117,8 +117,8 @@ func TestWhyTheUsageIsNotKnown(t *testing.T) {
 		says string // empty: no warning
 	}{
 		"known":                   {nil, &used, ""},
-		"one ended":               {died, nil, "of one that ended: process 1 (pid 7): it did not answer"},
-		"nothing tells":           {nil, nil, "this operating system does not tell what a process uses"},
+		"one ended":               {died, nil, "for one that ended: process 1 (pid 7): it did not answer"},
+		"nothing tells":           {nil, nil, "this operating system does not report what a process uses"},
 		"known, though one ended": {died, &used, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -168,7 +168,7 @@ func TestFaultsThatDidNotHappen(t *testing.T) {
 func TestWaitingOfConfinedConsumersIsAWarning(t *testing.T) {
 	out := &result.Run{Load: result.Load{Scheduled: 1}}
 	out.Consumer.Confined = &result.Confined{CPU: 0.5, SchedDelayNs: &result.Quantile{P99Ns: int64(time.Second)}}
-	want := "waited 1.00 s at p99 to run, each process held to 0.5 cores"
+	want := "waited 1.00 s at p99 to run, each process limited to 0.5 cores"
 	if got := warningsOfTheMachine(out); len(got) != 1 || !strings.Contains(got[0], want) || len(faultsOfTheTool(out)) > 0 {
 		t.Errorf("it warns %q", got)
 	}
@@ -209,7 +209,7 @@ func TestWarningsOfTheSignal(t *testing.T) {
 		want  []string
 	}{
 		{result.Backpressure{SignalAgeMaxNs: int64(maxSignalAge)}, "closed", nil},
-		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate rested on a lag that was up to 4.00 s old: it could not be read"}},
+		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate used a lag that was up to 4.00 s old, because it could not be read"}},
 		{result.Backpressure{BlindS: 2.04}, "closed", []string{"the gate was blind for 2.0 s, in which it admitted nothing"}},
 		{result.Backpressure{BlindS: 1}, "open", []string{"the gate was blind for 1.0 s, in which it admitted everything"}},
 	} {
