@@ -243,9 +243,9 @@ func TestExitCodes(t *testing.T) {
 func TestUnbreakable(t *testing.T) {
 	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
 	for _, c := range []struct{ flag, value, want string }{
-		{"--cluster", "embedded", "the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka"},
-		{"--cluster", "mine", "the cluster stays up after the run, and one whose run is cut short would stay broken; say --cluster kafka to have one started for the run"},
-		{"--brokers", deadAddress(t), "the brokers of an existing cluster are not the tool's to break; say --cluster kafka instead of --brokers to have one started for the run"},
+		{"--cluster", "embedded", "the embedded broker is no process that a fault could hit; run it on Apache Kafka: --cluster kafka"},
+		{"--cluster", "mine", "the cluster stays up after the run, and an interrupted run would leave it broken; use --cluster kafka, which starts one for the run"},
+		{"--brokers", deadAddress(t), "a fault may not hit the brokers of an existing cluster; use --cluster kafka instead of --brokers, which starts one for the run"},
 	} {
 		out := filepath.Join(t.TempDir(), "runs")
 		got := invoke(t, "run", "broker-failover", "--quick", c.flag, c.value, "--out", out)

@@ -129,7 +129,7 @@ func TestQuote(t *testing.T) {
 		return r
 	}
 	warning, above := c.Quote(run(func(*result.Run) {}))
-	if want := "100,001/s were offered, and this machine was found able to offer 100,000/s of such records (512 B each; calibrated on 2026-11-21): above that the times may be the tool's own"; !above || warning != want {
+	if want := "100,001/s were offered, but this machine can only offer 100,000/s of such records (512 B each; calibrated on 2026-11-21): above that the times may be the tool's own"; !above || warning != want {
 		t.Errorf("%q, %v; want %q", warning, above, want)
 	}
 	for name, change := range map[string]func(*result.Run){
@@ -193,7 +193,7 @@ func TestSentence(t *testing.T) {
 	for want, c := range map[string]*Calibration{
 		"This machine can offer up to 200,000/s of 100B records, and 20,000/s of 10KiB; of 100 records, 99 are then sent at most 1.20 ms late.": made(map[int]float64{100: 200_000, 10_240: 20_000}),
 		"This machine can offer up to 7.00/s of 1KiB records; of 100 records, 99 are then sent at most 1.20 ms late.":                           made(map[int]float64{1024: 7}),
-		"No open loop held on this machine: no rate that is offered here can be believed.":                                                      made(nil),
+		"No open loop held on this machine: do not trust any rate that it offers.":                                                              made(nil),
 	} {
 		if got := c.Sentence(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

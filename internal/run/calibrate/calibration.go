@@ -120,7 +120,7 @@ func (c *Calibration) Quote(r *result.Run) (warning string, above bool) {
 	if !known || r.Load.OfferedPerS <= highest {
 		return "", false
 	}
-	return fmt.Sprintf("%s were offered, and this machine was found able to offer %s of such records (%s each; calibrated on %s): above that the times may be the tool's own",
+	return fmt.Sprintf("%s were offered, but this machine can only offer %s of such records (%s each; calibrated on %s): above that the times may be the tool's own",
 		unit.PerSecond(r.Load.OfferedPerS), unit.PerSecond(highest), unit.Bytes(int64(bytes)), c.MadeAt.UTC().Format(time.DateOnly)), true
 }
 
@@ -143,7 +143,7 @@ func (c *Calibration) Caveats(r *result.Run) []string {
 func (c *Calibration) Sentence() string {
 	held := c.held()
 	if len(held) == 0 {
-		return "No open loop held on this machine: no rate that is offered here can be believed."
+		return "No open loop held on this machine: do not trust any rate that it offers."
 	}
 	first, last := held[0], held[len(held)-1]
 	text := fmt.Sprintf("This machine can offer up to %s of %s records", unit.PerSecond(*first.HighestPerS),

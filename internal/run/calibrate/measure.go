@@ -86,7 +86,7 @@ const maxOthers = 0.1
 func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 	out, err := os.MkdirTemp("", "kafka-bench-calibrate-")
 	if err != nil {
-		return nil, fmt.Errorf("there is no place for the runs of a calibration: %w", err)
+		return nil, fmt.Errorf("the folder for the runs of a calibration could not be made: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
 	broker, err := cluster.StartEmbedded(cluster.EmbeddedOptions{RetentionBytes: retention})
@@ -113,7 +113,7 @@ func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 	c.Host = m.host
 	if m.others > maxOthers {
 		c.Notes = append(c.Notes,
-			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they rest",
+			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they are idle",
 				unit.Percent(m.others)))
 	}
 	return c, nil

@@ -65,11 +65,11 @@ func Load(dir string) (*Calibration, error) {
 	}
 	c := new(Calibration)
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("the calibration in %s cannot be read: %w; make it anew with kafka-bench calibrate",
+		return nil, fmt.Errorf("the calibration in %s cannot be read: %w; make a new one with kafka-bench calibrate",
 			file, err)
 	}
 	if c.SchemaVersion < 1 || c.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("the calibration in %s has the schema_version %d, and this kafka-bench reads %d; make it anew with kafka-bench calibrate", file, c.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf("the calibration in %s has the schema_version %d, and this kafka-bench reads %d; make a new one with kafka-bench calibrate", file, c.SchemaVersion, SchemaVersion)
 	}
 	return c, nil
 }

@@ -225,7 +225,7 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 // it began.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
-		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew",
+		return Plan{}, fmt.Errorf("campaign %s is a %s, which cannot be resumed; start a new one",
 			c.Campaign.Name, c.Campaign.Kind)
 	}
 	p := Plan{

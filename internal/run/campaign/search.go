@@ -68,9 +68,9 @@ func (c SearchConfig) Check() error {
 	fault(process != "constant" && process != "poisson",
 		"the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
 	fault(s.Backpressure.Controller != "off",
-		"scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
+		"scenario %s holds load back, so that Kafka gets less than the offered load; add --set backpressure=off", s.Name)
 	fault(s.Consume.Hold != scenario.Hold{},
-		"scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
+		"scenario %s holds its consumers, so that they cannot keep up with any rate; leave consume.hold out", s.Name)
 	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
 	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
 	if err := errors.Join(faults...); err != nil {
@@ -110,7 +110,7 @@ func (c SearchConfig) expected() string {
 func (c SearchConfig) begin() *result.Search {
 	s := &result.Search{
 		ResolutionRatio: c.Options.WithDefaults().Resolution, ResponseMetric: "e2e_response_time",
-		Answer: "The search has not come to its end.",
+		Answer: "The search has not finished.",
 	}
 	if c.Scenario.Consume.Consumers == 0 {
 		s.ResponseMetric = "send_response_time"

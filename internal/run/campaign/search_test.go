@@ -285,12 +285,12 @@ func TestSearchAnswers(t *testing.T) {
 		},
 		"too few records": {
 			plant:  plant{holds: 10},
-			answer: "It cannot be told whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s, up to which probes are lengthened.",
+			answer: "It is unknown whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s: probes are lengthened up to that.",
 		},
 		"too few records, below one that failed": {
 			plant:  plant{holds: 300},
 			config: func(c *SearchConfig) { c.Expect = expect(t, "e2e_response_time_p99_9 <= 50ms") },
-			answer: "It cannot be told whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s, up to which probes are lengthened. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
+			answer: "It is unknown whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s: probes are lengthened up to that. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
 			limit:  result.LimitKafka,
 		},
 		"no probe left to confirm": {
@@ -452,10 +452,10 @@ func TestCurveAnswer(t *testing.T) {
 	tooFew := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, TooFew: true} }
 	for want, probes := range map[string][]result.Probe{
 		"no rate was tried.": nil,
-		"every rate that was tried met the expectations, up to 300/s.":                                             {tooFew(100), failed(200), passed(200), passed(300)},
-		"the expectations are met up to 200/s.":                                                                    {passed(100), failed(200), passed(200), failed(300), passed(400)},
-		"not even the lowest rate met the expectations.":                                                           {tooFew(100), failed(200), failed(200), passed(300)},
-		"the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened.": {tooFew(100), tooFew(200)},
+		"every rate that was tried met the expectations, up to 300/s.":                                          {tooFew(100), failed(200), passed(200), passed(300)},
+		"the expectations are met up to 200/s.":                                                                 {passed(100), failed(200), passed(200), failed(300), passed(400)},
+		"not even the lowest rate met the expectations.":                                                        {tooFew(100), failed(200), failed(200), passed(300)},
+		"the records are too few to judge any rate; give a longer --confirm: probes are lengthened up to that.": {tooFew(100), tooFew(200)},
 	} {
 		if got := (SearchConfig{}).curveAnswer(&result.Search{Probes: probes}, nil); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -509,7 +509,7 @@ func TestSearchCheck(t *testing.T) {
 		want      string
 	}{
 		"bursts":        {[]string{"load.arrival={process: burst, peak: 2k/s, length: 1s, period: 10s}"}, nil, "the arrivals of scenario searched are burst, and a search varies one rate; add --set load.arrival=constant"},
-		"a gate":        {[]string{"backpressure={controller: hysteresis, max_lag: 100}"}, nil, "scenario searched holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off"},
+		"a gate":        {[]string{"backpressure={controller: hysteresis, max_lag: 100}"}, nil, "scenario searched holds load back, so that Kafka gets less than the offered load; add --set backpressure=off"},
 		"a change":      {[]string{"consume.changes=[{at: 20s, work: 1ms}]"}, nil, "as a probe of 10s: "},
 		"resolution":    {nil, func(c *SearchConfig) { c.Options.Resolution = 0.9 }, "a resolution of 90 % is out of range; give 0.5% to 50%"},
 		"no probes":     {nil, func(c *SearchConfig) { c.Options.MaxProbes = 1 }, "a search of at most 1 probes is out of range; give 4 to 1000"},

@@ -44,7 +44,7 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.",
 			times(len(f.Probes)))
 	case f.TooFewPerS > 0 && f.TooFewPerS >= f.PassedPerS:
-		fmt.Fprintf(&b, "It cannot be told whether %s holds: %s. Give --confirm %v, up to which probes are lengthened.",
+		fmt.Fprintf(&b, "It is unknown whether %s holds: %s. Give --confirm %v: probes are lengthened up to that.",
 			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS),
 				"; "), unit.Duration(c.enough(f.TooFewPerS)))
 	case f.PassedPerS > 0:
@@ -95,7 +95,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	case len(found.Probes) == 0:
 		return early + "no rate was tried."
 	case !told:
-		return early + "the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened."
+		return early + "the records are too few to judge any rate; give a longer --confirm: probes are lengthened up to that."
 	case !failed:
 		return early + fmt.Sprintf("every rate that was tried met the expectations, up to %s.", unit.PerSecond(highest))
 	case highest == 0:

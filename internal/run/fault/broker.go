@@ -26,15 +26,15 @@ func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 func Refusal(kind string, kept bool) error {
 	switch {
 	case kept:
-		return errors.New("the cluster stays up after the run, and one whose run is cut short would stay broken; " +
-			"say --cluster kafka to have one started for the run")
+		return errors.New("the cluster stays up after the run, and an interrupted run would leave it broken; " +
+			"use --cluster kafka, which starts one for the run")
 	case kind == cluster.KindKafka:
 		return nil
 	case kind == cluster.KindEmbedded:
-		return errors.New("the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka")
+		return errors.New("the embedded broker is no process that a fault could hit; run it on Apache Kafka: --cluster kafka")
 	default:
-		return errors.New("the brokers of an existing cluster are not the tool's to break; " +
-			"say --cluster kafka instead of --brokers to have one started for the run")
+		return errors.New("a fault may not hit the brokers of an existing cluster; " +
+			"use --cluster kafka instead of --brokers, which starts one for the run")
 	}
 }
 
@@ -57,7 +57,7 @@ func (f brokerFault) broker() (*cluster.Broker, error) {
 	case err != nil:
 		return nil, err
 	case f.id < 1 || int(f.id) > len(all):
-		return nil, fmt.Errorf("there is no broker %d: they are 1 to %d; see cluster.brokers", f.id, len(all))
+		return nil, fmt.Errorf("there is no broker %d; the cluster has brokers 1 to %d, see cluster.brokers", f.id, len(all))
 	}
 	return all[f.id-1], nil
 }
@@ -102,7 +102,7 @@ func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error 
 		}
 		return b.Start(ctx)
 	}
-	return fmt.Errorf("nobody knows how to %s a broker", action)
+	return fmt.Errorf("unknown action for a broker: %s", action)
 }
 
 // stop stops a broker in order. If it does not stop in time, it is killed and stop returns an
@@ -148,7 +148,7 @@ func (f leaderFault) Available() error {
 	case f.partition >= f.on.Partitions:
 		return fmt.Errorf("the topic has partitions 0 to %d", f.on.Partitions-1)
 	case scenario.Mends(f.action):
-		return fmt.Errorf("a broker that leads a partition needs no %s; give the fault that broke it a for, or name the broker", f.action)
+		return fmt.Errorf("a broker that leads a partition is running, so that %s has no effect; give the first fault a for, or name the broker", f.action)
 	}
 	return nil
 }
@@ -157,7 +157,7 @@ func (f leaderFault) Aim(ctx context.Context) (Fault, error) {
 	id, err := f.on.Topic.Leader(ctx, f.partition)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("who leads partition %d: %w", f.partition, err)
+		return nil, fmt.Errorf("finding the leader of partition %d: %w", f.partition, err)
 	case id < 1:
 		return nil, fmt.Errorf("partition %d has no leader", f.partition)
 	}

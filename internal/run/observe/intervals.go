@@ -183,7 +183,7 @@ func (s *Intervals) count(at int64) counters {
 	var died error
 	c.self, c.each, died = s.Machine.usageOfEach(s.processes())
 	if died != nil {
-		s.Journal.Once("warning", "what a process used is only known as far as it told", died)
+		s.Journal.Once("warning", "the usage of a process is only known up to its last report", died)
 	}
 	c.brokers, c.host = s.Machine.readBrokers(), s.Machine.readHost()
 	return c
@@ -266,7 +266,7 @@ func (s *Intervals) late() (names []string) {
 		case is:
 			names = append(names, name)
 			if !was {
-				s.Journal.Now("warning", name+" does not answer", "what it told last stands in for its figures")
+				s.Journal.Now("warning", name+" does not answer", "its figures are those of its last report")
 			}
 		case was && p.Err() == nil: // an ended process is reported elsewhere
 			s.Journal.Now("process", name+" answers again", "")

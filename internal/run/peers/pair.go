@@ -109,7 +109,7 @@ func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, out
 		Format: format, Name: s.Name + "-" + strings.TrimPrefix(tool, "kafka-"), Modified: ended, Tool: p.Tool,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s printed what cannot be read: %w", tool, err)
+		return nil, fmt.Errorf("the output of %s cannot be read: %w", tool, err)
 	}
 	c := p.Tools.Cluster.Info()
 	info := &r.Run.Run
@@ -131,7 +131,7 @@ func (p *Pair) save(r *foreign.Result, output []byte) (*Made, error) {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, OutputFile), output, 0o644); err != nil {
-		return nil, fmt.Errorf("keep what the tool printed: %w", err)
+		return nil, fmt.Errorf("the tool's output could not be saved: %w", err)
 	}
 	return &Made{Dir: dir, Run: r.Run}, nil
 }

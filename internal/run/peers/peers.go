@@ -36,14 +36,14 @@ func Check(s scenario.Scenario) error {
 			faults = append(faults, fmt.Errorf("scenario %s: "+format, append([]any{s.Name}, args...)...))
 		}
 	}
-	refuse(s.Load.Producers == 0, "load.producers is 0, and the peers read what they have produced themselves; give at least 1")
+	refuse(s.Load.Producers == 0, "load.producers is 0, and the peers read only records that they produced; give at least 1")
 	refuse(s.Load.Arrival.Process != "constant", "load.arrival is %s, and %s has a constant rate or none; use constant", s.Load.Arrival.Process, Producer)
 	refuse(s.Load.Record.Size.Distribution != "fixed", "load.record.size is %s, and %s has one size; give one, as in 512B", s.Load.Record.Size.Distribution, Producer)
 	refuse(s.Load.Record.Keys.Distribution != "none", "load.record.keys is %s, and %s sends no keys; use none", s.Load.Record.Keys.Distribution, Producer)
-	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers fill a topic of their own; leave it out", s.Topic.Existing)
+	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers create their own topic; leave it out", s.Topic.Existing)
 	refuse(s.Backpressure.Controller != "off", "backpressure is %s, and %s has none; use off", s.Backpressure.Controller, Producer)
-	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers offer for a time; leave it out", s.Load.Volume)
-	refuse(s.Load.Count() != 0, "load.records is %d, and the peers offer for a time; leave it out", s.Load.Count())
+	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers run for a time; leave it out", s.Load.Volume)
+	refuse(s.Load.Count() != 0, "load.records is %d, and the peers run for a time; leave it out", s.Load.Count())
 	refuse(s.Load.Round != 0, "load.round is %d, and %s waits for no round; leave it out", s.Load.Round, Producer)
 	return errors.Join(faults...)
 }
@@ -62,10 +62,10 @@ func Differences(s scenario.Scenario) []string {
 	if s.Load.Rate.IsMax() {
 		all = append(all, fmt.Sprintf("%s sends as many records as ours acked in the time", Producer))
 	} else {
-		all = append(all, fmt.Sprintf("to %s the rate is a ceiling, to ours a schedule: what it does not reach it does not count", Producer))
+		all = append(all, fmt.Sprintf("for %s the rate is a ceiling, for ours a schedule: it does not count the records that it could not send", Producer))
 	}
 	if len(s.Load.Client)+len(s.Consume.Client) > 0 {
-		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, and of ours only", s.Driver))
+		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, so that only ours has them", s.Driver))
 	}
 	if time.Duration(s.Load.Linger)%time.Millisecond != 0 {
 		all = append(all, fmt.Sprintf("linger %v is rounded up to whole milliseconds for %s", s.Load.Linger, Producer))

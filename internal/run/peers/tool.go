@@ -49,14 +49,14 @@ func (t Tools) run(ctx context.Context, class string, args ...string) (output []
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return output, &cluster.Error{
-			Kind: cluster.ErrUnreachable, What: class + " did not come to its end",
+			Kind: cluster.ErrUnreachable, What: class + " did not finish in time",
 			Remedy: "check that the cluster is healthy, and whether one producer can reach the rate",
 			Log:    lastLines(output),
 		}
 	case ctx.Err() != nil:
 		return output, ctx.Err()
 	case err != nil:
-		return output, fmt.Errorf("%s: %w; its last words:\n%s", class, err, strings.Join(lastLines(output), "\n"))
+		return output, fmt.Errorf("%s: %w; the end of its output:\n%s", class, err, strings.Join(lastLines(output), "\n"))
 	}
 	return output, nil
 }

@@ -19,7 +19,7 @@ import (
 // for when the child is late, paused or ended.
 
 // errNotRunning reports that a child is not asked.
-var errNotRunning = errors.New("the process stands still, or has ended")
+var errNotRunning = errors.New("the process is paused or has ended")
 
 var (
 	_ offering = (*Child)(nil)
@@ -208,7 +208,7 @@ func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
 	decoder.UseNumber() // integers stay integers
 	if err := decoder.Decode(&events); err != nil {
-		c.giveUp(fmt.Errorf("what it tells can't be read: %w", err))
+		c.giveUp(fmt.Errorf("its events can't be decoded: %w", err))
 		return
 	}
 	for _, e := range events {

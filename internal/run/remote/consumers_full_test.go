@@ -80,7 +80,7 @@ func TestPausedProcess(t *testing.T) {
 	readSome(cs, 1)
 	process := cs.places[1].process
 	how, err := cs.Pause(1)
-	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) stands still (SIGSTOP)", process.PID())) {
+	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) is paused (SIGSTOP)", process.PID())) {
 		t.Fatalf("paused by %q, %v", how, err)
 	}
 	if _, err := cs.Pause(1); err == nil {

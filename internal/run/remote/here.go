@@ -72,7 +72,7 @@ func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, err
 // Open implements Part. It can be called once, by a run with this version of the protocol.
 func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	if a.Version != Version {
-		return Opened{}, fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile",
+		return Opened{}, fmt.Errorf("protocol version %d, but the run has %d: the program file was replaced",
 			Version, a.Version)
 	}
 	h.mu.Lock()
@@ -156,7 +156,7 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 func (l Load) doApart(c Command) (a Answer, err error) {
 	g, able := l.Consumers.(*receive.Group)
 	if !able {
-		return a, errors.New("these are not some of a group's consumers")
+		return a, errors.New("this part has no members of a consumer group")
 	}
 	switch c.Do {
 	case Doom:

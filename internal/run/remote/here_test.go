@@ -30,7 +30,7 @@ func TestOpening(t *testing.T) {
 	_, err := h.Snapshot(Want{})
 	wantErr(err, "the part is not open")
 	_, err = h.Open(t.Context(), Assignment{Version: Version + 1, Topic: "abc"})
-	wantErr(err, fmt.Sprintf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, Version+1))
+	wantErr(err, fmt.Sprintf("protocol version %d, but the run has %d: the program file was replaced", Version, Version+1))
 	if o, err := h.Open(t.Context(), Assignment{Version: Version, Topic: "abc"}); err != nil || o.Workers != 3 || opened != 1 {
 		t.Errorf("%+v was opened, %v, after %d openings", o, err, opened)
 	}

@@ -198,8 +198,8 @@ func (cs *Consumers) Pause(number int) (how string, err error) {
 			return a, err
 		}
 		p.tellOthers(p.held())
-		a.How = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): "+
-			"its connections are open and nobody answers", number, p.process.PID())
+		a.How = fmt.Sprintf("the process of consumer %d (pid %d) is paused (SIGSTOP): "+
+			"its connections stay open and do not answer", number, p.process.PID())
 		return a, p.stand()
 	})
 	return a.How, err
@@ -209,7 +209,7 @@ func (p *place) stand() (err error) {
 	p.process.rest()
 	if err = p.process.stand(); err != nil {
 		p.process.wake()
-		return fmt.Errorf("stopping process %d: %w", p.process.PID(), err)
+		return fmt.Errorf("pausing process %d: %w", p.process.PID(), err)
 	}
 	p.still = true
 	return nil
