@@ -29,7 +29,7 @@ func TestCalibrationWarns(t *testing.T) {
 			l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out)
 			run := onlyRun(t, out).Run
 			warned[i] = slices.ContainsFunc(run.Verdict.Warnings, func(w string) bool {
-				return strings.Contains(w, "this machine was found able to offer")
+				return strings.Contains(w, "this machine can only offer")
 			})
 			_, err := (&calibrate.Calibration{
 				SchemaVersion: calibrate.SchemaVersion, HostName: hostName(t), Host: run.Run.Host,

@@ -122,7 +122,7 @@ func TestBrokersThatCannotBeBroken(t *testing.T) {
 			want string
 		}{
 			{embedded, "--cluster kafka"},
-			{foreign{}, "not the tool's to break"},
+			{foreign{}, "may not hit the brokers of an existing cluster"},
 			{&cluster.Named{}, "stays up after the run"},
 		} {
 			fault := New(f, Stand{Cluster: test.on, Partitions: 1})
