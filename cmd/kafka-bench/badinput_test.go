@@ -65,7 +65,7 @@ func TestBadArguments(t *testing.T) {
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
-		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is beyond what it can be; see kafka-bench run --help`},
+		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is out of range; see kafka-bench run --help`},
 		{"run s.yaml --dry-run=maybe", `--dry-run: "maybe" is not a truth value; write true or false; see kafka-bench run --help`},
 		{"search s.yaml --probe 5", `--probe: duration "5": it has no unit; write 5s or 5ms; see kafka-bench search --help`},
 		{"search s.yaml --max-probes many", `--max-probes: "many" is not a whole number; write it as 12; see kafka-bench search --help`},

@@ -39,12 +39,12 @@ func chartCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chart [NAME RUN…|CAMPAIGN]",
 		Short: "Draw recorded runs or a campaign: SVG, PDF, PNG",
-		Long: `Draw a chart of recorded runs, from their files alone, into a file with the chart's
+		Long: `Draw a chart of recorded runs, only from their files, into a file with the chart's
 name. Without arguments the charts are listed.
 
-A chart shows up to eight runs beside each other. Of a CAMPAIGN, a chart over time
-shows one run of each scenario: the one nearest to the median. Where a run has no
-value, the line breaks. If a run lacks what a chart needs, the error names the field.
+A chart shows up to eight runs together. For a CAMPAIGN, a chart over time shows one
+run of each scenario: the one nearest to the median. If a run has no value at a time,
+the line breaks. If a run lacks what a chart needs, the error names the field.
 
 percentiles --of scheduled counts every record that was offered: those that did not
 arrive have no time, and are named where the curve ends.`,
@@ -63,8 +63,8 @@ arrive have no time, and are named where the curve ends.`,
 	f.StringSliceVar(&flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
 	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
 	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
-	f.StringSliceVar(&flags.figures, "figures", nil, "of the chart cells: the figures, as in acked_per_s")
-	f.StringVar(&flags.of, "of", "delivered", "of the chart percentiles: delivered, or scheduled")
+	f.StringSliceVar(&flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
+	f.StringVar(&flags.of, "of", "delivered", "for the chart percentiles: delivered, or scheduled")
 	return c
 }
 
@@ -84,10 +84,10 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 		faults = append(faults, err)
 	} else {
 		if len(f.figures) > 0 && name != "cells" {
-			faults = append(faults, fmt.Errorf("--figures is of the chart cells; leave it out of %s", name))
+			faults = append(faults, fmt.Errorf("--figures is only for the chart cells; leave it out for %s", name))
 		}
 		if f.of == "scheduled" && name != "percentiles" {
-			faults = append(faults, fmt.Errorf("--of scheduled is of the chart percentiles; leave it out of %s", name))
+			faults = append(faults, fmt.Errorf("--of scheduled is only for the chart percentiles; leave it out for %s", name))
 		}
 	}
 	for _, name := range f.figures {

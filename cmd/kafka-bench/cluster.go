@@ -42,8 +42,8 @@ func clusterUp(name *string) *cobra.Command {
 		Long: `Start a cluster that stays until ` + "`cluster down`" + `.
 
 One that ` + "`cluster down --keep`" + ` has stopped is started again, with its cluster ID, its
-data and its addresses. What no flag says is then as it was; its version, its brokers
-and its disks can't be changed.`,
+data and its addresses. Without a flag, a setting stays as it was; the version, the
+brokers and the disks can't be changed.`,
 		Example: "  kafka-bench cluster up --brokers 3\n  kafka-bench cluster up --name old --version 3.9",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -118,7 +118,7 @@ func clusterDown(name *string) *cobra.Command {
 func clusterStatus(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Say whether a cluster is up and can be used",
+		Short:   "Report whether a cluster is up and can be used",
 		Example: "  kafka-bench cluster status",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {

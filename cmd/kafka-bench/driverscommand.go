@@ -18,7 +18,7 @@ func driversCommand() *cobra.Command {
 		Use:   "drivers",
 		Short: "List the clients that can be put under test, and what each lacks",
 		Long: `List the clients that can be put under test, with the version that is built in and
-what each does not have. A scenario names its client with driver:, a matrix varies it
+what each lacks. A scenario names its client with driver:, a matrix varies it
 with matrix: {driver: [franz, sarama]}, and --driver sets it. A scenario that asks for
 something that its client does not have is refused before anything is started.`,
 		Example: `  kafka-bench drivers

@@ -187,10 +187,10 @@ func topicsOf(n campaign.Needs, keep bool) string {
 
 func disk(n campaign.Needs, flags engineFlags) string {
 	if flags.cluster == cluster.KindEmbedded && len(flags.brokers) == 0 {
-		return "the results alone: the embedded broker keeps its records in memory"
+		return "only the results: the embedded broker keeps its records in memory"
 	}
 	if n.Unknown == n.Runs {
-		return unknown + ": at rate max nothing bounds Kafka's logs but load.volume or load.records"
+		return unknown + ": at rate max only load.volume or load.records bounds Kafka's logs"
 	}
 	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
 }

@@ -46,9 +46,9 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 	f.StringVar(&flags.clusterID, "cluster-id", "",
 		"the ID of the existing cluster; required unless it is on this machine")
 	f.StringSliceVar(&flags.metrics, "broker-metrics", nil,
-		"where the existing cluster's brokers tell about themselves, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
+		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
-		"a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
+		"a client properties file with the access to the existing cluster (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 

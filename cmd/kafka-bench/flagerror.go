@@ -47,7 +47,7 @@ func problemOf(cause error, value string) string {
 	var number *strconv.NumError
 	switch {
 	case errors.As(cause, &number) && errors.Is(cause, strconv.ErrRange):
-		return fmt.Sprintf("%q is beyond what it can be", value)
+		return fmt.Sprintf("%q is out of range", value)
 	case errors.As(cause, &number) && number.Func == "ParseBool":
 		return fmt.Sprintf("%q is not a truth value; write true or false", value)
 	case errors.As(cause, &number) && number.Func == "ParseFloat":

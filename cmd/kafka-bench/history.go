@@ -32,14 +32,14 @@ func historyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history NAME|DIR…",
 		Short: "Follow one configuration over time, and find where its level changed",
-		Long: `Show the runs of one configuration in the order of time, and where the level of a
-figure changed: which run was the first of the new level, and what else that is
-recorded was not as before (versions, the machine, the cluster).
+		Long: `Show the runs of one configuration ordered by time, and where the level of a figure
+changed: the first run of the new level, and what else changed in the records
+(versions, the machine, the cluster).
 
 A NAME is that of runs in --out; a DIR is a run's folder, or one that holds runs.
 Runs belong together if their scenarios are the same but for the name, whatever
-else changed. Where there are several configurations, the one of the latest run
-is shown and the others are listed; --config shows another.
+else changed. If there are several configurations, the one of the latest run is
+shown and the others are listed; --config shows another.
 
 Change points are found by E-Divisive (Matteson and James, 2014), which asks
 whether the runs before and after come from one distribution, so that a single bad

@@ -43,7 +43,7 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 		"addresses of the cluster, host:port (default: those of the local cluster that is up)")
 	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
 	f.StringVar(&flags.access, "command-config", "",
-		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
+		"a client properties file with the access to the cluster (TLS, SASL)")
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")

@@ -162,7 +162,7 @@ func TestInspectADrainedQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-		const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
+		const want = `group billing on topic orders, engine not known; name it with --engine
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –
@@ -206,7 +206,7 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
 			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
-			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
+			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page has no authentication"},
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
 			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},

@@ -33,14 +33,14 @@ func kmqTracker(in surroundings) *cobra.Command {
 		Use:   "tracker",
 		Short: "Redeliver the records of a group whose locks have run out, until interrupted",
 		Long: `Run the redelivery tracker of a group of queues of the engine markers apart from its
-consumers, which then have Tracker: kmq.External. It delivers again what was not settled
-in time, and gives up what was delivered too often. Several trackers of a group share
-the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
+consumers, which then have Tracker: kmq.External. It redelivers records that were not
+settled in time, and gives up those that were delivered too often. Several trackers of a
+group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
-Of --max-deliveries, --dead-letter and --transactions it is the tracker's own that count,
-not what the queues have: without --max-deliveries a record is delivered again for ever,
-whatever MaxDeliveries is in the queues' configuration. Give it theirs. Its log begins with
-those in effect. How long a record is lent is the queues' to say, in each of their markers.`,
+The tracker uses its own --max-deliveries, --dead-letter and --transactions and not the
+queues' configuration, so give it the same values: without --max-deliveries it redelivers
+a record for ever, whatever MaxDeliveries the queues have. Its log begins with the values
+in effect. The queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
   kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
 		Args: cobra.NoArgs,
@@ -73,11 +73,11 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
 	f.DurationVar(&visibility, "visibility", 30*time.Second,
-		"the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
+		"the queues' visibility, 100ms to 1h; it has no effect here, because their markers say it")
 	f.DurationVar(&session, "session-timeout", 0,
-		"after how long a tracker that is silent is put out of its group, 1s to 30m; 0 is 45s")
+		"after how long a silent tracker is removed from its group, 1s to 30m; 0 is 45s")
 	f.IntVar(&most, "max-deliveries", 0,
-		"after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
+		"after how many deliveries a record goes to the dead-letter topic, whatever the queues have; 0 is never")
 	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
 	f.StringVar(&metrics, "metrics", "",
 		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
@@ -159,7 +159,7 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("--metrics %s: %w; write it as 127.0.0.1:9400", address, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are", address)
+		return nil, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400; the page has no authentication", address)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)

@@ -192,6 +192,6 @@ func (w *watched) close() {
 	_ = w.cmd.Process.Kill() // it may have ended
 	_ = w.cmd.Wait()
 	if n := w.pages.Dropped(); n > 0 {
-		w.warn(fmt.Sprintf("the page was not told of %d steps: its process was slow", n))
+		w.warn(fmt.Sprintf("the page missed %d updates: its process was too slow", n))
 	}
 }

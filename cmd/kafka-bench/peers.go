@@ -27,17 +27,17 @@ func peersCommand(in surroundings) *cobra.Command {
 	flags := peersFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
 		Use:   "peers SCENARIO",
-		Short: "Set our runs beside those of Kafka's own performance tools",
+		Short: "Compare our runs with those of Kafka's own performance tools",
 		Long: `Run a scenario in turns with kafka-producer-perf-test and
 kafka-consumer-perf-test, on the same cluster, with the same record size, acks,
-compression, linger and batch; the rate becomes the producer's --throughput. What
-the producer's tool has filled a topic with, the consumer's tool reads.
+compression, linger and batch; the rate becomes the producer's --throughput. The
+consumer's tool reads the topic that the producer's tool has filled.
 
 The tools come with the Kafka that kafka-bench resolves with Maven, and need Java
 17 or later. What they print is kept in their run's folder (peer.txt) and imported.
-A table at the end sets all three side by side, and says what can be compared.
+A table at the end shows all three side by side, and says what can be compared.
 
-Exit codes are those of run. A peers campaign that was interrupted is begun anew.`,
+Exit codes are those of run. An interrupted peers campaign cannot be resumed.`,
 		Example: `  kafka-bench peers quick
   kafka-bench peers baseline --repeat 5 --set load.compression=none`,
 		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
@@ -61,7 +61,7 @@ func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 		return scenario.Scenario{}, err
 	}
 	if n := len(suite.Cells); n != 1 {
-		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d; peers takes one", arg, n)
+		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d scenarios; peers takes one", arg, n)
 	}
 	s := suite.Cells[0].Scenario
 	return s, peers.Check(s)

@@ -31,8 +31,8 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RUN…|CAMPAIGN",
 		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON, a page with charts",
-		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
-One run is shown on a screen; several are set side by side. A run that is named
+		Long: `Render recorded runs again, only from their files. Each RUN is a run's folder.
+One run is shown on a screen; several are shown side by side. A run that is named
 twice, by its folder or by a copy of that, counts once. A CAMPAIGN is a
 campaign's folder: its report leads with the question and its answer in a
 sentence, and a cell is called best only where it is shown to be better than
@@ -50,8 +50,8 @@ file and open it in a browser.
 and measured, and whether they agree with run.json. --hlog-merge writes them to one
 HdrHistogram log, with a tag for each run and metric, for the usual tools.
 
-A percentile is printed where at least 10 values lie beyond it: p99.99 from
-100,000 on.`,
+A percentile is printed if at least 10 values lie beyond it: p99.99 from 100,000
+values on.`,
 		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format html > overload.html
@@ -93,7 +93,7 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 		return report.Options{}, errors.New("--format html is a page for a browser; add > page.html")
 	}
 	if f.table != "" && format != report.AsCSV {
-		return report.Options{}, errors.New("--table is of a CSV; add --format csv, or leave it out")
+		return report.Options{}, errors.New("--table is only for a CSV; add --format csv, or leave it out")
 	}
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
@@ -122,7 +122,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	}
 	options.By, options.Series = flags.by, flags.series
 	if flags.series && options.Format != report.AsJSON {
-		return errors.New("--series is of a JSON document; add --format json, or leave it out")
+		return errors.New("--series is only for JSON; add --format json, or leave it out")
 	}
 	campaign, runs, err := readReported(args)
 	if err != nil {
@@ -132,7 +132,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	case flags.by != "" && campaign == nil:
 		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
 	case flags.series && (campaign != nil || flags.summary || flags.merge != ""):
-		return errors.New("--series is of runs: name their folders, and leave --hlog-summary and --hlog-merge out")
+		return errors.New("--series is only for runs: name their folders, and leave --hlog-summary and --hlog-merge out")
 	case (flags.summary || flags.merge != "") && options.Format == report.AsHTML:
 		return errors.New("--hlog-summary and --hlog-merge have no page; leave --format html out")
 	case flags.summary || flags.merge != "":

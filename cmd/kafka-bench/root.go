@@ -28,7 +28,7 @@ func rootCommand(in surroundings) *cobra.Command {
 		Short: "Measure what the users of an Apache Kafka feel",
 		Long: `kafka-bench measures end-to-end latency, consumer lag, delivery and recovery of
 an Apache Kafka, under a load that is offered on schedule whatever happens, and
-says whether the numbers can be believed.`,
+reports whether the numbers can be trusted.`,
 		Example: `  kafka-bench list
   kafka-bench run quick`,
 		SilenceUsage:  true,

@@ -40,36 +40,35 @@ const (
 const maxRepeat = 1000
 
 const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
-YAML file; - is standard input. Several, and the variants and the cells of a matrix
-in one, take turns: each once, and again for every repeat, so that what drifts on the
-machine meanwhile meets all alike.
-More than one run is a campaign, with a folder that says which runs belong to it;
-it ends with a table that sets them side by side.
+YAML file; - is standard input. Several scenarios, variants and cells of a matrix run
+in turns: each once, and again for every repeat, so that a drift of the machine
+affects all of them alike.
+More than one run is a campaign, with a folder that lists its runs; it ends with a
+table that shows them side by side.
 
---dry-run says what would be done, and does nothing. A campaign that was
-interrupted, or killed, goes on with --resume FOLDER: no run that has ended is
-made again, and the scenarios are those that it began with, and so are the drivers
-that they name. So must the cluster be.
+--dry-run prints what would be done, and does nothing. A campaign that was
+interrupted, or killed, continues with --resume FOLDER. No finished run is made
+again, and the scenarios and their drivers are those with which it began. The cluster
+must be the same too.
 
---quick makes of a scenario that has one its quick form, which shows in less than two
-minutes what the whole would: fewer records, fewer settings, wider intervals.
+--quick runs the quick form of a scenario that has one. It shows the same in less than
+two minutes, with fewer records, fewer settings and wider intervals.
 
 Without --brokers a local cluster is used: the one that "cluster up" keeps, or
-an Apache Kafka that is started and stopped again, or, where Java or Maven is
+an Apache Kafka that is started and stopped again, or, if Java or Maven is
 missing, the embedded broker.
 
-A cluster that asks for TLS or for a user is reached with the client properties
-file that Kafka's own tools take: --command-config client.properties. Stores and
-keys must be PEM.
+A cluster that requires TLS or a user is reached with the client properties file of
+Kafka's own tools: --command-config client.properties. Stores and keys must be PEM.
 
---web shows what goes on in a browser, and in the end what was recorded: the page stays
-complete in its tab, and nothing stays running. --metrics exports it to Prometheus,
-and waits in the end for one more scrape, 15 s at most. Both are served by a process
-of their own.
+--web shows the run in a browser, and at the end what was recorded: the page stays
+complete in its tab, and nothing stays running. --metrics exports the run to
+Prometheus, and waits at the end for one more scrape, at most 15 s. A process of its
+own serves both.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was measured is saved). They speak of the measurement: a
-valid one exits with 0 even if its brokers died for good, and the report says so
+130 interrupted (what was measured is saved). They are about the measurement: a
+valid run exits with 0 even if its brokers died for good, and the report says so
 in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick
@@ -120,15 +119,15 @@ func runCommand(in surroundings) *cobra.Command {
 	addPages(c, &flags.pagesFlags)
 	addFleet(c, &flags.fleetFlags)
 	f := c.Flags()
-	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
+	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as the scenario says)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
-	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.StringVar(&flags.progress, "progress", shortProgress,
-		"short, or full: each interval a line for each metric, with its total so far and what is done in %")
+		"short, or full: for each interval a line for each metric, with its total so far and the progress in %")
 	f.StringVar(&flags.page, "page", "",
 		"write a page with charts, for a browser, at the end: to `FILE`, or to "+pageFile+" in the folder of the run or campaign")
 	f.Lookup("page").NoOptDefVal = ownFolder
-	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
+	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to continue")
 	return c
 }
 

@@ -43,27 +43,25 @@ func searchCommand(in surroundings) *cobra.Command {
 		Use:   "search SCENARIO",
 		Short: "Find the highest rate that meets what is expected",
 		Long: `Find the highest offered load at which a scenario still meets what is expected of
-it. A closed loop says what there is to be searched; then a rate is looked for that
-passes and one that does not, and the range between is halved to the resolution.
-Every probe is a run of its own, with a topic of its own: it warms up, measures and
-drains. A probe in which nothing came through is made again. A rate that failed is
-tried a second time before it bounds the answer; where no probe is left for that, a
-caveat says so. The answer is confirmed by a longer run, which counts at once, and is
-always a rate that passed.
+it. A closed loop gives the capacity. The search then finds a rate that passes and
+one that fails, and halves the range between them down to the resolution.
+Every probe is a run with its own topic: it warms up, measures and drains. A probe
+that delivered nothing is repeated. A rate that failed is tried a second time before
+it bounds the answer; if no probe is left for that, a caveat says so. The answer is
+confirmed by a longer run, which counts at once, and is always a rate that passed.
 
 An expectation is a figure and a bound, as in 'e2e_response_time_p99 <= 50ms'.
-Besides, a rate passes only if the run is valid and keeps up with it: within the
-measured window, what was offered was acked, and delivered to every group, to 0.5 %
-and what was on its way. Where the records are too few for a percentile that is
-expected, a probe is made longer, up to --confirm; where that is not enough, the rate
-has not failed, and the answer says what would do. What keeps the rate down may be
-this tool or its machine, and not Kafka: then the answer says so.
+A rate also passes only if the run is valid and keeps up: within the measured window,
+all offered records were acked, and delivered to every group, except 0.5 % and those
+in flight. If a probe has too few records for an expected percentile, it is made
+longer, up to --confirm. If that is not enough, the rate has not failed, and the
+answer says what would be enough. If this tool or its machine limits the rate, and not
+only Kafka, the answer says so.
 
-A search that was interrupted is saved as far as it came, and is not resumed: the
-next one begins anew.
+An interrupted search is saved as far as it came, and cannot be resumed.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
-load; --curve-of makes these of a rate that is known, without a search.
+load; --curve-of makes these for a known rate, without a search.
 
 Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of reach,
 130 interrupted (what was found is saved).`,
@@ -89,14 +87,14 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	f.StringArrayVar(&flags.expect, "expect", nil,
 		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
 	f.StringVar(&flags.resolution, "resolution", "3%",
-		"how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
+		"how near the answer must be to the lowest rate that fails, 0.5% to 50%")
 	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes,
 		"the most probes, 4 to 1000; those of the curve are not counted")
 	f.DurationVar(&flags.probe, "probe", 10*time.Second,
-		"the measured window of a probe; longer, up to --confirm, where a percentile needs it")
+		"the measured window of a probe; longer, up to --confirm, if a percentile needs it")
 	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
-	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
+	f.StringVar(&flags.curveOf, "curve-of", "", "make these runs for a rate, as in 20k/s, without a search")
 }
 
 // config returns what to search, or all mistakes of the flags at once.
@@ -111,7 +109,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 		faults = append(faults, err)
 	case len(suite.Cells) > 1:
 		faults = append(faults,
-			fmt.Errorf("scenario %s is %d scenarios; search one of them, and give what it varies with --set", arg,
+			fmt.Errorf("scenario %s has %d scenarios; search one of them, and set what it varies with --set", arg,
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
