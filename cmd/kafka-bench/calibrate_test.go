@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-// TestCalibrationWarns: a run that offers more than the calibration allows has a warning.
 func TestCalibrationWarns(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()
@@ -121,7 +120,6 @@ func hostName(t *testing.T) string {
 	return name
 }
 
-// TestCalibrateInterrupt: an interrupt ends the calibration at once and stores nothing.
 func TestCalibrateInterrupt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	interrupted := surroundings{signals: func(c chan<- os.Signal) { c <- os.Interrupt }}

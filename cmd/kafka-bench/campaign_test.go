@@ -96,7 +96,6 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// TestVariants: variants run interleaved and are compared; the runs record the variants' settings.
 func TestVariants(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		const family = `
@@ -138,7 +137,6 @@ func TestSeveralScenarios(t *testing.T) {
 	})
 }
 
-// TestDryRun: a dry run prints the plan and starts nothing.
 func TestDryRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	for name, c := range map[string]struct {

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Without a name the charts are listed; an unknown word is refused with a suggestion.
 func TestChartsAreListed(t *testing.T) {
 	got := invoke(t, "chart")
 	for _, want := range []string{"timeline", "percentiles", "lag"} {

@@ -64,7 +64,6 @@ func TestCompareUndecided(t *testing.T) {
 	}
 }
 
-// Sets that cannot be compared are refused with a remedy.
 func TestBadComparisons(t *testing.T) {
 	recorded(t)
 	for _, c := range []struct{ args, want string }{

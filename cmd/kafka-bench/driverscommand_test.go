@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// TestDrivers: every client is listed, with the reason if it is missing.
 func TestDrivers(t *testing.T) {
 	got := invoke(t, "drivers")
 	for _, known := range knownDrivers() {
@@ -85,7 +84,6 @@ func TestDriverOfAMatrix(t *testing.T) {
 	wantSaid(t, got.stdout, "quick: 1 run\n", "driver=sarama")
 }
 
-// TestQuickForm: --quick runs the scenario's quick form under its own name.
 func TestQuickForm(t *testing.T) {
 	file := write(t, "phases: {measure: 1h}\nquick: {phases: {measure: 2s}, repeat: 3}\n")
 	got := invoke(t, "run", file, "--quick", "--dry-run", "--cluster", "embedded")

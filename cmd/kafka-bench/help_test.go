@@ -35,7 +35,6 @@ func examples(t *testing.T, c *cobra.Command) (all [][]string) {
 	return all
 }
 
-// TestHelp: every command has a help text with an example.
 func TestHelp(t *testing.T) {
 	for _, c := range commands(rootCommand(surroundings{})) {
 		path := strings.Fields(c.CommandPath())[1:]

@@ -121,7 +121,6 @@ func runValid(t *testing.T, scenario, out string) {
 	})
 }
 
-// TestSummaryWithoutHistograms: a summary of an imported run without histograms is refused.
 func TestSummaryWithoutHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("producer.txt"); err != nil {

@@ -82,7 +82,6 @@ func settleMost(t *testing.T, q *kmq.Queue) {
 	}
 }
 
-// TestInspectQueue: inspect shows a queue as a table and as JSON.
 func TestInspectQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -183,7 +182,6 @@ all – 0 0 –
 	})
 }
 
-// TestKmqRefused: each refusal has its reason, a remedy and its exit code.
 func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()

@@ -94,7 +94,6 @@ func TestRunsCountOnceForPrograms(t *testing.T) {
 	}
 }
 
-// One run in two sets is refused.
 func TestRunInTwoSets(t *testing.T) {
 	namedTwice(t)
 	for args, want := range map[string]string{

@@ -14,7 +14,6 @@ func pageTitle(page string) string {
 	return title
 }
 
-// Reports, comparisons and histories have pages too.
 func TestPages(t *testing.T) {
 	recorded(t)
 	for args, want := range map[string]string{
@@ -61,7 +60,6 @@ func TestRunWritesItsPage(t *testing.T) {
 	})
 }
 
-// A page that cannot be written is refused before anything is started.
 func TestPageIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for file, want := range map[string]string{

@@ -26,7 +26,6 @@ func wantValid(t *testing.T, got invoked, run *result.Run) {
 	}
 }
 
-// TestRun: the other commands can read a run that was made.
 func TestRun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")

@@ -44,7 +44,6 @@ func TestTerminalsAreObeyed(t *testing.T) {
 	}
 }
 
-// A page is not printed to a terminal.
 func TestNoPageOnATerminal(t *testing.T) {
 	recorded(t)
 	for _, args := range []string{"report runs/base-1", "compare runs/base-1 runs/slow-1", "history base"} {

@@ -66,7 +66,6 @@ func mustJSON(t *testing.T, v any) []byte {
 	return text
 }
 
-// TestInterrupted: an interrupt ends the calibration at once and leaves no files.
 func TestInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())

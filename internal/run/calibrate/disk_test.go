@@ -45,7 +45,6 @@ func TestMeasureDisk(t *testing.T) {
 	}
 }
 
-// TestSetDisk: each disk has one yardstick, the last.
 func TestSetDisk(t *testing.T) {
 	c := made(nil)
 	c.SetDisk(Disk{Name: "vda", Folder: "/a", WriteBytesPerS: 1})

@@ -162,7 +162,6 @@ func TestSeedShufflesRounds(t *testing.T) {
 	}
 }
 
-// A saved plan has the resolved scenarios.
 func TestSavedPlan(t *testing.T) {
 	var suites []scenario.Suite
 	for _, name := range scenario.Names() {

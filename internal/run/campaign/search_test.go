@@ -215,7 +215,6 @@ func madeUp(t *testing.T, p *plant) SearchConfig {
 	}
 }
 
-// TestSearchAnswers: each way in which a search can end has its sentence.
 func TestSearchAnswers(t *testing.T) {
 	busy := 0.99
 	for name, c := range map[string]struct {
@@ -501,7 +500,6 @@ func TestProbeQuotesFigures(t *testing.T) {
 	}
 }
 
-// TestSearchCheck: what cannot be searched is refused with a remedy.
 func TestSearchCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		overrides []string

@@ -191,7 +191,6 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
-// TestWarmupIsForeseen: the forecast of a plan includes the warm-up of each cluster.
 func TestWarmupIsForeseen(t *testing.T) {
 	takes := func(text string) time.Duration {
 		s, err := scenario.Parse("s", []byte(text))

@@ -79,7 +79,6 @@ func TestFaultsOfConsumers(t *testing.T) {
 	}
 }
 
-// TestKillInSeveralGroups: the event of a kill has the partitions and records of each group.
 func TestKillInSeveralGroups(t *testing.T) {
 	on := Stand{Groups: []Consumers{&group{}, &group{}}, GroupNames: []string{"orders", "audit"}}
 	f := New(scenario.ScheduledFault{Kill: target(scenario.ConsumerTarget, 0)}, on)

@@ -55,7 +55,6 @@ func TestQueueCost(t *testing.T) {
 	}
 }
 
-// Request types without new requests are left out.
 func TestTrafficSince(t *testing.T) {
 	before := QueueTraffic{Requests: map[string]int64{"Produce": 1, "Metadata": 2}, Written: 100, Read: 10}
 	now := QueueTraffic{Requests: map[string]int64{"Produce": 2, "Metadata": 2, "Fetch": 3}, Written: 260, Read: 6020}

@@ -108,7 +108,6 @@ func TestTimesOfAStarvedRunAreUnreliable(t *testing.T) {
 	}
 }
 
-// A warning explains why the usage of processes is unknown.
 func TestWhyTheUsageIsNotKnown(t *testing.T) {
 	used, died := 1.5, errors.New("process 1 (pid 7): it did not answer")
 	for name, c := range map[string]struct {
@@ -150,7 +149,6 @@ func TestDuplicatesAfterAKillAreExpected(t *testing.T) {
 	}
 }
 
-// A fault that the window was too short for is a warning, unless the run was interrupted.
 func TestFaultsThatDidNotHappen(t *testing.T) {
 	s := scenario.Defaults()
 	s.Faults = []scenario.ScheduledFault{{At: 5e9, Start: scenario.Target{Kind: scenario.ConsumerTarget, Number: 1}}}
@@ -164,7 +162,6 @@ func TestFaultsThatDidNotHappen(t *testing.T) {
 	}
 }
 
-// Consumers that wait for CPU under a limit of the scenario give a warning.
 func TestWaitingOfConfinedConsumersIsAWarning(t *testing.T) {
 	out := &result.Run{Load: result.Load{Scheduled: 1}}
 	out.Consumer.Confined = &result.Confined{CPU: 0.5, SchedDelayNs: &result.Quantile{P99Ns: int64(time.Second)}}

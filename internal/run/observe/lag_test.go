@@ -52,7 +52,6 @@ func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 	}
 }
 
-// A reading before the axis is set is not in the series.
 func TestLagBeforeTheClockBegins(t *testing.T) {
 	axis := load.NewAxis(nil)
 	l := NewLag(LagConfig{Axis: axis})

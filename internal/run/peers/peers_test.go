@@ -17,7 +17,6 @@ func parse(t *testing.T, text string) scenario.Scenario {
 	return s
 }
 
-// TestCheck: Check returns all mistakes at once, each with a remedy.
 func TestCheck(t *testing.T) {
 	if err := Check(parse(t, "load: {rate: 1k/s}")); err != nil {
 		t.Error(err)

@@ -131,7 +131,6 @@ func TestNoSuchProgram(t *testing.T) {
 	}
 }
 
-// A program that is no child of ours is reported.
 func TestProgramThatIsNoChild(t *testing.T) {
 	echo, err := exec.LookPath("echo")
 	if err != nil {
@@ -178,7 +177,6 @@ func TestOneTimeForAll(t *testing.T) {
 	}
 }
 
-// A child ends when its parent is killed.
 func TestChildOfADeadParent(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {

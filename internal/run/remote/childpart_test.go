@@ -71,7 +71,6 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 	})
 }
 
-// TestMisfitIsEnded: a part whose snapshots do not fit the run's topic is ended.
 func TestMisfitIsEnded(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		children := insiders(t, 2)

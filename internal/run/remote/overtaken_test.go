@@ -127,7 +127,6 @@ func TestFirstBooksLate(t *testing.T) {
 	})
 }
 
-// A process may be asked while it opens.
 func TestAskedWhileAProcessIsOpened(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
