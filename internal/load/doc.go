@@ -7,5 +7,5 @@
 //
 // Files to know: axis.go (the one clock), clock.go (between processes), roster.go (members by
 // number), halt.go (a member that is paused), server.go (simulated work), work.go (its plan),
-// gaps.go (silences).
+// gaps.go (silences), offsets.go (stamps of other clocks).
 package load

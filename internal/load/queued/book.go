@@ -16,7 +16,7 @@ type book struct {
 	id int32
 	// delivered's lock guards everything here.
 	delivered            *ledger.Receiver
-	acked, dead, settled *ledger.Receiver // settled is either of the others
+	acked, dead, settled *ledger.Receiver // settled is either of the others; acked and settled have locks of their own
 	// open are the records that were handed over and are not acknowledged, by producer
 	// and sequence.
 	open   map[uint64]lending
@@ -27,12 +27,15 @@ type book struct {
 	count  int64                      // handed over, again and again included
 	done   int64                      // settled: acknowledged, dead or corrupt, each once
 	handed load.GapWatch
+	// divided reports whether other processes have members too. Then a record that is new
+	// here may have been handed over elsewhere: the queue's attempt says so.
+	divided bool
 }
 
 // A lending is the latest delivery of a record that is not acknowledged.
 type lending struct {
 	due      int64 // when it is to be delivered again at the earliest; never: nobody knows
-	intended int64 // when the record was due
+	intended int64 // when the record was due, on this process's axis
 	times    int32 // that it was handed over
 	holder   *node
 }
@@ -40,13 +43,17 @@ type lending struct {
 // never is due where nobody knows when: before everything.
 const never = math.MinInt64
 
-func newBook(id int32, producers, partitions int, from int64) *book {
-	return &book{
-		id: id, delivered: ledger.NewReceiver(id, producers), acked: ledger.NewUnordered(id, producers),
-		dead: ledger.NewUnordered(id, producers), settled: ledger.NewUnordered(id, producers),
+func newBook(id int32, from int64, cfg Config) *book {
+	b := &book{
+		id: id, delivered: ledger.NewReceiver(id, cfg.Producers), acked: ledger.NewUnordered(id, cfg.Producers),
+		dead: ledger.NewUnordered(id, cfg.Producers), settled: ledger.NewUnordered(id, cfg.Producers),
 		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
-		last: snapshot.NeverHanded, handed: load.NewGapWatch(partitions),
+		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.Only != nil,
 	}
+	if b.divided { // what goes to the other processes is a gap here
+		b.delivered = ledger.NewUnordered(id, cfg.Producers)
+	}
+	return b
 }
 
 // lane names a record within its partition.
@@ -72,8 +79,9 @@ type found struct {
 }
 
 // deliver notes that a record is handed to a node now, lent until the deadline (never:
-// without one), for the queue its attempt of a number. The lock is held.
-func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attempt int) found {
+// without one), for the queue its attempt of a number. Shift is what to add to the stamp's
+// times to have them on this process's axis. The lock is held.
+func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
 	if finding == ledger.Stray {
@@ -81,10 +89,13 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 	}
 	a := found{ours: true, first: isNew(finding), times: 1, due: never}
 	key := lane(stamp)
-	if !a.first {
+	switch {
+	case !a.first:
 		a.times, a.due = b.again(stamp, key, to, attempt)
+	case b.divided && attempt > 1:
+		a.first, a.times = false, attempt
 	}
-	b.open[key] = lending{due: deadline, intended: stamp.Intended, times: int32(a.times), holder: to}
+	b.open[key] = lending{due: deadline, intended: stamp.Intended + shift, times: int32(a.times), holder: to}
 	b.count++
 	t := b.tallyOf(measured)
 	t.Received++
@@ -96,7 +107,7 @@ func (b *book) deliver(stamp payload.Stamp, to *node, now, deadline int64, attem
 		t.Unique++
 		due := snapshot.BeforeAll
 		if b.handed.Ends(now) {
-			due = stamp.Intended
+			due = stamp.Intended + shift
 		}
 		b.handed.Acked(now, due)
 	}
@@ -141,7 +152,10 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
 	t := b.tallyOf(measured)
-	if !isNew(b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
+	b.acked.Lock()
+	finding := b.acked.Deliver(int(stamp.Producer), stamp.Sequence, measured)
+	b.acked.Unlock()
+	if !isNew(finding) {
 		t.AckedAgain++
 		return false
 	}
@@ -163,9 +177,6 @@ func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	delete(b.open, lane(stamp))
 	t := b.tallyOf(measured)
 	t.Dead++
-	if !b.delivered.Has(int(stamp.Producer), stamp.Sequence) {
-		t.DeadUnseen++
-	}
 	if b.acked.Has(int(stamp.Producer), stamp.Sequence) {
 		t.DeadAcked++
 		return
@@ -226,7 +237,7 @@ func (b *book) reached() snapshot.Reached {
 	defer b.delivered.Unlock()
 	arrived := b.delivered.Arrived()
 	return snapshot.Reached{
-		Position: b.from + b.done, At: b.last, Delivered: b.count,
+		Position: b.from + b.done, At: b.last, Delivered: b.count, Settled: true,
 		Arrived: arrived, Awaited: b.delivered.Missing(), Corrupt: arrived - b.delivered.Unique(),
 	}
 }
@@ -234,7 +245,7 @@ func (b *book) reached() snapshot.Reached {
 func (b *book) position() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
-	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count}
+	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count, Settled: true}
 }
 
 // books are the book of each partition, by number.
@@ -274,6 +285,15 @@ func (bs books) Settled() []*ledger.Receiver {
 	all := make([]*ledger.Receiver, len(bs))
 	for i, b := range bs {
 		all[i] = b.settled
+	}
+	return all
+}
+
+// Acked are the receivers of what was acknowledged, by partition.
+func (bs books) Acked() []*ledger.Receiver {
+	all := make([]*ledger.Receiver, len(bs))
+	for i, b := range bs {
+		all[i] = b.acked
 	}
 	return all
 }

@@ -32,6 +32,9 @@ type Config struct {
 	// Ready waits until the members have all partitions.
 	Ready   func(ctx context.Context) error
 	Members int // that are opened at the start, with the numbers from 0 on
+	// Only are the numbers of the members that are opened here, if other processes open the
+	// others of Members; nil is all.
+	Only    []int
 	Numbers int // bounds the numbers of members, those included that Start opens
 	Threads int // of each member, which receive, work and settle
 	Batch   int // of one Receive
@@ -48,18 +51,22 @@ type Config struct {
 	Producers  int // on the sending side, those included that filled the topic
 	Filled     int // how many of them did, the last ones by their numbers
 	Partitions int
-	From       []int64 // the offset where each partition starts; nil is zero
+	From       []int64 // the offset where each partition starts; nil is zero, or another process counts it
 	Plan       load.Plan
 	Seed       uint64
 	Hold       bool // nobody receives until Release
 
-	Axis       *load.Axis
+	Axis *load.Axis
+	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	Offsets    load.Offsets
 	ClosedLoop bool
 	Run        uint32
 	Settings   []driver.Setting
 
 	// OnEvent is told of errors; it may be called from several goroutines.
 	OnEvent func(kind, what, reason string)
+	// Tracker returns the counters of a tracker that serves all members; nil without one.
+	Tracker func() snapshot.QueueCounts
 }
 
 // Group are the consumers of a queue: members with threads, and the application
@@ -128,7 +135,7 @@ func Start(cfg Config) (*Group, error) {
 		if cfg.From != nil {
 			from = cfg.From[id]
 		}
-		g.books = append(g.books, newBook(int32(id), cfg.Producers, cfg.Partitions, from))
+		g.books = append(g.books, newBook(int32(id), from, cfg))
 	}
 	for number := range max(cfg.Members, cfg.Numbers) {
 		g.places = append(g.places, &place{share: snapshot.Share{Number: number}, recorder: latency.NewRecorder(
@@ -140,13 +147,25 @@ func Start(cfg Config) (*Group, error) {
 	if !cfg.Hold {
 		g.Release()
 	}
-	for number := range cfg.Members {
+	for _, number := range cfg.numbers() {
 		if err := g.Start(number); err != nil {
 			g.Stop(context.Background())
 			return nil, err
 		}
 	}
 	return g, nil
+}
+
+// numbers returns the numbers of the members that are opened here at the start.
+func (c Config) numbers() []int {
+	if c.Only != nil {
+		return c.Only
+	}
+	all := make([]int, c.Members)
+	for i := range all {
+		all[i] = i
+	}
+	return all
 }
 
 // openMember opens the member of a number and starts its threads.
@@ -262,10 +281,14 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	return sum
 }
 
-// QueueCounts are the queues' own counters, of all members that there have been.
+// QueueCounts returns the queue's own counters: the sum over all members that there have
+// been, and over the tracker that serves them.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Add((*n.counts.Load())())
+	}
+	if g.cfg.Tracker != nil {
+		sum.Add(g.cfg.Tracker())
 	}
 	return sum
 }
@@ -311,9 +334,13 @@ func (g *Group) Working() bool {
 	return slices.ContainsFunc(g.members.Present(), func(n *node) bool { return n.inHand.Load() > 0 })
 }
 
-// Workers is how many records can be worked on at once when every member is there that
-// ever is.
-func (g *Group) Workers() int { return len(g.places) * g.cfg.Threads }
+// Workers returns how many records can be worked on at once here when all members are present.
+func (g *Group) Workers() int {
+	if g.cfg.Only != nil {
+		return len(g.cfg.Only) * g.cfg.Threads
+	}
+	return len(g.places) * g.cfg.Threads
+}
 
 // AddTo has a collector gather the histograms of the group.
 func (g *Group) AddTo(c *latency.Collector) {

@@ -12,7 +12,10 @@ func (g *Group) Standing(books bool) snapshot.Group {
 		Reached: g.Reached(), Arrived: true, Books: snapshot.BooksOf(g.Receivers()),
 		Received: g.Received(), Counts: g.Counts(), Working: g.Working(),
 		Shares: g.shares(),
-		Queue:  &snapshot.Queue{Total: g.Totals(), Counts: g.QueueCounts()},
+		Queue: &snapshot.Queue{
+			Total: g.Totals(), Counts: g.QueueCounts(), OldestUnackedNs: g.OldestUnacked(),
+			Settled: snapshot.BooksOf(g.Settled()), Acked: snapshot.BooksOf(g.books.Acked()),
+		},
 	}
 	s.Queue.Deliveries[0], s.Queue.Deliveries[1] = g.Tally()
 	return s

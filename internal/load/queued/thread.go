@@ -24,12 +24,15 @@ type thread struct {
 type inHand struct {
 	i     int // in its lot
 	stamp payload.Stamp
+	shift int64 // what to add to the stamp's times to have them on this process's axis
 	ours  bool  // it has a stamp of the run
 	timed bool  // it is none of the fill
-	first bool  // it was never handed over before
-	times int   // that it was handed over, this time included
-	at    int64 // when that was
-	due   int64 // when it was to be, where it came again; never: nobody knows
+	// crossed reports whether another agent sent it.
+	crossed bool
+	first   bool  // it was never handed over before
+	times   int   // that it was handed over, this time included
+	at      int64 // when that was
+	due     int64 // when it was to be, where it came again; never: nobody knows
 }
 
 // measuredAt tells whether a time that ended at a moment, and does not begin at the
@@ -38,6 +41,9 @@ type inHand struct {
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }
+
+// since returns how long before a moment a time of the stamp was.
+func (h inHand) since(stampNs, now int64) int64 { return now - (stampNs + h.shift) }
 
 // timed is a time to be recorded.
 type timed struct {
@@ -143,6 +149,9 @@ func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int,
 			continue
 		}
 		delivered++
+		if h.crossed {
+			counts.Crossed++
+		}
 		if h.first {
 			first++
 		} else {
@@ -203,10 +212,12 @@ func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 		b.corrupt(l.Offset, now)
 		return h
 	}
-	a := b.deliver(stamp, n, now, deadline, l.Attempt)
+	shift, other := g.cfg.Offsets.Of(stamp.Producer)
+	a := b.deliver(stamp, shift, n, now, deadline, l.Attempt)
 	if !a.ours {
 		return h
 	}
+	h.shift, h.crossed = shift, other
 	h.stamp, h.ours, h.first, h.times, h.due = stamp, true, a.first, a.times, a.due
 	h.timed = int(stamp.Producer) < g.cfg.Producers-g.cfg.Filled
 	return h
@@ -219,17 +230,18 @@ func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	switch {
 	case !h.first:
 		if h.timed && n.group.open {
-			add(latency.RedeliveryResponseTime, h.at-h.stamp.Intended)
+			add(latency.RedeliveryResponseTime, h.since(h.stamp.Intended, h.at))
 		}
 		if h.due != never {
 			*times = append(*times, timed{latency.RedeliveryLateness, h.measuredAt(h.at), h.at - h.due})
 		}
 	case h.timed:
-		add(latency.E2EServiceTime, h.at-h.stamp.Actual)
+		service := h.since(h.stamp.Actual, h.at)
+		add(latency.E2EServiceTime, service)
 		counts.Timed++
-		counts.ServiceNs += h.at - h.stamp.Actual
+		counts.ServiceNs += service
 		if n.group.open {
-			add(latency.E2EResponseTime, h.at-h.stamp.Intended)
+			add(latency.E2EResponseTime, h.since(h.stamp.Intended, h.at))
 		}
 	}
 }
@@ -292,7 +304,7 @@ func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Recei
 		totals.AckedInWindow++
 	}
 	if h.timed && g.open && !g.idle {
-		*times = append(*times, timed{latency.ProcessedResponseTime, h.stamp.Intended >= 0, now - h.stamp.Intended})
+		*times = append(*times, timed{latency.ProcessedResponseTime, h.stamp.Intended >= 0, h.since(h.stamp.Intended, now)})
 	}
 }
 

@@ -21,14 +21,14 @@ func BenchmarkDelivery(b *testing.B) {
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)
 	var offset atomic.Int64
 	offset.Store(int64(time.Microsecond))
-	other := make(Offsets, producers)
+	other := make(load.Offsets, producers)
 	for i := range other {
 		other[i] = &offset
 	}
 	deliver := delivery(records)
 	deliveries := []struct {
 		name    string
-		offsets Offsets
+		offsets load.Offsets
 	}{{"one clock", nil}, {"other clocks", other}}
 	for _, d := range deliveries {
 		b.Run(d.name, func(b *testing.B) {
@@ -58,14 +58,14 @@ func BenchmarkDelivery(b *testing.B) {
 
 // delivery returns what hands records over, as if for the first time. It is one worker with and
 // without offsets: where its histograms happen to lie in memory changes more than they do.
-func delivery(records []driver.Received) func(Offsets) {
+func delivery(records []driver.Received) func(load.Offsets) {
 	w := &worker{
 		axis: load.NewAxis(nil), idle: true, stamped: true, open: true, timed: 8, run: loadtest.Run,
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
 	w.axis.Set(0, time.Hour)
 	a := &assignment{place: &place{}}
-	return func(offsets Offsets) {
+	return func(offsets load.Offsets) {
 		w.offsets = offsets
 		a.partition = &partition{receiver: ledger.NewReceiver(0, 8), handed: load.NewGapWatch(1), offsets: offsets}
 		w.deliver(a, records, int64(time.Second), 0)

@@ -9,5 +9,5 @@
 //
 // Files to know: group.go, change.go (members come and go), member.go (polls and commits),
 // inbox.go, worker.go (hands over and works), partition.go (what is known of one),
-// elsewhere.go (what other processes were handed), offsets.go (stamps of other clocks).
+// elsewhere.go (what other processes were handed).
 package receive

@@ -51,7 +51,7 @@ type Config struct {
 
 	Axis *load.Axis
 	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
-	Offsets    Offsets
+	Offsets    load.Offsets
 	Stamped    bool
 	ClosedLoop bool
 	Run        uint32

@@ -35,10 +35,10 @@ func stampedBy(t testing.TB, n int, ahead ...time.Duration) (records []driver.Re
 }
 
 // offsetsOf has the offsets of producers: two on this clock, the others ahead by an hour.
-func offsetsOf(producers int) Offsets {
+func offsetsOf(producers int) load.Offsets {
 	var behind atomic.Int64
 	behind.Store(-int64(time.Hour))
-	all := make(Offsets, producers)
+	all := make(load.Offsets, producers)
 	for i := range all[2:] {
 		all[2+i] = &behind
 	}

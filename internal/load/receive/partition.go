@@ -15,7 +15,7 @@ import (
 type partition struct {
 	id      int32
 	stamped bool // its records are
-	offsets Offsets
+	offsets load.Offsets
 	// receiver's lock guards the fields down to the blank line too.
 	receiver *ledger.Receiver
 	next     int64         // offset after the highest one handed over, and what is no record behind it
@@ -62,7 +62,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 // gap before it counts from the record before.
 func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
-		shift, _ := p.offsets.of(stamp.Producer)
+		shift, _ := p.offsets.Of(stamp.Producer)
 		return stamp.Intended + shift
 	}
 	return snapshot.BeforeAll

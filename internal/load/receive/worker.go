@@ -19,7 +19,7 @@ type worker struct {
 	open     bool // open loop: intended times exist
 	timed    int  // the producers below this number have times
 	run      uint32
-	offsets  Offsets
+	offsets  load.Offsets
 	recorder *latency.Recorder
 
 	// handling is full while records are handed over and worked on; whoever
@@ -177,7 +177,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	if finding == ledger.Stray { // from a producer that this run does not have
 		return false, false
 	}
-	if shift, other := w.offsets.of(stamp.Producer); other {
+	if shift, other := w.offsets.Of(stamp.Producer); other {
 		stamp.Actual += shift
 		stamp.Intended += shift
 		w.counts.Crossed++

@@ -51,6 +51,14 @@ func Merge(receivers []*Receiver) *Receiver {
 	return merged
 }
 
+// MergeUnordered is Merge for records that come in no order, as those of a queue: none of
+// them is late, so the books are exact though several processes took them.
+func MergeUnordered(receivers []*Receiver) *Receiver {
+	merged := Merge(receivers)
+	merged.unordered = 0
+	return merged
+}
+
 // Empty tells whether nothing ever came. It takes the lock.
 func (r *Receiver) Empty() bool {
 	r.Lock()

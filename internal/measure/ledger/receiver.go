@@ -137,6 +137,10 @@ func (r *Receiver) Unique() int64 {
 	return r.books[bookWarmup].unique + r.books[bookMeasured].unique
 }
 
+// UniqueIn returns how many different records arrived intact in one book: 0 is that of the
+// warm-up, 1 that of the measured records.
+func (r *Receiver) UniqueIn(book int) int64 { return r.books[book].unique }
+
 // Arrived returns Unique and the corrupt: what need not be waited for any more.
 // The acked that did not arrive are the partition's backlog.
 func (r *Receiver) Arrived() int64 {

@@ -136,17 +136,22 @@ func (g *Group) code(c *coder) {
 	c.flags(&g.Working, &g.Arrived)
 	integers(c, &g.Owned, &g.Idle)
 	g.Traffic.code(c)
-	list(c, &g.Reached, 6, (*Reached).code)
+	list(c, &g.Reached, 7, (*Reached).code)
 	list(c, &g.Shares, 5, (*Share).code)
-	dictionary(c, &g.Books, func(p *pair[int32, *ledger.Receiver], c *coder) {
+	booksOf(c, &g.Books)
+	optional(c, &g.Queue, (*Queue).code)
+}
+
+func booksOf(c *coder, of *map[int32]*ledger.Receiver) {
+	dictionary(c, of, func(p *pair[int32, *ledger.Receiver], c *coder) {
 		integers(c, &p.key)
 		books(&p.value, c)
 	})
-	optional(c, &g.Queue, (*Queue).code)
 }
 
 func (r *Reached) code(c *coder) {
 	integers(c, &r.Position, &r.At, &r.Delivered, &r.Arrived, &r.Corrupt)
+	c.flags(&r.Settled)
 	list(c, &r.Awaited, 2, func(a *ledger.Awaited, c *coder) {
 		integers(c, &a.Next)
 		list(c, &a.Gaps, 2, func(g *ledger.Gap, c *coder) { integers(c, &g.From, &g.To) })
@@ -169,6 +174,9 @@ func (q *Queue) code(c *coder) {
 			integers(c, &d.ByAttempt[i])
 		}
 	}
+	optional(c, &q.OldestUnackedNs, integer)
+	booksOf(c, &q.Settled)
+	booksOf(c, &q.Acked)
 }
 
 func (g *Gate) code(c *coder) {

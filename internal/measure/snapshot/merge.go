@@ -140,6 +140,7 @@ func (q Queue) add(o Queue) Queue {
 	for phase := range q.Deliveries {
 		q.Deliveries[phase].Add(o.Deliveries[phase])
 	}
+	q.OldestUnackedNs = mergeIf(q.OldestUnackedNs, o.OldestUnackedNs, func(a, b int64) int64 { return min(a, b) })
 	return q
 }
 
@@ -162,13 +163,68 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 			}
 		}
 		for p, receivers := range of {
+			if g.Queue != nil {
+				books := ledger.MergeUnordered(receivers)
+				g.Books[p] = books
+				g.Reached[p].Arrived, g.Reached[p].Awaited = books.Arrived(), books.Missing()
+				continue
+			}
 			books := ledger.Merge(receivers)
 			g.Books[p] = books
 			books.Lock()
 			g.Reached[p].Arrived, g.Reached[p].Awaited = books.Arrived(), books.Expected()
 			books.Unlock()
 		}
+		if g.Queue != nil {
+			g.mergeQueue(all, i)
+		}
 	}
+}
+
+// mergeQueue merges the books of what a queue has settled, and takes back what two parts
+// counted as the first: a record that both were handed, or that both acknowledged.
+func (g *Group) mergeQueue(all []Snapshot, number int) {
+	settled, acked := make(map[int32][]*ledger.Receiver), make(map[int32][]*ledger.Receiver)
+	for _, part := range all {
+		if len(part.Groups) == 0 || part.Groups[number].Queue == nil {
+			continue
+		}
+		for p, of := range part.Groups[number].Queue.Settled {
+			settled[p] = append(settled[p], of)
+		}
+		for p, of := range part.Groups[number].Queue.Acked {
+			acked[p] = append(acked[p], of)
+		}
+	}
+	q := g.Queue
+	if len(settled) == 0 {
+		return
+	}
+	q.Settled, q.Acked = make(map[int32]*ledger.Receiver), make(map[int32]*ledger.Receiver)
+	for p, of := range settled {
+		q.Settled[p] = ledger.MergeUnordered(of)
+		for _, r := range of {
+			g.Reached[p].Position -= r.Arrived()
+		}
+		g.Reached[p].Position += q.Settled[p].Arrived()
+	}
+	for p, of := range acked {
+		q.Acked[p] = ledger.MergeUnordered(of)
+	}
+	for phase := range q.Deliveries {
+		d := &q.Deliveries[phase]
+		d.Unique = uniqueOf(g.Books, phase)
+		unique := uniqueOf(q.Acked, phase)
+		d.Acked, d.AckedAgain = unique, d.AckedAgain+d.Acked-unique
+		d.DeadAcked = d.Acked + d.Dead - uniqueOf(q.Settled, phase)
+	}
+}
+
+func uniqueOf(books map[int32]*ledger.Receiver, phase int) (sum int64) {
+	for _, r := range books {
+		sum += r.UniqueIn(phase)
+	}
+	return sum
 }
 
 // Furthest is how far two have come together, who may have been handed the same. What
@@ -177,12 +233,14 @@ func (r Reached) Furthest(o Reached) Reached {
 	sum := Reached{
 		Position: max(r.Position, o.Position), At: r.At,
 		Delivered: r.Delivered + o.Delivered, Arrived: r.Arrived + o.Arrived,
-		Awaited: r.Awaited, Corrupt: r.Corrupt + o.Corrupt,
+		Awaited: r.Awaited, Corrupt: r.Corrupt + o.Corrupt, Settled: r.Settled || o.Settled,
 	}
 	if sum.Awaited == nil {
 		sum.Awaited = o.Awaited
 	}
 	switch {
+	case sum.Settled:
+		sum.Position, sum.At = r.Position+o.Position, max(r.At, o.At)
 	case o.At == NeverHanded:
 	case r.At == NeverHanded || o.Position > r.Position:
 		sum.At = o.At

@@ -13,7 +13,7 @@ type DeliveryCounts struct {
 	Received int64
 	// Unique were handed over for the first time, Acked acknowledged for the first time.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked, DeadUnseen int64 // different dead letters; of these acknowledged, never handed over
+	Dead, DeadAcked             int64 // different dead letters; of these acknowledged
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -34,7 +34,7 @@ func (t *DeliveryCounts) Add(o DeliveryCounts) {
 
 func (t *DeliveryCounts) counts() []*int64 {
 	return []*int64{
-		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.DeadUnseen, &t.Dropped, &t.Nacked,
+		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.Dropped, &t.Nacked,
 		&t.GivenUpExpired, &t.GivenUpLost, &t.GivenUpError, &t.Unsettled, &t.AttemptsDiffer,
 	}
 }
@@ -53,6 +53,18 @@ func (t DeliveryCounts) GivenUp() map[string]int64 {
 	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
 	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
 	return all
+}
+
+// Dead returns how many different records are dead letters.
+func (q *Queue) Dead() int64 { return q.Deliveries[0].Dead + q.Deliveries[1].Dead }
+
+// WithoutBooks returns the counts of q; nil of nil.
+func (q *Queue) WithoutBooks() *Queue {
+	q = copied(q)
+	if q != nil {
+		q.Settled, q.Acked = nil, nil
+	}
+	return q
 }
 
 // QueueTotal are running totals of a queue's consumers, of both phases.

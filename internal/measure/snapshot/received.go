@@ -89,6 +89,9 @@ type Reached struct {
 	// it was.
 	Awaited []ledger.Awaited
 	Corrupt int64
+	// Settled reports whether Position counts what a queue has settled, from where the
+	// partition starts: the counts of several processes add up.
+	Settled bool
 }
 
 // NeverHanded is when a partition's last record was handed over of which none was.

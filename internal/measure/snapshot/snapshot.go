@@ -10,7 +10,7 @@ import (
 )
 
 // Version of the form in which snapshots travel. A part of another version takes no part.
-const Version = 5
+const Version = 6
 
 // Snapshot is how a part of a run stands: what its producers and consumers have counted
 // since they began. Only Times, Pauses and Told are of the time since the snapshot that
@@ -77,6 +77,12 @@ type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
+	// OldestUnackedNs is when the oldest record was due that was handed over and is not
+	// acknowledged; NothingDue if there is none, nil if that is not known.
+	OldestUnackedNs *int64
+	// Settled are the books of what was acknowledged or is a dead letter, Acked of what was
+	// acknowledged: by partition, of those that have any, and only if books were wanted.
+	Settled, Acked map[int32]*ledger.Receiver
 }
 
 // Last is what is known once the load has ended.

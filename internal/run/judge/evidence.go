@@ -117,9 +117,9 @@ type Group struct {
 
 // Queue holds what is known of a queue beyond the counts of its group.
 type Queue struct {
-	Settled      []*ledger.Receiver   // records that the application acknowledged, and dead letters
-	Counts       snapshot.QueueCounts // of the members and of a tracker
-	Empty        bool                 // the drain found that the queue has no more records to deliver
+	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
+	// Empty reports whether the drain found that the queue had nothing left to deliver.
+	Empty        bool
 	InFlightPeak int64
 }
 

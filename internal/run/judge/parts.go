@@ -30,6 +30,8 @@ type Part struct {
 	// Producers and Consumers are how many the agent had. BeganNs is when its load began.
 	Producers, Consumers int
 	BeganNs              int64
+	// QueueEmpty reports whether the drain found that the queue had nothing left to deliver.
+	QueueEmpty bool
 	// PacerLatenessP99Ns is of the agent's own producers; nil if none of their records had a due
 	// time.
 	PacerLatenessP99Ns *int64
@@ -162,6 +164,8 @@ func (r *Reading) join(o Reading) {
 		r.Members[g].Add(m)
 	}
 	r.Gate = r.Gate.With(o.Gate)
+	r.QueueAcked += o.QueueAcked
+	r.QueueTraffic = r.QueueTraffic.add(o.QueueTraffic)
 }
 
 // join adds the usage of the tool on another machine. For ratios and waiting times it keeps the

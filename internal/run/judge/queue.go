@@ -2,6 +2,7 @@ package judge
 
 import (
 	"fmt"
+	"maps"
 
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 	"kafkabench.example/kafka-bench/internal/plan/unit"
@@ -17,6 +18,15 @@ func (e *Evidence) settled() ledger.Books {
 	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
+// Unsettled returns how many records the brokers acknowledged that are neither acknowledged by
+// the application nor dead letters.
+func (e *Evidence) Unsettled() int64 { return Undelivered(e.settled()) }
+
+// Undelivered returns how many acknowledged records are missing on the receiving side of books.
+func Undelivered(b ledger.Books) int64 {
+	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
+}
+
 // queue returns nil without a queue.
 func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.Queue == nil {
@@ -28,7 +38,7 @@ func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.measuresFill() {
 		t, book = of.Deliveries[0], settled.Warmup
 	}
-	counts := e.Queue.Counts
+	counts := of.Counts
 	out := &result.Queue{
 		Engine: q.Engine, Nodes: e.Scenario.Consume.Consumers, Threads: q.Threads,
 		Received: t.Received, UniqueDelivered: t.Unique, Redelivered: t.Received - t.Unique,
@@ -154,6 +164,17 @@ func (v verdict) warningsOfTheQueue() (warnings []string) {
 		warnings = append(warnings, "the queue's retention: "+q.RetentionAlarm)
 	}
 	return warnings
+}
+
+func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
+	sum := QueueTraffic{Requests: maps.Clone(t.Requests), Written: t.Written + o.Written, Read: t.Read + o.Read}
+	if sum.Requests == nil && o.Requests != nil {
+		sum.Requests = make(map[string]int64)
+	}
+	for kind, n := range o.Requests {
+		sum.Requests[kind] += n
+	}
+	return sum
 }
 
 // since leaves out request types without new requests.

@@ -29,8 +29,8 @@ type Intervals struct {
 	Sends bool
 	// Replicas reads the topic's replicas; nil if no fault hits a broker.
 	Replicas *Replicas
-	// Queue returns the state of a queue by its group's standing; nil without a queue.
-	Queue func(snapshot.Group) QueueReading
+	// Queue reports whether the only group reads from a queue.
+	Queue bool
 	// Backlogs returns the groups' backlogs at these positions, if ackedIn records were
 	// acknowledged in each partition.
 	Backlogs func(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog
@@ -51,16 +51,6 @@ type Intervals struct {
 	growth   growth
 	wereLate []string // processes that were late in the last interval
 	tallies  []judge.Tally
-}
-
-// QueueReading is the state of a queue at one moment.
-type QueueReading struct {
-	Totals snapshot.QueueTotal
-	Counts snapshot.QueueCounts
-	Dead   int64 // distinct dead letters so far
-	// OldestUnackedNs is the due time of the oldest record that was delivered and is not
-	// acknowledged; snapshot.NothingDue if there is none, nil if unknown.
-	OldestUnackedNs *int64
 }
 
 // Begin reads the counts before the load starts, for a time on the axis. The caller calls it
@@ -143,7 +133,6 @@ type counters struct {
 	gate     *snapshot.Gate
 	behindAt int64
 	recorded latency.Interval // valid until the next reading
-	queue    QueueReading
 	usedAt   int64
 	self     snapshot.Usage // of all processes
 	each     []processUsage
@@ -175,9 +164,6 @@ func (s *Intervals) count(at int64) counters {
 	c.fill()
 	c.behindAt = s.Axis.Now()
 	c.recorded = s.Collector.Collect()
-	if s.Queue != nil {
-		c.queue = s.Queue(standings[0])
-	}
 	c.usedAt = s.Axis.Now()
 	c.span = c.usedAt - c.began
 	var died error
@@ -204,6 +190,7 @@ func (c counters) snapshot() snapshot.Snapshot {
 	for i := range s.Groups {
 		g := &s.Groups[i]
 		g.Books, g.Reached = nil, slices.Clone(g.Reached)
+		g.Queue = g.Queue.WithoutBooks()
 		for p := range g.Reached {
 			g.Reached[p].Awaited = nil
 		}
@@ -218,9 +205,10 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	iv := differences(before, after)
 	iv.Phase = s.phaseAt(before.at)
 	s.addPartitions(&iv, before, after)
-	if s.Queue != nil {
-		addQueue(&iv, before, after)
-		s.peaks.inFlight = max(s.peaks.inFlight, after.queue.Counts.InFlight)
+	if s.Queue {
+		now := after.groups[0].Queue
+		addQueue(&iv, before.groups[0].Queue, now, after.usedAt)
+		s.peaks.inFlight = max(s.peaks.inFlight, now.Counts.InFlight)
 	}
 	behind, oldestDue := s.addBehind(&iv, after)
 	if seen != nil {
@@ -376,16 +364,16 @@ func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
 	}
 }
 
-func addQueue(iv *result.Interval, before, after counters) {
-	acked := after.queue.Totals.Acked - before.queue.Totals.Acked
-	again := after.queue.Totals.Redelivered - before.queue.Totals.Redelivered
-	dead := after.queue.Dead - before.queue.Dead
+func addQueue(iv *result.Interval, before, after *snapshot.Queue, nowNs int64) {
+	acked := after.Total.Acked - before.Total.Acked
+	again := after.Total.Redelivered - before.Total.Redelivered
+	dead := after.Dead() - before.Dead()
 	iv.AckedByQueue, iv.Redelivered, iv.DeadLettered = &acked, &again, &dead
-	iv.QueueInFlight = &after.queue.Counts.InFlight
-	if oldest := after.queue.OldestUnackedNs; oldest != nil {
+	iv.QueueInFlight = &after.Counts.InFlight
+	if oldest := after.OldestUnackedNs; oldest != nil {
 		var age int64
 		if *oldest != snapshot.NothingDue {
-			age = max(1, after.usedAt-*oldest)
+			age = max(1, nowNs-*oldest)
 		}
 		iv.QueueOldestUnackedNs = &age
 	}
