@@ -8,17 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioKeys are the keys at the top of a scenario file.
+// scenarioKeys are the top-level keys of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
-// expected is a message with the words that stand for something longer replaced:
-// the file's path, the keys of a scenario, the presets.
 func expected(message, file string) string {
 	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
 
-// wantBad fails the test unless a command ended with this message and exit code
-// 2, before it did anything that it would have told of.
+// wantBad fails the test unless a command ended with this message, exit code 2 and no output.
 func wantBad(t *testing.T, got invoked, want string) {
 	t.Helper()
 	if got.message() != want || got.code != exitBadInput {
@@ -29,8 +26,7 @@ func wantBad(t *testing.T, got invoked, want string) {
 	}
 }
 
-// TestAllFaultsAtOnce wants each fault of a file, of an override and of another
-// argument on a line of its own.
+// TestAllFaultsAtOnce: each mistake of a file, an override or an argument has its own line.
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
@@ -45,7 +41,6 @@ scenario nosuch.yaml: file does not exist, and no preset has this name; the pres
 	}
 }
 
-// TestBadArguments gives the commands arguments and flags that cannot be meant.
 func TestBadArguments(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -70,7 +65,7 @@ func TestBadArguments(t *testing.T) {
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
-		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is beyond what it can be; see kafka-bench run --help`},
+		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is out of range; see kafka-bench run --help`},
 		{"run s.yaml --dry-run=maybe", `--dry-run: "maybe" is not a truth value; write true or false; see kafka-bench run --help`},
 		{"search s.yaml --probe 5", `--probe: duration "5": it has no unit; write 5s or 5ms; see kafka-bench search --help`},
 		{"search s.yaml --max-probes many", `--max-probes: "many" is not a whole number; write it as 12; see kafka-bench search --help`},

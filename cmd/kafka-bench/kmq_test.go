@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// orders makes a topic of two partitions with four records in each, an hour old.
+// orders creates a topic with two partitions of four records each, an hour old.
 func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -32,7 +32,6 @@ func orders(t *testing.T, opts ...kgo.Opt) {
 	}
 }
 
-// queueOf opens a queue of the group billing.
 func queueOf(t *testing.T, cfg kmq.Config) *kmq.Queue {
 	t.Helper()
 	cfg.Topic, cfg.Group, cfg.CommitEvery = "orders", "billing", 20*time.Millisecond
@@ -83,7 +82,6 @@ func settleMost(t *testing.T, q *kmq.Queue) {
 	}
 }
 
-// TestInspectQueue looks into a queue as a person does, and as a program.
 func TestInspectQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -99,7 +97,7 @@ all 1 0 0 1 h
 
 dead letters in orders-dead: 1
 `
-		time.Sleep(time.Second) // the commits come every 20 ms
+		time.Sleep(time.Second) // commits come every 20 ms
 		got := l.invoke(t, args...)
 		if got.code != exitValid || withoutSeconds(got.stdout) != want {
 			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
@@ -116,8 +114,7 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds takes the seconds from an age of an hour and some seconds, and the spaces
-// that make room for them.
+// withoutSeconds removes the seconds from ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -130,7 +127,7 @@ func withoutSeconds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestInspectWhatNobodyKnows shows it as such.
+// TestInspectWhatNobodyKnows: unknown values are null.
 func TestInspectWhatNobodyKnows(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -148,8 +145,8 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// TestInspectADrainedQueue: nothing tells of which engine it is, and so what is in flight; of
-// the engine that is named, nothing is.
+// TestInspectADrainedQueue: without --engine the engine and its in-flight records are unknown; with
+// it, none are in flight.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -164,7 +161,7 @@ func TestInspectADrainedQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-		const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
+		const want = `group billing on topic orders, engine not known; name it with --engine
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –
@@ -185,7 +182,6 @@ all – 0 0 –
 	})
 }
 
-// TestKmqRefused: what is wrong, what would be right, and which exit code.
 func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -208,7 +204,7 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
 			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
-			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
+			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page has no authentication"},
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
 			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
