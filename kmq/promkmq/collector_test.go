@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// counters are a source that says what it is told to.
+// counters is a source with fixed counters.
 type counters kmq.Stats
 
 func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
@@ -107,7 +107,7 @@ kafka_kmq_unreadable_markers_total{group="billing"} 114
 	}
 }
 
-// No number of a queue is forgotten here: whoever adds one to Stats is told.
+// Every integer counter of Stats has a metric.
 func TestStatsHaveNoOthers(t *testing.T) {
 	for field := range reflect.TypeFor[kmq.Stats]().Fields() {
 		if field.Type.Kind() != reflect.Int64 {
@@ -121,7 +121,7 @@ func TestStatsHaveNoOthers(t *testing.T) {
 	}
 }
 
-// The names and types are what Prometheus' own linter asks for.
+// Names and types pass Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(New(counters{}, prometheus.Labels{"topic": "a"}))
@@ -151,7 +151,7 @@ kafka_kmq_retention_alarm 0
 	}
 }
 
-// A nil queue is an error of its registration, not a panic at the first scrape.
+// A nil queue is an error at its registration, and no panic at the first scrape.
 func TestANilQueueIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(nil, nil), New((*kmq.Queue)(nil), nil), New((*kmq.Tracker)(nil), nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the queue is nil") {
@@ -160,7 +160,7 @@ func TestANilQueueIsRefused(t *testing.T) {
 	}
 }
 
-// docs/KMQ.md has every metric.
+// docs/KMQ.md lists every metric.
 func TestTheDocumentHasEveryMetric(t *testing.T) {
 	text, err := os.ReadFile("../../docs/KMQ.md")
 	if err != nil {
