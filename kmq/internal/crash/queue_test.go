@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// within bounds what a test waits for: generous, because machines are busy.
+// within bounds the waits of a test generously, since machines are busy.
 const within = 30 * time.Second
 
 func soon(t testing.TB) context.Context {
@@ -21,8 +21,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// open opens a queue of the world in this process; change may set what the world leaves
-// open. It is closed with the test, if it was not before.
+// open opens a queue in this process, and closes it with the test; change may set fields.
 func (v *world) open(change func(*kmq.Config)) *kmq.Queue {
 	v.t.Helper()
 	cfg := v.spec.config(nil)
@@ -61,7 +60,7 @@ func take(t testing.TB, q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
-// none fails if anything is received for a while.
+// none fails if anything is received within d.
 func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -73,7 +72,7 @@ func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	}
 }
 
-// number is which record was delivered.
+// number returns the number of a delivered record.
 func number(d kmq.Delivery) int { return numberOf(d.Record.Value) }
 
 // byOffset sorts deliveries of one partition.
@@ -91,7 +90,7 @@ func ackAll(t testing.TB, ds []kmq.Delivery) {
 	}
 }
 
-// eventually waits until something is so.
+// eventually waits until so returns true.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !so(); time.Sleep(20 * time.Millisecond) {
@@ -101,7 +100,7 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// committedAt is what a group has committed for one partition of a topic.
+// committedAt returns a group's commit for one partition of a topic.
 func (v *world) committedAt(group, topic string, partition int32) int64 {
 	v.t.Helper()
 	at, err := v.committed(soon(v.t), group, topic)
@@ -114,7 +113,7 @@ func (v *world) committedAt(group, topic string, partition int32) int64 {
 	return -1
 }
 
-// markersOf reads the markers of a partition up to now.
+// markersOf reads the current markers of a partition.
 func (v *world) markersOf(partition int32) []logged {
 	v.t.Helper()
 	if v.markers == nil {
@@ -130,7 +129,7 @@ func (v *world) markersOf(partition int32) []logged {
 	return log
 }
 
-// ends are the reasons of the ends of a record.
+// ends returns the reasons of the ends of a record.
 func ends(log []logged, offset int64) []marker.Reason {
 	var why []marker.Reason
 	for _, m := range log {
@@ -141,7 +140,7 @@ func ends(log []logged, offset int64) []marker.Reason {
 	return why
 }
 
-// single is a world with one partition on a stand-in of one broker.
+// single returns a world with one partition on a fake cluster of one broker.
 func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)
@@ -149,7 +148,7 @@ func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	return v, &faulty{Cluster: c.Fake(), world: v, wire: new(wire)}
 }
 
-// put writes records of the test's own making.
+// put writes the given records.
 func (v *world) put(records ...*kgo.Record) {
 	v.t.Helper()
 	for _, r := range records {
