@@ -66,9 +66,9 @@ type Counts struct {
 	Retried      int64 // failed attempts of the tracker in this process, which it repeats
 	Unreadable   int64 // markers that the tracker in this process could not read
 
-	InFlight      int       // handed out or ready, and not settled
+	InFlight      int       // delivered or ready, and not settled
 	OldestUnacked time.Time // the timestamp of the oldest of these; zero if none
-	Paused        []int32   // partitions that take nothing new, for lack of room
+	Paused        []int32   // partitions that are not fetched because a limit is reached
 	CommitBehind  int64     // records beyond the committed offsets, over all partitions
 	// Lateness counts the redeliveries of this process by their time after the deadline.
 	Lateness Histogram

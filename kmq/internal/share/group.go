@@ -226,7 +226,7 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 }
 
 // deliveryLimit returns the number of deliveries after which the broker archives a record. It first
-// raises the group's setting to the broker's maximum, unless somebody set it.
+// raises the group's setting to the broker's maximum, unless it was set before.
 func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
 	limit := broker.number("group."+limitSetting, defaultLimit)
 	if _, known := group.value[limitSetting]; !known {

@@ -1,4 +1,4 @@
-// Package window keeps which offsets of a partition are done. It is pure.
+// Package window records which offsets of a partition are done. It is pure.
 //
 // Records are taken in offset order and finished in any order. A window keeps the open records:
 // taken and not done. Everything below the first open one may be committed; what is above it and
@@ -32,7 +32,7 @@ type block struct {
 	open uint64
 }
 
-// Window keeps which offsets of a partition are done. Use [New] or [Restore].
+// Window records which offsets of a partition are done. Use [New] or [Restore].
 type Window struct {
 	next   int64   // everything below is taken, done, or no record
 	blocks []block // rising; the first has an open record, others may have none
