@@ -94,7 +94,7 @@ func TestTopics(t *testing.T) {
 			}
 		}
 		cfg.Topic = "none"
-		if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none is not there") {
+		if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none does not exist") {
 			t.Errorf("none: %v", err)
 		}
 

@@ -41,7 +41,7 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	queue, err := awaitShape(ctx, cl, cfg.Topic, unseenFor)
 	switch {
 	case errors.Is(err, errUnseen):
-		return Topics{}, fmt.Errorf("%w: topic %s is not there: create it with as many partitions as the queue is to have", lease.ErrConfig, cfg.Topic)
+		return Topics{}, fmt.Errorf("%w: topic %s does not exist: create it with the number of partitions that the queue needs", lease.ErrConfig, cfg.Topic)
 	case err != nil:
 		return Topics{}, err
 	}
@@ -80,7 +80,7 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 		return err
 	}
 	if compacted(configs) {
-		cfg.Log.Warn("kmq: the queue's topic is compacted: a record is gone once a later one has its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
+		cfg.Log.Warn("kmq: the queue's topic is compacted: Kafka deletes a record after a later one with its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
 	}
 	return nil
 }
@@ -284,7 +284,7 @@ const (
 	createdFor = 30 * time.Second
 )
 
-var errUnseen = errors.New("the topic is not to be seen")
+var errUnseen = errors.New("brokers do not know the topic")
 
 // awaitShape waits until a topic is known; its error is errUnseen if that takes too long.
 func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
