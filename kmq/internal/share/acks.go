@@ -82,7 +82,7 @@ func (m *member) inTime(a ack, now time.Time) bool {
 	return false
 }
 
-var errLate = errors.New("the lock was over")
+var errLate = errors.New("the lock had expired")
 
 // drop removes a lease from held; m.mu must be held.
 func (m *member) drop(le *lease.Lease) {
@@ -174,13 +174,13 @@ func (m *member) flush(ctx context.Context) error {
 		select {
 		case <-mine.done:
 		case <-ctx.Done():
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
 		}
 		if mine.err == nil {
 			break
 		}
 		if m.e.ctx.Err() != nil {
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", mine.err)
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", mine.err)
 		}
 	}
 	return m.refusedSince(told)
@@ -233,7 +233,7 @@ func (m *member) sendAll(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
 		}
 	}
 }

@@ -101,8 +101,8 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 		return f, err
 	}
 	if !f.renews && cfg.Visibility > lock {
-		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers lend, %v, and they do not renew locks "+
-			"(Kafka 4.2 is the first that does): set a shorter one, or %s of group %s",
+		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers' lock of %v, and they cannot renew locks "+
+			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
 			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
 	}
 	// Half of the deliveries are reserved for those that end with their process.
@@ -114,7 +114,7 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error) {
 	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, client)
 	if err != nil {
-		return false, fmt.Errorf("kmq: which requests the cluster knows: %w", err)
+		return false, fmt.Errorf("kmq: list the requests that the cluster supports: %w", err)
 	}
 	fetch, acknowledge := kmsg.NewPtrShareFetchRequest().Key(), kmsg.NewPtrShareAcknowledgeRequest().Key()
 	var fetches bool
@@ -127,8 +127,8 @@ func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error)
 		}
 	}
 	if !fetches {
-		return false, fmt.Errorf("%w: the cluster has no share groups: they are in Kafka from 4.1 on, "+
-			"and in production use from 4.2 on; the engines markers and offsetmap need none", lease.ErrConfig)
+		return false, fmt.Errorf("%w: the cluster has no share groups, which need Kafka 4.1 "+
+			"(4.2 in production); the engines markers and offsetmap work without them", lease.ErrConfig)
 	}
 	return renews, nil
 }
@@ -186,7 +186,7 @@ func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error)
 func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
-		return 0, 0, fmt.Errorf("kmq: the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
+		return 0, 0, fmt.Errorf("kmq: read the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
 	}
 	broker, err := describeAnyBroker(ctx, client)
 	if err != nil {
@@ -197,14 +197,14 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	if !group.set[resetSetting] {
 		if err := alter(ctx, client, cfg.Group, map[string]string{resetSetting: "earliest"}); err != nil {
 			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
-				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
 				cfg.Group, resetSetting, err)
 		}
 	}
 	if group.value[isolationSetting] != readCommitted {
 		if err := alter(ctx, client, cfg.Group, map[string]string{isolationSetting: readCommitted}); err != nil {
-			return 0, 0, fmt.Errorf("kmq: share group %s would deliver what transactions aborted; %s could not be set to %s "+
-				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+			return 0, 0, fmt.Errorf("kmq: share group %s would deliver aborted records; %s could not be set to %s "+
+				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
 				cfg.Group, isolationSetting, readCommitted, err)
 		}
 	}

@@ -116,7 +116,7 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	for _, le := range leases {
 		if le.Private.(*hold).refused {
 			m.mu.Unlock()
-			return fmt.Errorf("%w: the lock could not be renewed before", lease.ErrLost)
+			return fmt.Errorf("%w: an earlier renewal was refused", lease.ErrLost)
 		}
 	}
 	m.mu.Unlock()

@@ -65,8 +65,8 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 	return e.set.Extend(l, until)
 }
 
-var errNoRenewal = fmt.Errorf("%w: these brokers do not renew locks (Kafka 4.2 is the first that does); "+
-	"a longer share.record.lock.duration.ms of the group can", lease.ErrUnsupported)
+var errNoRenewal = fmt.Errorf("%w: these brokers cannot renew locks (Kafka 4.2 can); "+
+	"set a longer share.record.lock.duration.ms for the group", lease.ErrUnsupported)
 
 // Reject copies a record to the dead-letter topic, if there is one, and rejects it, so that the
 // broker archives it.
@@ -118,8 +118,8 @@ func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 	if e.group.renews || until.Before(e.member.lockOf(l)) {
 		return nil
 	}
-	return fmt.Errorf("%w: a delay beyond the lock has to be kept by renewals, and these brokers do not renew "+
-		"(Kafka 4.2 is the first that does)", lease.ErrUnsupported)
+	return fmt.Errorf("%w: a delay longer than the lock needs renewals, and these brokers cannot renew locks "+
+		"(Kafka 4.2 can)", lease.ErrUnsupported)
 }
 
 // expired is called by the set when a record's time or a delay's time has passed.
