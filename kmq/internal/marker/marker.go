@@ -177,7 +177,7 @@ func Parse(key, value []byte) (Marker, error) {
 			head := reader{b: value[2:]}
 			m.Group = head.uint32()
 		}
-		return m, fmt.Errorf("%w: %d.%d, known is %d", ErrVersion, value[0]>>4, value[0]&15, major)
+		return m, fmt.Errorf("%w: %d.%d; this kmq reads version %d", ErrVersion, value[0]>>4, value[0]&15, major)
 	}
 	r := reader{b: value[2:]}
 	if err := m.parse(&r, value[0]&15 >= minor); err != nil {
@@ -215,7 +215,7 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 		r.bad = r.bad || m.Group == 0
 	}
 	if r.bad {
-		return fmt.Errorf("%w: the fields of a %v", ErrMalformed, m.Type)
+		return fmt.Errorf("%w: invalid fields in a %v", ErrMalformed, m.Type)
 	}
 	if m.Partition < 0 || m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
 		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d", ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
