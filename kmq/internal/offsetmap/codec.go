@@ -235,15 +235,15 @@ func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	}
 	switch {
 	case len(raw) < headerBytes:
-		return progress{}, fmt.Errorf("%w: of %d bytes", errMetadata, len(raw))
+		return progress{}, fmt.Errorf("%w: it has only %d bytes", errMetadata, len(raw))
 	case raw[0] != version:
-		return progress{}, fmt.Errorf("%w: of version %d; this is version %d", errMetadata, raw[0], version)
+		return progress{}, fmt.Errorf("%w: version %d; this kmq reads version %d", errMetadata, raw[0], version)
 	case raw[1]&^(kindBitset|kindDeflate) != 0:
-		return progress{}, fmt.Errorf("%w: of kind %d", errMetadata, raw[1])
+		return progress{}, fmt.Errorf("%w: unknown kind %d", errMetadata, raw[1])
 	case floor < 0:
-		return progress{}, fmt.Errorf("%w: at offset %d", errMetadata, floor)
+		return progress{}, fmt.Errorf("%w: the committed offset is %d", errMetadata, floor)
 	case binary.BigEndian.Uint32(raw[2:]) != c.checksum(floor, raw):
-		return progress{}, fmt.Errorf("%w: damaged, or that of another offset than %d", errMetadata, floor)
+		return progress{}, fmt.Errorf("%w: damaged, or written for another offset than %d", errMetadata, floor)
 	}
 	body := raw[headerBytes:]
 	if raw[1]&kindDeflate != 0 {
@@ -261,7 +261,7 @@ func inflate(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errMetadata, err)
 	}
 	if len(out) > maxBody {
-		return nil, fmt.Errorf("%w: above %d bytes", errMetadata, maxBody)
+		return nil, fmt.Errorf("%w: more than %d bytes", errMetadata, maxBody)
 	}
 	return out, nil
 }
@@ -314,7 +314,7 @@ func (b *varints) runs(floor int64) []window.Range {
 	for at := floor; n > 0 && b.bad == ""; n-- {
 		pending, length := b.next(), b.next()
 		if pending == 0 || length == 0 || pending > math.MaxInt64-at || length > math.MaxInt64-at-pending {
-			b.fail("a run of no length, or beyond all offsets")
+			b.fail("an empty run, or an offset out of range")
 			break
 		}
 		r := window.Range{From: at + pending, To: at + pending + length}
@@ -362,7 +362,7 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 				offset, done = done[0].To, done[1:]
 			}
 			if offset == math.MaxInt64 {
-				b.fail("beyond all offsets")
+				b.fail("an offset out of range")
 				return out
 			}
 			if times > 0 {

@@ -36,7 +36,7 @@ func look(ctx context.Context, cfg engine.Config) (engine.Topics, int, error) {
 	limit, err := readLimit(ctx, cl)
 	if err != nil {
 		// A queue works without the permission to read the brokers' configuration.
-		cfg.Log.Info("kmq: taking the default for the length of metadata", "config", limitKey, "value", limit, "error", err)
+		cfg.Log.Info("kmq: the brokers' limit of metadata can't be read; the default is used", "config", limitKey, "value", limit, "error", err)
 	}
 	return topics, limit, nil
 }
@@ -66,7 +66,7 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	}
 	if limit < 0 {
 		if err == nil {
-			err = fmt.Errorf("the brokers do not tell %s", limitKey)
+			err = fmt.Errorf("the brokers do not report %s", limitKey)
 		}
 		return defaultLimit, err
 	}

@@ -233,7 +233,7 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	s.lease = next
 	if m.told != nil {
 		e.counts.Expired++
-		e.tell(m, fmt.Errorf("%w before it was in the dead-letter topic", lease.ErrExpired))
+		e.tell(m, fmt.Errorf("%w before the record was in the dead-letter topic", lease.ErrExpired))
 	}
 	if e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries || s.run.of.leaving {
 		return
@@ -265,7 +265,7 @@ func lostBy(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w before it was in the dead-letter topic: %w", lease.ErrLost, err)
+	return fmt.Errorf("%w before the record was in the dead-letter topic: %w", lease.ErrLost, err)
 }
 
 func (e *Engine) tell(m *move, err error) {

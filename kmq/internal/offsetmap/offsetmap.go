@@ -282,7 +282,7 @@ func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Dura
 // later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.cfg.DeadLetterTopic == "" {
-		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record that nobody is to have", lease.ErrUnsupported)
+		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record to drop it", lease.ErrUnsupported)
 	}
 	told := make(chan error, 1)
 	e.mu.Lock()

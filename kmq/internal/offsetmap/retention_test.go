@@ -89,7 +89,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if c := e.Counts(); c.Acked != 200 {
 			t.Errorf("no alarm, and %d of 200 are done", c.Acked)
 		}
-		if n := strings.Count(log.String(), "retention covers what is not settled again"); n != 1 {
+		if n := strings.Count(log.String(), "retention covers all unsettled records again"); n != 1 {
 			t.Errorf("said %d times that it ended", n)
 		}
 	})
@@ -119,7 +119,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 				t.Errorf("the alarm is %q", a)
 			}
 		}
-		if n := strings.Count(log.String(), "retention does not cover what is not settled"); n != 1 {
+		if n := strings.Count(log.String(), "retention does not cover all unsettled records"); n != 1 {
 			t.Errorf("said %d times that it began", n)
 		}
 	})
