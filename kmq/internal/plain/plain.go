@@ -123,7 +123,7 @@ func (e *Engine) Nack(context.Context, *lease.Lease, time.Duration) error {
 
 // Extend implements [engine.Engine]; it is unsupported.
 func (e *Engine) Extend(context.Context, *lease.Lease, time.Duration) error {
-	return fmt.Errorf("%w: engine plain lends records without a time limit; choose markers, offsetmap or share for locks that run out and can be renewed", lease.ErrUnsupported)
+	return fmt.Errorf("%w: engine plain has no locks to extend; choose markers, offsetmap or share", lease.ErrUnsupported)
 }
 
 // Reject implements [engine.Engine]. The lease stays open until the copy is durable, so that a

@@ -55,7 +55,7 @@ func TestRetentionAlarm(t *testing.T) {
 				t.Errorf("the alarm is %q", a)
 			}
 		}
-		if log := p.log.String(); strings.Count(log, "retention does not cover what is not settled") != 1 {
+		if log := p.log.String(); strings.Count(log, "retention does not cover all unsettled records") != 1 {
 			t.Errorf("not one line of it in %s", log)
 		}
 		p.on.Delete(t, "t", 0, 5)
@@ -74,7 +74,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if a := p.look(e); a != "" {
 			t.Errorf("all is settled, and the alarm is %q", a)
 		}
-		if log := p.log.String(); strings.Count(log, "retention covers what is not settled again") != 1 {
+		if log := p.log.String(); strings.Count(log, "retention covers all unsettled records again") != 1 {
 			t.Errorf("not one line of its end in %s", log)
 		}
 		p.old(0, 1)
