@@ -107,7 +107,7 @@ func (w *Watch) fetch(ctx context.Context, leader int32, id kadm.TopicID, at pla
 		return nil, from, err
 	}
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return nil, from, fmt.Errorf("the answer has not partition %d of topic %s", at.partition, at.topic)
+		return nil, from, fmt.Errorf("the answer lacks partition %d of topic %s", at.partition, at.topic)
 	}
 	fetched, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 		Offset: from, IsolationLevel: kgo.ReadCommitted(), Topic: at.topic, Partition: at.partition,

@@ -139,7 +139,7 @@ func (t *trouble) looked(err error) {
 		return
 	}
 	if t.failed++; t.failed > 1 || engine.Fatal(err) {
-		t.complaint.About("compare the retention of the topics with what is not settled", err)
+		t.complaint.About("compare the retention of the topics with the unsettled records", err)
 	}
 }
 
@@ -189,9 +189,9 @@ func (w *Watch) say(all []threat) {
 	w.mu.Unlock()
 	switch {
 	case now != "" && now != before:
-		w.log.Warn("kmq: retention does not cover what is not settled", "alarm", said)
+		w.log.Warn("kmq: retention does not cover all unsettled records", "alarm", said)
 	case now == "" && before != "":
-		w.log.Info("kmq: retention covers what is not settled again")
+		w.log.Info("kmq: retention covers all unsettled records again")
 	}
 }
 

@@ -81,8 +81,8 @@ func (w *world) said(text string) int {
 }
 
 const (
-	begun = "retention does not cover what is not settled"
-	ended = "retention covers what is not settled again"
+	begun = "retention does not cover all unsettled records"
+	ended = "retention covers all unsettled records again"
 )
 
 // look checks and returns the alarm.
@@ -241,7 +241,7 @@ func TestWithoutPermission(t *testing.T) {
 			}
 			denied.Remove()
 			w.has(Bytes)
-			if n := w.said("how large a topic is"); n != again {
+			if n := w.said("the size of a topic can't be read"); n != again {
 				t.Errorf("said %d times that the size is not known", n)
 			}
 		}
