@@ -182,7 +182,7 @@ func (i *inspector) findTopic(ctx context.Context) error {
 	case err != nil:
 		return err
 	case live && len(topics) == 0: // the coordinator does not know subscriptions during a rebalance
-		return fmt.Errorf("%w: group %s has committed nothing, and nothing tells what its members read: name its topic", lease.ErrConfig, i.cfg.Group)
+		return fmt.Errorf("%w: group %s has committed nothing, and the topics of its members are unknown: name its topic", lease.ErrConfig, i.cfg.Group)
 	}
 	return i.chooseTopic(topics)
 }
@@ -320,7 +320,7 @@ func listed(ctx context.Context, topic string, list func(context.Context, ...str
 	}
 	switch {
 	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(all[topic]) == 0:
-		return nil, fmt.Errorf("%w: topic %s is not there", lease.ErrConfig, topic)
+		return nil, fmt.Errorf("%w: topic %s does not exist", lease.ErrConfig, topic)
 	case err != nil:
 		return nil, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
 	}

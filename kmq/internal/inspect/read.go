@@ -65,7 +65,7 @@ func (i *inspector) markers(ctx context.Context) error {
 		return err
 	}
 	if len(spans) != len(i.parts) {
-		return fmt.Errorf("%w: topic %s has %d partitions, and %s %d: it is not that of its markers",
+		return fmt.Errorf("%w: topic %s has %d partitions, and %s has %d: it is not the topic of its markers",
 			lease.ErrConfig, topic, len(spans), i.cfg.Topic, len(i.parts))
 	}
 	states := make(map[int32]*tracker.State)
