@@ -107,7 +107,7 @@ func (m *mistakes) topic(field, name string) {
 func (c *Config) lending(m *mistakes) {
 	switch {
 	case c.Engine == Plain && c.Visibility != 0:
-		m.add("Visibility is set, and engine plain can't deliver a record again while its consumer lives: leave it 0, or choose markers, offsetmap or share")
+		m.add("Visibility is set, but engine plain has no locks: leave it 0, or choose markers, offsetmap or share")
 	case c.Engine == Plain, c.Engine == Share && c.Visibility == 0:
 	default:
 		m.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
@@ -128,7 +128,7 @@ func (c *Config) givingUp(m *mistakes) {
 	}
 	m.topic("DeadLetterTopic", c.DeadLetterTopic)
 	if c.DeadLetterTopic == c.Topic {
-		m.add("DeadLetterTopic is the queue's own topic, where what was given up would be delivered again: name another")
+		m.add("DeadLetterTopic is the queue's own topic, which would deliver rejected records again: name another")
 	}
 }
 
@@ -165,7 +165,7 @@ func (c *Config) markers(m *mistakes) {
 	}
 	m.topic("MarkersTopic", c.MarkersTopic)
 	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		m.add("MarkersTopic is %s, which is the queue's own topic or that of its dead letters: name another", c.MarkersTopic)
+		m.add("MarkersTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.MarkersTopic)
 	}
 	switch c.Tracker {
 	case "":

@@ -436,9 +436,9 @@ func TestInspectRefuses(t *testing.T) {
 		"nothing":          {func(c *kmq.Config) { *c = kmq.Config{} }, "Brokers is empty; Group is empty"},
 		"an engine":        {func(c *kmq.Config) { c.Engine = "queue" }, `Engine is "queue": choose one of plain, markers, offsetmap, share`},
 		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
-		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order is not there"},
+		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order does not exist"},
 		"a group's typo":   {func(c *kmq.Config) { c.Group, c.Engine = "biling", "" }, "group biling has committed nothing and has no members"},
-		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope is not there"},
+		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope does not exist"},
 		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
 		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
 	} {

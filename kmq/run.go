@@ -106,7 +106,7 @@ func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
 		return err
 	}
 	if q.kind == Share && o.order != Unordered {
-		return fmt.Errorf("%w: the broker of a share group gives the records of one partition to several members, so that no order can be kept by %s: choose markers, offsetmap or plain", ErrUnsupported, o.order)
+		return fmt.Errorf("%w: a share group gives the records of one partition to several members, so Run cannot keep the order %q: choose markers, offsetmap or plain", ErrUnsupported, o.order)
 	}
 	return nil
 }

@@ -61,7 +61,7 @@ kafka_kmq_nacked_records_total{group="billing"} 103
 # HELP kafka_kmq_oldest_unacked_seconds Age of the oldest record in flight, by its timestamp; 0 if there is none.
 # TYPE kafka_kmq_oldest_unacked_seconds gauge
 kafka_kmq_oldest_unacked_seconds{group="billing"} 90
-# HELP kafka_kmq_paused_partitions Partitions that take nothing new, for lack of room.
+# HELP kafka_kmq_paused_partitions Partitions that are not fetched because a limit is reached.
 # TYPE kafka_kmq_paused_partitions gauge
 kafka_kmq_paused_partitions{group="billing"} 2
 # HELP kafka_kmq_redelivered_records_total Records handed out with an attempt above 1.
@@ -92,7 +92,7 @@ kafka_kmq_rejected_records_total{group="billing"} 104
 # HELP kafka_kmq_retention_alarm 1 while retention does not cover the oldest record that is not settled.
 # TYPE kafka_kmq_retention_alarm gauge
 kafka_kmq_retention_alarm{group="billing"} 1
-# HELP kafka_kmq_retried_total What the tracker in this process tried in vain, and tries again.
+# HELP kafka_kmq_retried_total Failed attempts of the tracker in this process, and refused copies, which it repeats.
 # TYPE kafka_kmq_retried_total counter
 kafka_kmq_retried_total{group="billing"} 113
 # HELP kafka_kmq_tailed_records_total Records that this process copied to the tail of their partition.
