@@ -110,7 +110,7 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 // cut restarts a partition at an offset below its last fetched record: its log was truncated or
 // created again, and has other records there. Records below the offset are unaffected.
 func (e *Engine) cut(p *partition, offset int64) {
-	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again: its new records are delivered, and the earlier ones from that offset on are lost",
+	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
 		"topic", e.cfg.Topic, "group", e.cfg.Group, "partition", p.id, "from", offset, "to", p.read)
 	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
 	kept := slices.DeleteFunc(p.held, above)

@@ -19,7 +19,8 @@ type place struct {
 // follow it.
 //
 // The marker that ends a transaction takes an offset but is no record. A group that has read
-// everything stays before it until the next record, and its age must not cause an alarm.
+// everything stays before it until the next record, and its age must not cause an alarm. A watch
+// that begins after its deletion takes it for a record until the next one comes.
 type barren struct {
 	from, to int64
 	record   bool
