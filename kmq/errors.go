@@ -37,7 +37,6 @@ type Reject struct{ Reason string }
 // Error returns the reason.
 func (r Reject) Error() string { return fmt.Sprintf("rejected: %s", r.Reason) }
 
-// rejection returns the Reject that err wraps.
 func rejection(err error) (Reject, bool) {
 	if r, ok := errors.AsType[Reject](err); ok {
 		return r, true

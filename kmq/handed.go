@@ -41,7 +41,6 @@ func (h *handed) tidy() {
 // lookEvery is the polling interval of wait: settling sends no signal, so that it costs nothing.
 const lookEvery = 2 * time.Millisecond
 
-// wait waits until every delivery is settled or has expired, or the queue is closed.
 func (h *handed) wait(ctx context.Context, closed *atomic.Bool) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

@@ -105,7 +105,6 @@ func uncopied(err error) bool {
 		func(other error) bool { return errors.Is(err, other) })
 }
 
-// complain logs a retried error at most once a minute.
 func (r *run) complain(what string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -172,7 +171,6 @@ func (r *run) settle(d Delivery, how func(context.Context) error) {
 	}
 }
 
-// after returns the delay after a number of attempts, from 1.
 func (b Backoff) after(attempts int) time.Duration {
 	d := b.Min
 	for i := 1; i < attempts && d < b.Max && d > 0; i++ {
@@ -181,7 +179,6 @@ func (b Backoff) after(attempts int) time.Duration {
 	return min(d, b.Max)
 }
 
-// pause waits for d; it returns false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

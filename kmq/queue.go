@@ -155,7 +155,6 @@ func (q *Queue) ready(max int) ([]*lease.Lease, error) {
 	return leases, err
 }
 
-// wait waits for records until ctx ends or the queue stops.
 func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()

@@ -111,7 +111,6 @@ func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
 	return nil
 }
 
-// run is one call of Run.
 type run struct {
 	q      *Queue
 	handle Handler
@@ -170,7 +169,6 @@ func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Or
 	return r
 }
 
-// dispatch receives records for idle workers until Receive fails or the run ends.
 func (r *run) dispatch(ctx context.Context) error {
 	for {
 		select {
@@ -279,7 +277,6 @@ func (r *run) pop(l *line) *waiter {
 	return next
 }
 
-// worker processes deliveries, each with the line behind it.
 func (r *run) worker() {
 	for j := range r.work {
 		for more := true; more; j, more = r.next(j) {

@@ -42,7 +42,6 @@ func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	return c
 }
 
-// none reports whether a source is nil or a nil pointer.
 func none(source Source) bool {
 	if source == nil {
 		return true
@@ -64,7 +63,6 @@ func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 
 const prefix = "kafka_kmq_"
 
-// collector converts a source's Stats to metrics.
 type collector struct {
 	source   Source
 	now      func() time.Time

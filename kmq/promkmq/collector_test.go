@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// counters is a source with fixed counters.
 type counters kmq.Stats
 
 func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }

@@ -75,12 +75,10 @@ const (
 	byCodec                 // needs a broker, and codecs that do not run in virtual time
 )
 
-// ofKafka reports whether a law needs Kafka.
 func ofKafka(e kmq.Engine, l law) bool {
 	return l.by == byBroker || l.by == byCodec || l.by == byLock && e == kmq.Share
 }
 
-// inBubble reports whether a law can run in virtual time.
 func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
 
 var laws = []law{

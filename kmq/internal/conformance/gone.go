@@ -41,7 +41,6 @@ func (w *world) knows(b *kgo.Broker, topic string) bool {
 	return answer.(*kmsg.MetadataResponse).Topics[0].ErrorCode != kerr.UnknownTopicOrPartition.Code
 }
 
-// shortly sets a short lock if the engine has locks.
 func (w *world) shortly(c *kmq.Config) {
 	if w.can.lend {
 		c.Visibility = 4 * time.Second

@@ -110,7 +110,6 @@ type books struct {
 	acked map[kmq.ID]int
 }
 
-// consume acknowledges everything until ctx ends.
 func (b *books) consume(ctx context.Context, q *kmq.Queue) {
 	for {
 		ds, err := q.Receive(ctx, 5)
@@ -133,7 +132,6 @@ func (b *books) len() int {
 	return len(b.acked)
 }
 
-// until waits for n acknowledged records.
 func (b *books) until(w *world, n int) {
 	w.Helper()
 	for end := time.Now().Add(patience); b.len() < n; time.Sleep(5 * time.Millisecond) {

@@ -21,7 +21,6 @@ func spoil(r *kgo.Record) {
 	r.Key, r.Value, r.Timestamp = other, other, r.Timestamp.AddDate(1, 0, 0)
 }
 
-// produceForSpoil writes a record and returns it.
 func (w *world) produceForSpoil() (was kgo.Record) {
 	w.Helper()
 	w.produce(1, func(_ int, r *kgo.Record) {

@@ -30,7 +30,6 @@ const (
 	session = 3 * time.Second
 )
 
-// world is the topic and the group of one test.
 type world struct {
 	*testing.T
 	Subject
@@ -58,7 +57,6 @@ func newWorld(t *testing.T, s Subject, can able, c cluster.Cluster) *world {
 	return w
 }
 
-// newClient opens a client of the cluster, and closes it when the test ends.
 func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	opts := append(w.access.Options(), kgo.SeedBrokers(w.seeds...), kgo.DisableClientMetrics())
@@ -77,7 +75,6 @@ func (w *world) create(topic string, partitions int) {
 	clustertest.Topic(w, w.cluster, topic, partitions, 1, nil)
 }
 
-// config returns a queue's configuration, changed by with.
 func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
@@ -102,7 +99,6 @@ func inFlight(n int) func(*kmq.Config) {
 
 func (w *world) withDead(c *kmq.Config) { c.DeadLetterTopic = w.dead }
 
-// open opens a queue, and closes it when the test ends.
 func (w *world) open(with ...func(*kmq.Config)) *kmq.Queue {
 	w.Helper()
 	q, err := kmq.Open(w.ctx, w.config(with...))
@@ -144,7 +140,6 @@ func (w *world) produce(n int, with ...func(i int, r *kgo.Record)) []kmq.ID {
 	return ids
 }
 
-// receive receives exactly n records.
 func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
@@ -173,13 +168,11 @@ func (w *world) each(q *kmq.Queue, n int, settle func(kmq.Delivery)) (all []kmq.
 	return all
 }
 
-// acked receives exactly n records and acknowledges each as it comes.
 func (w *world) acked(q *kmq.Queue, n int) []kmq.ID {
 	w.Helper()
 	return w.each(q, n, func(d kmq.Delivery) { w.ack(d) })
 }
 
-// upTo receives at least one record.
 func (w *world) upTo(q *kmq.Queue, most int) []kmq.Delivery {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
@@ -225,7 +218,6 @@ func (w *world) flush(q *kmq.Queue) {
 	}
 }
 
-// is checks the kind of an error.
 func (w *world) is(what string, err, kind error) {
 	w.Helper()
 	if !errors.Is(err, kind) {

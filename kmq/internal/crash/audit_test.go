@@ -27,7 +27,6 @@ func (v *world) deadLetters() map[int]int {
 	return dead
 }
 
-// unsettled returns the records that are neither processed nor dead letters.
 func (v *world) unsettled(ctx context.Context) ([]int, error) {
 	// Dead letters are read first: a later one is still open or in the journal.
 	if v.dead != nil {
@@ -48,7 +47,6 @@ func (v *world) unsettled(ctx context.Context) ([]int, error) {
 	return open, nil
 }
 
-// settle waits until every produced record is settled.
 func (v *world) settle(within time.Duration) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -201,7 +199,6 @@ func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int
 	}
 }
 
-// summary describes the journal.
 func (v *world) summary() string {
 	b := v.book
 	b.mu.Lock()

@@ -33,7 +33,6 @@ const (
 	orderClose  = "close\n"         // on its standard input: close and exit
 )
 
-// childSpec describes a child.
 type childSpec struct {
 	Name    string
 	Journal string
@@ -57,7 +56,6 @@ const (
 	roleTracker = "tracker"
 )
 
-// queueSpec is a kmq.Config as text.
 type queueSpec struct {
 	Brokers       []string
 	dial          access.Dial // not encoded; nil uses the system's
@@ -78,7 +76,6 @@ type queueSpec struct {
 	TopicConfigs  map[string]string // of the queue's topic, override the test's own
 }
 
-// config returns the configuration of a queue or a tracker.
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	inPlace := 0
 	if q.Engine == kmq.OffsetMap {
@@ -204,7 +201,6 @@ func (c *child) track(ctx context.Context) error {
 	return c.closed(t.Close(ctx))
 }
 
-// openAgain is the delay before a queue that ended is opened again.
 const openAgain = 100 * time.Millisecond
 
 // consume opens a queue, and opens it again after each of the allowed errors.
@@ -238,7 +234,6 @@ func (c *child) consumeOnce(ctx context.Context) (ended, err error) {
 	return cmp.Or(said...), c.closed(q.Close(closing))
 }
 
-// mayEnd reports whether err is an allowed end of a queue.
 func (c *child) mayEnd(err error) bool {
 	return slices.ContainsFunc(c.spec.ends, func(end error) bool { return errors.Is(err, end) })
 }
@@ -285,7 +280,6 @@ func (c *child) closed(err error) error {
 	return nil
 }
 
-// work settles what the queue delivers. It returns the allowed error that ended the queue.
 func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	for {
 		ds, err := q.Receive(ctx, c.spec.Batch)
@@ -325,7 +319,6 @@ func (c *child) delivered(d kmq.Delivery) {
 	}
 }
 
-// action is what an application does with a delivery.
 type action int
 
 const (

@@ -120,7 +120,6 @@ func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 	}
 }
 
-// createMarkers creates the topic of the markers as the engine would.
 func (v *world) createMarkers(f *faulty) {
 	v.t.Helper()
 	err := f.CreateTopic(v.spec.Topic+"-markers", v.spec.Partitions, map[string]string{"message.timestamp.type": "LogAppendTime"})
@@ -129,7 +128,6 @@ func (v *world) createMarkers(f *faulty) {
 	}
 }
 
-// plainRecord returns record n of a test.
 func plainRecord(n int, key string) *kgo.Record {
 	return &kgo.Record{Key: []byte(key), Value: fmt.Appendf(nil, "%d of %s", n, key), Timestamp: time.UnixMilli(int64(1_750_000_000_000 + n))}
 }
@@ -250,7 +248,6 @@ func TestDefectRedeliveryLosesHeadersAndTime(t *testing.T) {
 	}
 }
 
-// full returns everything that a copy must keep.
 func full(r *kgo.Record) string {
 	s := fmt.Sprintf("%d key %q (%v) value %q (%v) at %d", r.Partition, r.Key, r.Key == nil, r.Value, r.Value == nil, r.Timestamp.UnixMilli())
 	for _, h := range r.Headers {

@@ -41,7 +41,6 @@ type fault struct {
 	usual, brief bool
 }
 
-// faulty is a fake cluster whose connections can be broken.
 type faulty struct {
 	*kfake.Cluster
 	world *world
@@ -50,14 +49,12 @@ type faulty struct {
 	handles []handle
 }
 
-// handle is a set of injected errors.
 type handle struct {
 	*kfake.FaultHandle
 	keys  []kmsg.Key // of the affected requests
 	asked int64      // number of such requests before
 }
 
-// answer starts to answer with errors.
 func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	h := handle{FaultHandle: f.Fault(faults...)}
 	for _, one := range faults {
@@ -93,7 +90,6 @@ type wire struct {
 	requests [128]atomic.Int64 // by key
 }
 
-// asked returns how many requests of some keys queues have sent.
 func (w *wire) asked(keys []kmsg.Key) (n int64) {
 	for _, key := range keys {
 		n += w.requests[key].Load()
@@ -101,7 +97,6 @@ func (w *wire) asked(keys []kmsg.Key) (n int64) {
 	return n
 }
 
-// through makes the connections of dial breakable.
 func (w *wire) through(dial access.Dial) access.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -137,7 +132,6 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 	return kfake.Fault{Keys: keys, Err: err, Count: -1, When: func(kmsg.Request) bool { return rand.IntN(100) < percent }}
 }
 
-// answers begins faults of the fake cluster.
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
@@ -168,7 +162,6 @@ func onlyOwn(faults ...kfake.Fault) func(f *faulty) func() {
 	}
 }
 
-// every calls do repeatedly.
 func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -322,7 +315,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// all runs the faults.
 func (f *faulty) all() {
 	v := f.world
 	for _, one := range faults {
@@ -375,7 +367,6 @@ func (v *world) ended(by fault, times int) {
 	}
 }
 
-// asked reports whether to try the fault.
 func (f fault) asked() bool {
 	switch *onlyFault {
 	case "":
@@ -397,7 +388,6 @@ func (v *world) faultyPuppet(slot string) worker {
 	return v.puppet(spec)
 }
 
-// tracker runs a tracker until the returned function is called.
 func (v *world) tracker() (end func()) {
 	spec := v.child("tracker")
 	spec.Role = roleTracker

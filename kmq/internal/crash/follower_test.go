@@ -39,7 +39,6 @@ func (v *world) follow(topic string) *follower {
 	}
 }
 
-// sync reads to the current end of the topic.
 func (f *follower) sync(ctx context.Context) error {
 	list := f.admin.ListEndOffsets
 	if f.tx {
@@ -87,7 +86,6 @@ func (f *follower) before(ends map[int32]kadm.ListedOffset) bool {
 	return false
 }
 
-// at returns the record at an offset; nil if there is none.
 func (f *follower) at(partition int32, offset int64) *kgo.Record {
 	records := f.records[partition]
 	i, found := slices.BinarySearchFunc(records, offset, func(r *kgo.Record, o int64) int { return int(r.Offset - o) })
@@ -97,7 +95,6 @@ func (f *follower) at(partition int32, offset int64) *kgo.Record {
 	return records[i]
 }
 
-// header returns the first value of a header; nil if it is absent.
 func header(r *kgo.Record, key string) []byte {
 	for _, h := range r.Headers {
 		if h.Key == key {

@@ -63,7 +63,6 @@ func (j *journal) write(kind string, fields ...any) {
 	}
 }
 
-// delivery is one "delivered" line.
 type delivery struct {
 	at       time.Time
 	by       string
@@ -73,7 +72,6 @@ type delivery struct {
 	settled  bool      // by the process that received it
 }
 
-// fate is what happened to one record.
 type fate struct {
 	deliveries []delivery
 	processed  int
@@ -110,7 +108,6 @@ func openBook(path string) (*book, error) {
 	}, nil
 }
 
-// read reads the appended lines.
 func (b *book) read() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -232,7 +229,6 @@ func (b *book) fate(n int) *fate {
 	return f
 }
 
-// processed reports whether record n is processed.
 func (b *book) processed(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,7 +236,6 @@ func (b *book) processed(n int) bool {
 	return f != nil && f.processed > 0
 }
 
-// count returns how many lines of a kind a process wrote.
 func (b *book) count(by, kind string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -64,7 +64,6 @@ func TestInvariant1AtLeastOnce(t *testing.T) {
 	}
 }
 
-// often draws at which occurrence of a step a process is killed.
 func often(s step.Step, rng *rand.Rand) int {
 	switch s {
 	case step.Polled, step.Started, step.Committed, step.Copied, step.BeforeCopy, step.CopyEnded:
@@ -125,7 +124,6 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	}
 }
 
-// crew holds the processes beside the one that is killed.
 type crew struct {
 	world   *world
 	way     way
@@ -274,7 +272,6 @@ func (v *world) accepted(within time.Duration) {
 	}
 }
 
-// calm waits until nothing was delivered for d.
 func (v *world) calm(d time.Duration) {
 	v.t.Helper()
 	for over := time.Now().Add(time.Minute); time.Now().Before(over); {
@@ -289,7 +286,6 @@ func (v *world) calm(d time.Duration) {
 	v.t.Errorf("records are delivered again and again, though all are settled")
 }
 
-// await reads the journal until what returns true.
 func (v *world) await(what func() bool, within time.Duration) bool {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if err := v.book.read(); err != nil {
@@ -322,7 +318,6 @@ func (v *world) nothingLeft(w way) {
 	}
 }
 
-// deliveredBy returns the first records that a process received.
 func (v *world) deliveredBy(name string) []int {
 	var numbers []int
 	for n, f := range v.book.fates {

@@ -26,7 +26,6 @@ type probeState struct {
 	hidden []logged
 }
 
-// probe runs the probes of the engine.
 func (v *world) probe() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -45,7 +44,6 @@ func (v *world) probe() {
 	}
 }
 
-// readAll reads what may justify a commit: the topics and the journal.
 func (v *world) readAll(ctx context.Context) error {
 	for _, f := range []*follower{v.queue, v.dead} {
 		if err := f.sync(ctx); err != nil {
@@ -69,7 +67,6 @@ func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map
 	return fmt.Sprintf("record %d at %d/%d is neither processed nor copied:%s", n, partition, offset, v.book.story(n))
 }
 
-// origin returns the position of the original of a record or a copy.
 func origin(r *kgo.Record) kmq.ID {
 	if id, copied := originOf(r); copied {
 		return id
@@ -77,7 +74,6 @@ func origin(r *kgo.Record) kmq.ID {
 	return kmq.ID{Partition: r.Partition, Offset: r.Offset}
 }
 
-// originOf returns the position of a copy's original.
 func originOf(r *kgo.Record) (kmq.ID, bool) {
 	b := header(r, "kmq-origin")
 	if len(b) != 12 {
@@ -86,7 +82,6 @@ func originOf(r *kgo.Record) (kmq.ID, bool) {
 	return kmq.ID{Partition: int32(binary.BigEndian.Uint32(b)), Offset: int64(binary.BigEndian.Uint64(b[4:]))}, true
 }
 
-// copies returns the offset of the last copy of each record.
 func (v *world) copies() map[kmq.ID]int64 {
 	last := make(map[kmq.ID]int64)
 	for _, records := range v.queue.records {
@@ -217,7 +212,6 @@ func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64,
 	}
 }
 
-// logged is a marker and its position.
 type logged struct {
 	marker.Marker
 	at   int64
@@ -400,7 +394,6 @@ func lockEnd(said []logged) time.Time {
 	return until
 }
 
-// historyOf returns the log's and the journal's lines about a record.
 func (v *world) historyOf(p int32, offset int64, log []logged) string {
 	var s string
 	for _, m := range log {

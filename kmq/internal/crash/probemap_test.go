@@ -28,7 +28,6 @@ func (v *world) probeMap(p int32, committed int64, metadata string, dead map[int
 	}
 }
 
-// readMap returns the offsets beyond a commit that its metadata marks as done.
 func readMap(committed int64, metadata string) ([]int64, error) {
 	raw, err := base64.RawStdEncoding.DecodeString(metadata)
 	if err != nil || len(raw) == 0 {

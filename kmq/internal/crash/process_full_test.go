@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// process is a child process.
 type process struct {
 	name  string
 	cmd   *exec.Cmd
@@ -74,11 +73,9 @@ func (p *process) kill() {
 	<-p.gone
 }
 
-// stop freezes the child, and resume lets it continue.
 func (p *process) stop() error   { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// ended reports whether the child ends within a time.
 func (p *process) ended(within time.Duration) bool {
 	select {
 	case <-p.gone:
@@ -88,13 +85,11 @@ func (p *process) ended(within time.Duration) bool {
 	}
 }
 
-// killed reports whether SIGKILL ended the child.
 func (p *process) killed() bool {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// close asks the child to end, and returns an error if it does not.
 func (p *process) close() error {
 	if _, err := io.WriteString(p.stdin, orderClose); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("%s is gone (%v):\n%s", p.name, p.cmd.ProcessState, &p.said)
@@ -110,7 +105,6 @@ func (p *process) close() error {
 	return nil
 }
 
-// tail keeps the end of a child's output.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

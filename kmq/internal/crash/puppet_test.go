@@ -86,7 +86,6 @@ func (v *world) puppet(spec childSpec) worker {
 	return p
 }
 
-// dieAt makes it die the n-th time that it reaches a step.
 func (p *puppet) dieAt(at step.Step, n int64) {
 	var times atomic.Int64
 	atStep.Store(new(func(s step.Step) {
@@ -151,7 +150,6 @@ func (p *puppet) close() error {
 
 func (p *puppet) String() string { return p.spec.Name }
 
-// cutWire holds the connections of one process, which can be cut.
 type cutWire struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -175,7 +173,6 @@ func (w *cutWire) dial(ctx context.Context, network, address string) (net.Conn, 
 	return nil, errors.New("the process is dead")
 }
 
-// add adds a connection and reports whether the process is alive.
 func (w *cutWire) add(conn net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -45,7 +45,6 @@ func (v *world) close(q *kmq.Queue) {
 	}
 }
 
-// take receives n deliveries.
 func take(t testing.TB, q *kmq.Queue, n int) []kmq.Delivery {
 	t.Helper()
 	ctx := soon(t)
@@ -60,7 +59,6 @@ func take(t testing.TB, q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
-// none fails if anything is received within d.
 func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -72,10 +70,8 @@ func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	}
 }
 
-// number returns the number of a delivered record.
 func number(d kmq.Delivery) int { return numberOf(d.Record.Value) }
 
-// byOffset sorts deliveries of one partition.
 func byOffset(ds []kmq.Delivery) []kmq.Delivery {
 	slices.SortFunc(ds, func(a, b kmq.Delivery) int { return int(a.Record.Offset - b.Record.Offset) })
 	return ds
@@ -90,7 +86,6 @@ func ackAll(t testing.TB, ds []kmq.Delivery) {
 	}
 }
 
-// eventually waits until so returns true.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !so(); time.Sleep(20 * time.Millisecond) {
@@ -100,7 +95,6 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// committedAt returns a group's commit for one partition of a topic.
 func (v *world) committedAt(group, topic string, partition int32) int64 {
 	v.t.Helper()
 	at, err := v.committed(soon(v.t), group, topic)
@@ -113,7 +107,6 @@ func (v *world) committedAt(group, topic string, partition int32) int64 {
 	return -1
 }
 
-// markersOf reads the current markers of a partition.
 func (v *world) markersOf(partition int32) []logged {
 	v.t.Helper()
 	if v.markers == nil {
@@ -129,7 +122,6 @@ func (v *world) markersOf(partition int32) []logged {
 	return log
 }
 
-// ends returns the reasons of the ends of a record.
 func ends(log []logged, offset int64) []marker.Reason {
 	var why []marker.Reason
 	for _, m := range log {
@@ -148,7 +140,6 @@ func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	return v, &faulty{Cluster: c.Fake(), world: v, wire: new(wire)}
 }
 
-// put writes the given records.
 func (v *world) put(records ...*kgo.Record) {
 	v.t.Helper()
 	for _, r := range records {

@@ -168,7 +168,6 @@ func (s *station) close(t *testing.T) {
 	s.keep(&s.tracker, roleTracker, false)
 }
 
-// each changes the broken process and the tracker.
 func (s *station) each(t *testing.T, do func(*process) error) {
 	for _, w := range []worker{s.other, s.tracker} {
 		if w == nil {
@@ -181,7 +180,6 @@ func (s *station) each(t *testing.T, do func(*process) error) {
 	}
 }
 
-// replace kills both and starts others.
 func (s *station) replace(t *testing.T) {
 	s.each(t, func(p *process) error {
 		s.world.broken++
@@ -193,7 +191,6 @@ func (s *station) replace(t *testing.T) {
 	s.open()
 }
 
-// churn makes the extra member join or leave.
 func (s *station) churn(*testing.T) {
 	s.keep(&s.extra, roleQueue, s.extra == nil)
 }
@@ -224,7 +221,6 @@ func (s site) disturb(t *testing.T, what string, do func()) {
 	}
 }
 
-// said returns the processes' last output.
 func (s *station) said() string {
 	var all string
 	for _, w := range []worker{s.steady, s.other, s.tracker} {

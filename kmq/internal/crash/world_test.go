@@ -43,7 +43,6 @@ type world struct {
 	broken   int // processes that were killed or stopped with open records
 }
 
-// way is how a test keeps a queue: an engine with options.
 type way struct {
 	name         string
 	engine       kmq.Engine
@@ -54,7 +53,6 @@ type way struct {
 
 const partitions = 4
 
-// newWorld creates the topics of a queue with a unique name.
 func newWorld(t testing.TB, c cluster.Cluster, replication int16, w way) *world {
 	t.Helper()
 	return newWorldOf(t, c, replication, w, partitions, nil)
@@ -98,7 +96,6 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	return v
 }
 
-// newClient opens a client of the test, and closes it when the test ends.
 func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
 	v.t.Helper()
 	opts := append(slices.Clone(v.own), kgo.SeedBrokers(v.spec.Brokers...), kgo.DisableClientMetrics())
@@ -110,7 +107,6 @@ func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// child describes the next process of the queue.
 func (v *world) child(slot string) childSpec {
 	return childSpec{
 		Name: fmt.Sprintf("%s%d", slot, v.serial.Add(1)), Journal: v.book.path, Role: roleQueue, Queue: v.spec,
@@ -118,7 +114,6 @@ func (v *world) child(slot string) childSpec {
 	}
 }
 
-// produce writes n records and waits until they are written.
 func (v *world) produce(ctx context.Context, n int) error {
 	from := int(v.produced.Load())
 	var records []*kgo.Record
@@ -172,7 +167,6 @@ func (b *book) done() int {
 	return n
 }
 
-// committed returns a group's commits for a topic; -1 without one.
 func (v *world) committed(ctx context.Context, group, topic string) (map[int32]kadm.Offset, error) {
 	for {
 		fetched, err := v.admin.FetchOffsets(ctx, group)

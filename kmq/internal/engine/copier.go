@@ -108,7 +108,6 @@ func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
 	return errs
 }
 
-// otherwise sets an error for each record without a known result.
 func otherwise(errs []error, known []bool, err error) []error {
 	for i := range errs {
 		if !known[i] {
@@ -118,7 +117,6 @@ func otherwise(errs []error, known []bool, err error) []error {
 	return errs
 }
 
-// alone writes a record in a batch of its own.
 func (c *Copier) alone(ctx context.Context, r kgo.Record) error {
 	cl, err := c.forLarge()
 	if err != nil {
@@ -147,7 +145,6 @@ func (c *Copier) alone(ctx context.Context, r kgo.Record) error {
 	}
 }
 
-// forLarge returns the client for large records, which it creates first if needed.
 func (c *Copier) forLarge() (*kgo.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -180,7 +177,6 @@ func (c *Copier) Close() {
 // Give it at most one batch at a time.
 func LargeOptions() []kgo.Opt { return newLeastOf().options() }
 
-// mostBytes is the client's largest batch limit.
 const mostBytes = 1 << 30
 
 func (l *leastOf) options() []kgo.Opt {

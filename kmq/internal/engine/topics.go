@@ -70,7 +70,6 @@ func compacted(configs map[string]string) bool {
 	return strings.Contains(configs[cleanupPolicy], "compact")
 }
 
-// warnCompacted logs if the queue's topic is compacted and its configuration may be read.
 func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 	configs, err := TopicConfigs(ctx, cl, cfg.Topic)
 	switch {

@@ -116,7 +116,6 @@ type inspector struct {
 	parts     []*Partition
 }
 
-// find finds out the engine and the topic if they are not given.
 func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	group := i.cfg.Group
 	if kind == Share || kind == "" {
@@ -201,7 +200,6 @@ func Known(ctx context.Context, cfg engine.Config) (bool, error) {
 	return i.known(ctx)
 }
 
-// known reports whether the group has commits or members.
 func (i *inspector) known(ctx context.Context) (bool, error) {
 	if len(i.committed) > 0 {
 		return true, nil
@@ -253,7 +251,6 @@ func (i *inspector) findShare(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// offsets returns the commits of a consumer group; nothing if the group does not exist.
 func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetResponses, error) {
 	all, err := i.adm.FetchOffsets(ctx, group)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
@@ -262,7 +259,6 @@ func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetRespo
 	return all, nil
 }
 
-// chooseTopic sets the group's only topic if none is given.
 func (i *inspector) chooseTopic(topics []string) error {
 	if i.cfg.Topic != "" {
 		return nil
@@ -278,7 +274,6 @@ func (i *inspector) chooseTopic(topics []string) error {
 	}
 }
 
-// lay creates the partitions with their log ends and commits.
 func (i *inspector) lay(ctx context.Context) error {
 	topic := i.cfg.Topic
 	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
@@ -380,7 +375,6 @@ func (i *inspector) share() {
 	}
 }
 
-// size returns the number of offsets in a topic's log.
 func (i *inspector) size(ctx context.Context, topic string) (int64, error) {
 	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
 	if err != nil {

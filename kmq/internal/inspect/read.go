@@ -147,7 +147,6 @@ func (p *Partition) readable() window.Range {
 	return window.Range{From: from, To: max(from, min(p.End, p.stable))}
 }
 
-// unsettled reports whether the record at an offset is open or not known to be delivered.
 func (p *Partition) unsettled(offset int64) bool {
 	if offset >= p.unlent {
 		return true

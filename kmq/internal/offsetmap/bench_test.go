@@ -179,7 +179,6 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// cpuTime returns the CPU time of this process.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {

@@ -121,7 +121,6 @@ func (c *coder) checksum(floor int64, b []byte) uint32 {
 	return crc32.Update(crc32.Checksum(c.sum, castagnoli), castagnoli, b[headerBytes:])
 }
 
-// compress deflates a body unless it is short.
 func (c *coder) compress(body []byte) []byte {
 	if len(body) < flateFrom {
 		return body
@@ -151,7 +150,6 @@ func appendRuns(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// bitsetBytes returns the bytes of a map's bits.
 func bitsetBytes(floor int64, done []window.Range) int64 {
 	if len(done) == 0 {
 		return 0

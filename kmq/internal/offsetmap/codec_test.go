@@ -62,7 +62,6 @@ func same(a, b progress) bool {
 	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
 }
 
-// drawProgress draws a commit.
 func drawProgress(t *rapid.T) (int64, progress) {
 	floor := rapid.OneOf(rapid.Int64Range(0, 300), rapid.Int64Range(0, 1<<60)).Draw(t, "floor")
 	length := rapid.OneOf(rapid.Int64Range(1, 3), rapid.Int64Range(1, 200), rapid.Int64Range(1, 1<<40))
@@ -154,7 +153,6 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// bomb returns 2 MiB of zeros, deflated.
 func bomb() []byte {
 	var c coder
 	return slices.Clone(c.compress(make([]byte, 2*maxBody)))

@@ -262,7 +262,6 @@ func (h handler) Forget(partitions []int32) {
 	h.calm.Broadcast()
 }
 
-// lose ends the leases of partitions whose slots match.
 func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 	away := make(map[*partition]bool, len(partitions))
 	for _, id := range partitions {

@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// prepare creates a topic with n records in partition 0, and returns a client.
 func prepare(t testing.TB, c cluster.Cluster, topic string, partitions int32, n int) *kgo.Client {
 	t.Helper()
 	cl, err := kgo.NewClient(append(cluster.AccessTo(c).Options(), kgo.SeedBrokers(c.Bootstrap()...),

@@ -22,7 +22,6 @@ const (
 	defaultLimit = 4096
 )
 
-// look checks the topics and reads the limit of metadata, before partitions are assigned.
 func look(ctx context.Context, cfg engine.Config) (engine.Topics, int, error) {
 	cl, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -96,7 +95,6 @@ func (e *Engine) learnLimit(ctx context.Context) {
 	}
 }
 
-// commitOnce commits, and lowers the limit if the metadata is refused.
 func (e *Engine) commitOnce(ctx context.Context) error {
 	err := e.member.Commit(ctx)
 	if errors.Is(err, kerr.OffsetMetadataTooLarge) {

@@ -19,13 +19,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// startFake starts a cluster in virtual time.
 func startFake(t *testing.T) *virtual.Cluster {
 	t.Helper()
 	return virtual.Start(t, virtual.Options{Config: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
 }
 
-// committed commits an offset and metadata for the group.
 func committed(t *testing.T, adm *kadm.Client, group, topic string, at int64, metadata string) {
 	t.Helper()
 	var offsets kadm.Offsets
@@ -154,7 +152,6 @@ func TestBrokerRefusesMaps(t *testing.T) {
 	})
 }
 
-// shortMetadata is a low limit of brokers.
 const shortMetadata = 24
 
 // The engine reads the brokers' limit.

@@ -28,7 +28,6 @@ type move struct {
 	cancel   func()     // of a running Reject: asks the client to give the copy up
 }
 
-// producer writes records: a kgo.Client.
 type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
 }
@@ -55,7 +54,6 @@ func (e *Engine) wakeMover() {
 	}
 }
 
-// moveRecords writes copies until ctx ends.
 func (e *Engine) moveRecords(ctx context.Context) {
 	wait := engine.NewWait()
 	for {
@@ -122,7 +120,6 @@ func (e *Engine) moveLarge(ctx context.Context) {
 	}
 }
 
-// copyOf returns the record that a move writes.
 func (e *Engine) copyOf(m *move) *kgo.Record {
 	l, deliveries := m.lease, m.lease.Attempt-1
 	if m.dead {
@@ -131,7 +128,6 @@ func (e *Engine) copyOf(m *move) *kgo.Record {
 	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }
 
-// moved handles the result of a copy. ctx is the engine's.
 func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	if err == nil {
 		step.At(step.Copied)
@@ -215,7 +211,6 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 // refusing.
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
-// end cancels the move's context.
 func (m *move) end() {
 	if m.cancel != nil {
 		m.cancel()

@@ -109,7 +109,6 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// newEngine returns an engine without a connection to Kafka.
 func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	e := &Engine{
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
@@ -161,7 +160,6 @@ func (e *Engine) finish(s *slot) {
 	}
 }
 
-// release takes as many held records as fit now.
 func (e *Engine) release(p *partition) {
 	n := 0
 	var ready []*lease.Lease
@@ -218,7 +216,6 @@ func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// spent reports whether a lease was the last allowed delivery.
 func (e *Engine) spent(l *lease.Lease) bool {
 	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
@@ -336,7 +333,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	return e.closed
 }
 
-// halt ends what start began.
 func (e *Engine) halt() {
 	e.stop()
 	e.running.Wait()

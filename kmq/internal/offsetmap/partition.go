@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// phase is the state of a record.
 type phase uint8
 
 const (
@@ -50,10 +49,8 @@ type pool struct {
 	most int
 }
 
-// newPool returns a pool for a number of records in flight.
 func newPool(inFlight int) *pool { return &pool{most: (inFlight + runSlots - 1) / runSlots} }
 
-// get returns a run for n records of a partition.
 func (q *pool) get(p *partition, n int) *run {
 	last := len(q.free) - 1
 	if last < 0 || n <= runSlots/2 {
@@ -172,7 +169,6 @@ func (p *partition) newRun(n int) *run {
 
 func (p *partition) filled(r *run) { p.less(r) }
 
-// fetched puts the lease of a record into slot i.
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
@@ -206,7 +202,6 @@ func (p *partition) take(s *slot) (taken bool, missing int) {
 	return true, missing
 }
 
-// done marks the record of a slot as done.
 func (p *partition) done(s *slot) {
 	if p.window.Done(s.lease.At.Offset) {
 		p.changed = true

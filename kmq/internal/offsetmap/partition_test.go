@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// fill takes a full run of records from an offset.
 func fill(p *partition, from int64) *run {
 	r := p.newRun(runSlots)
 	for i := range runSlots {

@@ -61,7 +61,6 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// cutLog truncates a log before an offset.
 func (w *world) cutLog(partition int32, offset int64) {
 	w.writing.Lock()
 	defer w.writing.Unlock()

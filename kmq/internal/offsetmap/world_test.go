@@ -83,7 +83,6 @@ func running(t *testing.T, cfg engine.Config, records int) *world {
 	return w
 }
 
-// open starts a new process on the same cluster.
 func (w *world) open(cfg engine.Config, limit int) {
 	w.Engine = newEngine(cfg, limit, 1)
 	w.h = handler{w.Engine}
@@ -92,7 +91,6 @@ func (w *world) open(cfg engine.Config, limit int) {
 	close(w.started)
 }
 
-// run starts the engine's goroutines that write copies.
 func (w *world) run(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
@@ -207,7 +205,6 @@ func (w *world) put(r *kgo.Record) {
 	w.logs[r.Partition] = append(w.logs[r.Partition], &c)
 }
 
-// produce adds n records with the keys partition/0, partition/1, …
 func (w *world) produce(partition int32, n int) {
 	for range n {
 		key := fmt.Sprintf("%d/%d", partition, len(w.logs[partition]))
@@ -229,7 +226,6 @@ func (w *world) assign(partitions ...int32) {
 	}
 }
 
-// poll reads as many records as there is room for.
 func (w *world) poll() int {
 	var records []*kgo.Record
 	w.writing.Lock()
@@ -258,7 +254,6 @@ func (w *world) poll() int {
 	return len(records)
 }
 
-// receive does a member's Receive without waiting.
 func (w *world) receive(max int) []*lease.Lease {
 	for {
 		w.mu.Lock()
@@ -273,7 +268,6 @@ func (w *world) receive(max int) []*lease.Lease {
 	}
 }
 
-// one receives exactly one delivery and checks it.
 func (w *world) one(t *testing.T, want string, attempt int) *lease.Lease {
 	t.Helper()
 	leases := w.receive(10)
@@ -303,7 +297,6 @@ func (w *world) commitAll(partitions ...int32) {
 	}
 }
 
-// revoke revokes partitions in a member's order.
 func (w *world) revoke(partitions ...int32) {
 	_ = w.h.Flush(context.Background(), partitions)
 	w.commitAll(partitions...)

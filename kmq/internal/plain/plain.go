@@ -42,7 +42,6 @@ type Engine struct {
 	rejecting  map[*lease.Lease]chan struct{} // leases being copied; closed after the copy
 }
 
-// partition is an assigned partition.
 type partition struct {
 	*window.Window
 	begun bool // there was a commit or a record
@@ -165,7 +164,6 @@ func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{},
 	return over, nil
 }
 
-// copy writes a record to the dead-letter topic.
 func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error {
 	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
 	step.At(step.BeforeCopy)

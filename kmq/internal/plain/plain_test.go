@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// place is a cluster with a topic of one partition, and the clients of a test.
 type place struct {
 	*testing.T
 	on      *virtual.Cluster

@@ -32,7 +32,6 @@ const (
 	fetchesAtMost = 16
 )
 
-// threats returns what threatens the needed records of a partition.
 func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need) []threat {
 	start, end, ok := b.span(n.Partition)
 	if !ok {
@@ -89,7 +88,6 @@ func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *b
 	return nil
 }
 
-// fetch reads from an offset and returns the records and the next offset.
 func (w *Watch) fetch(ctx context.Context, leader int32, id kadm.TopicID, at place, from int64) ([]*kgo.Record, int64, error) {
 	req := kmsg.NewPtrFetchRequest()
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes, req.IsolationLevel = 0, 1, fetchBytes, 1

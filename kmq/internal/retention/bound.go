@@ -74,7 +74,6 @@ func denied(err error) bool {
 	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
 }
 
-// configure reads the retention from a topic's configuration.
 func (b *bound) configure(configs map[string]string) {
 	if p, ok := configs[policy]; ok && !strings.Contains(p, "delete") {
 		return // compacted topics delete nothing by age or size

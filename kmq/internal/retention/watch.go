@@ -24,7 +24,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// watchEvery is the interval between checks.
 const watchEvery = 30 * time.Second
 
 // Need is the offset from which the records of a partition are needed.
@@ -132,7 +131,6 @@ type trouble struct {
 	failed    int // in a row
 }
 
-// looked records the result of a check.
 func (t *trouble) looked(err error) {
 	if err == nil {
 		t.failed = 0

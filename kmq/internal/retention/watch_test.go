@@ -37,7 +37,6 @@ type world struct {
 	log     bytes.Buffer
 }
 
-// inWorld runs a test with a world in virtual time.
 func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) { f(t, newWorld(t, c)) })
@@ -73,7 +72,6 @@ func (w *world) Write(b []byte) (int, error) {
 	return w.log.Write(b)
 }
 
-// said counts how often a text was logged.
 func (w *world) said(text string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -85,7 +83,6 @@ const (
 	ended = "retention covers all unsettled records again"
 )
 
-// look checks and returns the alarm.
 func (w *world) look() string {
 	w.Helper()
 	if err := w.watch.Look(w.Context()); err != nil {

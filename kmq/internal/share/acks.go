@@ -102,7 +102,6 @@ func (m *member) send() {
 	_ = m.client.FlushAcks(ended())
 }
 
-// ended returns a context that has ended.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
@@ -238,7 +237,6 @@ func (m *member) sendAll(ctx context.Context) error {
 	}
 }
 
-// join returns the next flush to begin.
 func (m *member) join() *flush {
 	m.mu.Lock()
 	defer m.mu.Unlock()

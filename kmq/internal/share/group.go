@@ -110,7 +110,6 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	return f, nil
 }
 
-// abilities finds out which share group requests the cluster supports.
 func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error) {
 	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, client)
 	if err != nil {
@@ -161,7 +160,6 @@ func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
 	return nil
 }
 
-// found returns err unless it says that the group does not exist.
 func found(err error) error {
 	if errors.Is(err, kerr.GroupIDNotFound) {
 		return nil
@@ -169,7 +167,6 @@ func found(err error) error {
 	return err
 }
 
-// leaders returns the number of brokers that lead partitions of a topic.
 func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error) {
 	all, err := kadm.NewClient(client).ListTopics(ctx, topic)
 	if err != nil {
@@ -269,7 +266,6 @@ func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, gr
 	return len(changes) == 0 || tryAlter(ctx, client, cfg, changes)
 }
 
-// tryAlter reports whether settings could be set; it logs a failure.
 func tryAlter(ctx context.Context, client *kgo.Client, cfg engine.Config, changes map[string]string) bool {
 	err := alter(ctx, client, cfg.Group, changes)
 	if err != nil {

@@ -47,7 +47,6 @@ func (m *member) sendDue(now time.Time) bool {
 	return true
 }
 
-// sleep returns the time until the next work.
 func (m *member) sleep(now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -66,7 +66,6 @@ type lent struct {
 	refused  bool // a renewal was refused, so the lock will expire
 }
 
-// give sets the lock to expire lock after from.
 func (l *lent) give(from time.Time, lock time.Duration) {
 	l.until = from.Add(lock - min(time.Second, lock/5))
 	l.end = from.Add(lock - min(100*time.Millisecond, lock/20))
@@ -205,7 +204,6 @@ func (m *member) troubled(ctx context.Context, err error) bool {
 	}
 }
 
-// complain logs a problem, at most once in complaints.
 func (m *member) complain(what string, err error) {
 	m.mu.Lock()
 	again := time.Since(m.told) >= complaints
@@ -323,7 +321,6 @@ func (m *member) close(ctx context.Context) error {
 	return err
 }
 
-// giveBack releases the records that are held or in the client.
 func (m *member) giveBack() {
 	var given []*kgo.Record
 	if m.client.BufferedFetchRecords() > 0 {

@@ -148,7 +148,6 @@ func (e *Engine) lose(leases []*lease.Lease) {
 	}
 }
 
-// copied is a record that is copied instead of delivered.
 type copied struct {
 	l  *lease.Lease
 	to *kgo.Record
@@ -219,7 +218,6 @@ func (e *Engine) move(all []*copied) {
 	}
 }
 
-// write produces copies and returns an error for each.
 func (e *Engine) write(all []*copied) []error {
 	to := make([]*kgo.Record, len(all))
 	for i, c := range all {
@@ -230,7 +228,6 @@ func (e *Engine) write(all []*copied) []error {
 	return errs
 }
 
-// handOut makes a lease ready that was kept for its copy.
 func (m *member) handOut(le *lease.Lease) {
 	h := le.Private.(*hold)
 	m.mu.Lock()

@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// mostEach bounds the records of a fetch.
 const mostEach = 500
 
 // Engine is a queue kept by a share group.
@@ -96,7 +95,6 @@ type shape struct {
 	ahead               bool
 }
 
-// poll returns the most records of a poll.
 func (s shape) poll() int { return s.each * s.sources }
 
 // least returns the room that a poll needs: a whole fetch, unless the client keeps the rest.
@@ -174,7 +172,6 @@ func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Unlock()
 }
 
-// overlookedOf returns how often overlooked counted a record.
 func (e *Engine) overlookedOf(at lease.ID) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -187,7 +184,6 @@ func (e *Engine) forget(at lease.ID) {
 	e.mu.Unlock()
 }
 
-// take removes at most max leases from ready.
 func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -218,7 +214,6 @@ func (e *Engine) waiting() int {
 	return len(e.ready)
 }
 
-// offer makes leases ready that are in the set.
 func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Lock()
 	e.ready = append(e.ready, leases...)
@@ -234,7 +229,6 @@ func (e *Engine) tell() {
 	}
 }
 
-// fail ends the engine with a permanent error, which Receive returns from now on.
 func (e *Engine) fail(err error) {
 	e.mu.Lock()
 	if e.failed == nil {

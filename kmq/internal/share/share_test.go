@@ -85,7 +85,6 @@ func (w *world) produce(n int, partitions int32) {
 	}
 }
 
-// receive receives exactly n records.
 func (w *world) receive(e *Engine, n int) []*lease.Lease {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
@@ -101,7 +100,6 @@ func (w *world) receive(e *Engine, n int) []*lease.Lease {
 	return all
 }
 
-// nothing fails if a record comes within d.
 func (w *world) nothing(e *Engine, d time.Duration) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), d)
@@ -113,7 +111,6 @@ func (w *world) nothing(e *Engine, d time.Duration) {
 	}
 }
 
-// written returns the records of a topic.
 func (w *world) written(topic string) []*kgo.Record {
 	w.t.Helper()
 	cl := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))

@@ -11,7 +11,6 @@ type unseen struct {
 
 const mostUnseen = 100_000
 
-// note adds one to a record's count.
 func (u *unseen) note(at lease.ID) {
 	n := u.of(at) + 1
 	if _, known := u.newer[at]; !known && len(u.newer) >= mostUnseen/2 {
@@ -26,7 +25,6 @@ func (u *unseen) note(at lease.ID) {
 
 func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] } // it is in one of the maps
 
-// forget drops a record that is done.
 func (u *unseen) forget(at lease.ID) {
 	delete(u.newer, at)
 	delete(u.older, at)

@@ -27,7 +27,6 @@ type spans struct {
 	n      int
 }
 
-// spot is a position in the blocks.
 type spot struct{ block, index int }
 
 // seek returns the first span that ends above offset and its spot; nil and the spot behind the last
@@ -89,7 +88,6 @@ func (l *spans) remove(at spot) {
 	l.join(at.block)
 }
 
-// join merges a small block with the next, which keeps blocks few.
 func (l *spans) join(b int) {
 	if b+1 == len(l.blocks) || len(l.blocks[b])+len(l.blocks[b+1]) > blockSpans/2 {
 		return
@@ -132,7 +130,6 @@ func (d *deadlines) remove(sp *span) {
 	}
 }
 
-// fix restores the heap after a span's deadline changed.
 func (d *deadlines) fix(sp *span) {
 	if sp.place > 0 && !d.down(sp.place-1) {
 		d.up(sp.place - 1)

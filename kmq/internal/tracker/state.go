@@ -168,7 +168,6 @@ func (s *State) renew(sp *span, src *source, l loan) {
 	s.reschedule(sp)
 }
 
-// end removes [from, to).
 func (s *State) end(from, to int64, why marker.Reason) {
 	for {
 		at, sp := s.spans.seek(from)
@@ -234,7 +233,6 @@ func (s *State) change(from, to int64, m marker.Marker, l loan) {
 	}
 }
 
-// split splits the span across at, if there is one.
 func (s *State) split(at int64) {
 	_, sp := s.spans.seek(at)
 	if sp == nil || sp.from >= at {

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
 
-// entry is the model's state of one record.
 type entry struct {
 	deadline    int64 // on the model's clock, ms
 	notBefore   time.Duration
@@ -111,7 +110,6 @@ func (m *model) committable() int64 {
 	return low
 }
 
-// earliest returns the record that Due checks first.
 func (m *model) earliest() (int64, *entry) {
 	record, first := int64(-1), (*entry)(nil)
 	for r, e := range m.open {
@@ -160,7 +158,6 @@ func ownEnd(m *model, k marker.Marker) bool {
 	return true
 }
 
-// same compares the model with the state.
 func same(t *rapid.T, m *model, s *tracker.State) {
 	open, taken := s.Open()
 	wantTaken := int64(0)

@@ -55,7 +55,6 @@ func Restore(committed int64, done []Range) *Window {
 	return w
 }
 
-// normal sorts ranges and joins those that touch.
 func normal(ranges []Range) []Range {
 	sorted := slices.Clone(ranges)
 	slices.SortFunc(sorted, func(a, b Range) int {

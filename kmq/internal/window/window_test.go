@@ -65,7 +65,6 @@ func (m *model) beyond() []Range {
 	return out
 }
 
-// check compares a window with the model.
 func (m *model) check(t interface{ Fatalf(string, ...any) }, w *Window) {
 	oldest, any := w.Oldest()
 	switch {
@@ -214,7 +213,6 @@ func agrees(t *rapid.T) {
 	})
 }
 
-// draw returns a new or restored window and its model.
 func draw(t *rapid.T, committed int64) (*Window, *model) {
 	m := &model{next: max(committed, 0), open: map[int64]bool{}, done: map[int64]bool{}}
 	if !rapid.Bool().Draw(t, "restored") {
