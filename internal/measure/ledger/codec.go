@@ -105,7 +105,7 @@ func (f *fate) read(r *numbers) {
 }
 
 func (s *spans) decode(r *numbers) {
-	s.limit, s.floor = int(r.below(maxSpans+1)), r.unsigned()
+	s.limit, s.floor = int(r.below(manySpans+1)), r.unsigned()
 	s.list = make([]span, r.count(minSpanBytes))
 	end := uint64(0)
 	for i := range s.list {

@@ -90,3 +90,22 @@ func TestMalformedSender(t *testing.T) {
 		_ = NewSender(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) // and no panic
 	})
 }
+
+// The books of a queue travel: they keep more gaps than those of a partition in order.
+func TestUnorderedTravels(t *testing.T) {
+	r := NewUnordered(3, 1)
+	for seq := uint64(0); seq < 3*maxSpans; seq += 2 {
+		r.Deliver(0, seq, true)
+	}
+	data, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Receiver
+	if err := read.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	if read.Unique() != r.Unique() || read.Has(0, 1) || !read.Has(0, 2) {
+		t.Errorf("of %d unique records %d were read", r.Unique(), read.Unique())
+	}
+}

@@ -15,6 +15,7 @@ load: {%s, acks: all, compression: none, record: {size: 100B}}
 consume:
   consumers: 4
   commit: 100ms
+  work: 1ms
   queue: {engine: %s, threads: 2, in_flight: 10000%s}
 phases: {warmup: 0s, measure: 2s, drain: 1m}
 sampling: {interval: 500ms, lag: 500ms}

@@ -176,8 +176,11 @@ cluster: {metrics: none}
 					t.Errorf("verdict %+v; the agents ended with %v", r.Verdict, w.ended)
 				}
 				least, peak := r.Lag.PeakAtLeastRecords, r.Lag.PeakRecords
-				if least == nil || *least > of.most || peak == nil || *peak == 0 {
-					t.Errorf("the lag came to %v, at the least %v, and may come to %d", peak, least, of.most)
+				if least == nil || peak == nil {
+					t.Fatalf("the peak of the lag is not known: %+v", r.Lag)
+				}
+				if *least > of.most || *peak == 0 {
+					t.Errorf("the lag came to %v, at the least %v, and may come to %d", *peak, *least, of.most)
 				}
 				if b := r.Backpressure; b == nil || b.Refused == 0 {
 					t.Errorf("backpressure %+v", b)
