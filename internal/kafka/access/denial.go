@@ -15,15 +15,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Denial is why a broker did not let a client in.
+// Denial is why a client could not connect to a broker.
 type Denial struct {
 	Reason string // "the broker's certificate …"
 	Remedy string
-	// Answered: the broker said no. Otherwise the two did not come so far as
-	// to understand each other.
+	// Answered reports whether the broker rejected the client. Otherwise the two did not agree on a protocol.
 	Answered bool
-	// Cause says more where something does; nil where the client's own words
-	// would only be guesses.
+	// Cause adds detail; nil if the client's own error would only be a guess.
 	Cause error
 }
 
@@ -37,8 +35,7 @@ const (
 	storesRemedy = "name a certificate that the broker trusts with " + keyStoreLocation
 )
 
-// Explain returns why a client with this access was not let in, or nil where err
-// is about something else.
+// Explain returns why a client with this access was rejected. It returns nil if err has another cause.
 func (a Access) Explain(err error) *Denial {
 	var handshake *HandshakeError
 	var first *kgo.ErrFirstReadEOF
@@ -67,7 +64,7 @@ func (a Access) Explain(err error) *Denial {
 	return nil
 }
 
-// explainHandshake reads a failure of the TLS handshake on this side.
+// explainHandshake explains a TLS handshake that failed in the client.
 func explainHandshake(err error) *Denial {
 	var record tls.RecordHeaderError
 	var authority x509.UnknownAuthorityError
@@ -95,7 +92,7 @@ func explainHandshake(err error) *Denial {
 		Remedy: "check that client and broker share a TLS version and a cipher suite"}
 }
 
-// refusedTLS reads an alert by which the broker ended TLS.
+// refusedTLS explains a TLS alert from the broker.
 func refusedTLS(alert *net.OpError) *Denial {
 	if strings.Contains(alert.Err.Error(), "certificate") {
 		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err,
@@ -105,8 +102,7 @@ func refusedTLS(alert *net.OpError) *Denial {
 		Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
 }
 
-// explainCutOff guesses why a broker closed a connection without a word, from
-// what the client said before.
+// explainCutOff guesses why a broker closed a connection without an answer.
 func (a Access) explainCutOff(err error) *Denial {
 	var first *kgo.ErrFirstReadEOF
 	switch {
@@ -128,12 +124,11 @@ func isCutOff(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// isAlert tells whether the client took a TLS alert for the length of an answer.
-// It has no type for that.
+// isAlert reports whether the client took a TLS alert for the length of a response. franz-go has no error type for
+// that.
 func isAlert(err error) bool { return strings.Contains(err.Error(), "appear to be a tls alert record") }
 
-// brokersWords is what the broker said about a failed login, if it said more
-// than its code.
+// brokersWords returns the broker's message about a failed login; nil if the broker sent only an error code.
 func brokersWords(err error) error {
 	_, words, said := strings.Cut(err.Error(), kerr.SaslAuthenticationFailed.Error()+": ")
 	if !said {

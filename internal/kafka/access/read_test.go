@@ -44,8 +44,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestInlinePEM: the texts of KIP-651, with line ends, with white space in their
-// place, and over several lines.
+// TestInlinePEM: PEM values as in KIP-651 work with line ends, with spaces instead, and over several lines.
 func TestInlinePEM(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	chain, key := ca.Issue(t, 0, "alice")
@@ -129,7 +128,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// inOrder tells whether text has the words, which are parted by dots.
+// inOrder reports whether text has the words in order; " … " separates them.
 func inOrder(text, words string) bool {
 	for _, word := range strings.Split(words, " … ") {
 		_, after, found := strings.Cut(text, word)
@@ -141,7 +140,7 @@ func inOrder(text, words string) bool {
 	return true
 }
 
-// kafkasSettings are settings of Kafka's clients that the file may hold as well.
+// kafkasSettings are other client settings of Kafka that the file may hold.
 const kafkasSettings = `acks=all
 retries=3
 bootstrap.servers=b:9092
@@ -195,7 +194,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestNothingIsPrinted: whoever prints or writes an access shows no secret.
+// TestNothingIsPrinted: no printed or encoded form of an access shows a secret.
 func TestNothingIsPrinted(t *testing.T) {
 	a := access.Access{SASL: &access.SASL{Mechanism: "PLAIN", Username: "alice", Password: secret}}
 	encoded, err := json.Marshal([]any{a, a.SASL})
@@ -214,7 +213,7 @@ func TestNothingIsPrinted(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: what is not about access is not explained.
+// TestExplainNothing: Explain ignores errors that do not concern access.
 func TestExplainNothing(t *testing.T) {
 	for _, err := range []error{nil, errors.New("x"), os.ErrNotExist} {
 		if d := (access.Access{}).Explain(err); d != nil {
@@ -226,7 +225,7 @@ func TestExplainNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes it panic, and no text that has mistakes is repeated.
+// FuzzParse: no content makes Parse panic or quote a value.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(kafkasSettings))
 	f.Add([]byte("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +
