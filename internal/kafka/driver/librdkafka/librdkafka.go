@@ -15,7 +15,7 @@ func New() driver.Driver { return librdkafka{} }
 
 func (librdkafka) Name() string { return "librdkafka" }
 
-// Version is that of the C library, which its Go face shares.
+// Version returns the version of the C library, which is also that of its Go API.
 func (librdkafka) Version() string {
 	_, version := kafka.LibraryVersion()
 	return "v" + version

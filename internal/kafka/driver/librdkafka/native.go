@@ -17,7 +17,7 @@ import (
 
 const noLog = "the client's log is off: writing it would be measured too"
 
-// clientOurs are the properties of both sides that the driver sets, or leaves, for a reason.
+// clientOurs are the properties of both sides that only the driver may set, with the reason.
 var clientOurs = map[string]string{
 	"allow.auto.create.topics":  "a run makes its topic itself",
 	"client.id":                 "it names each client after the run",
@@ -41,8 +41,7 @@ var clientOurs = map[string]string{
 	"log.connection.close": noLog,
 }
 
-// producerTable and consumerTable say what becomes of each property. The client judges those that
-// are in neither.
+// producerTable and consumerTable classify properties. The client checks those that are in neither.
 var (
 	producerTable = table(native.Table{
 		Keys: map[string]string{
@@ -79,8 +78,7 @@ var (
 	}, consumerDefaults)
 )
 
-// table adds what both sides have, and the names of the properties that the report shows and
-// that may be given.
+// table adds what both sides have in common, and the names of the reported properties that may be given.
 func table(t native.Table, defaults properties) native.Table {
 	t.Client, t.Judges = "librdkafka", true
 	maps.Copy(t.Ours, clientOurs)
@@ -95,11 +93,11 @@ func table(t native.Table, defaults properties) native.Table {
 	return t
 }
 
-// Tables say which properties may be given.
+// Tables returns which properties may be given.
 func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// give sets the properties that a scenario gives, which a table has passed. The client knows
-// retries by a second name too.
+// give sets the properties that a scenario gives. A table has accepted their names. The client has a second name for
+// retries.
 func (p properties) give(given map[string]string) {
 	for name, value := range given {
 		if name == "message.send.max.retries" {
@@ -109,8 +107,8 @@ func (p properties) give(given map[string]string) {
 	}
 }
 
-// TryProducer returns the error with which NewProducer would refuse cfg: the client judges the
-// properties when it is opened, here without brokers.
+// TryProducer returns the error that NewProducer would return for cfg. The client checks its properties when it is
+// opened, here without brokers.
 func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return err
@@ -142,12 +140,11 @@ func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err != nil {
 		return refused("consumer", cfg.Client, consumerTable, err)
 	}
-	_ = c.Close() // fails only where it is closed already
+	_ = c.Close() // fails only if it is already closed
 	return nil
 }
 
-// refused is the client's refusal. The client names one property, and of one that it does not
-// know this says which was probably meant.
+// refused returns the client's error about a property. For an unknown property it suggests the nearest name.
 func refused(side string, given map[string]string, t native.Table, err error) error {
 	var known kafka.Error
 	if errors.As(err, &known) && strings.HasPrefix(known.Error(), "No such configuration property") {
