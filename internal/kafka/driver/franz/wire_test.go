@@ -50,7 +50,7 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 	}
 }
 
-// TestWireUnderTLS: requests are recognized above TLS, and bytes are counted below it.
+// TestWireUnderTLS: requests are recognised above TLS, and bytes are counted below it.
 func TestWireUnderTLS(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", ca.Server(t, false))

@@ -142,7 +142,7 @@ func (c *consumer) noteJoining() {
 	c.onAssigned(nil)
 }
 
-// epochAt is the offset of the member's epoch in the client's serialized metadata, which begin with "CGMDv2:". The
+// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:". The
 // client offers them in no other form.
 const epochAt = 7
 

@@ -7,8 +7,7 @@ import (
 	"github.com/rcrowley/go-metrics"
 )
 
-// TestMain starts what the client starts once in a process, and what would end no
-// bubble: the goroutine of its metrics.
+// TestMain first starts the goroutine of the client's metrics, which runs once per process and would end no bubble.
 func TestMain(m *testing.M) {
 	metrics.NewMeter().Stop()
 	os.Exit(m.Run())

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// clientOurs are the fields of both sides that the driver sets, or leaves, for a reason.
+// clientOurs are the fields of both sides that only the driver may set, with the reason.
 var clientOurs = map[string]string{
 	"ApiVersionsRequest":              "the driver reads along what crosses the connections, in versions that it knows",
 	"ClientID":                        "it names each client after the run",
@@ -23,7 +23,7 @@ var clientOurs = map[string]string{
 	"Version":                         "the driver reads along what crosses the connections, in versions that it knows",
 }
 
-// producerTable and consumerTable say what becomes of each field of the client's Config.
+// producerTable and consumerTable classify each field of the client's Config.
 var (
 	producerTable = native.Table{
 		Client: "sarama",
@@ -80,22 +80,22 @@ var (
 	}
 )
 
-// ours is more beside what both sides have.
+// ours adds the fields of both sides to more.
 func ours(more map[string]string) map[string]string {
 	maps.Copy(more, clientOurs)
 	return more
 }
 
-// Tables say which fields of the client's Config may be given.
+// Tables returns which fields of the client's Config may be given.
 func (sarama) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error with which NewProducer would refuse cfg.
+// TryProducer returns the error that NewProducer would return for cfg.
 func (sarama) TryProducer(cfg driver.ProducerConfig) error {
 	_, err := producerConfig(cfg, &network{})
 	return err
 }
 
-// TryConsumer returns the error with which NewConsumer would refuse cfg.
+// TryConsumer returns the error that NewConsumer would return for cfg.
 func (sarama) TryConsumer(cfg driver.ConsumerConfig) error {
 	_, err := consumerConfig(cfg, &network{})
 	return err
