@@ -7,7 +7,8 @@ import (
 	"github.com/rcrowley/go-metrics"
 )
 
-// TestMain first starts the goroutine of the client's metrics, which runs once per process and would end no bubble.
+// TestMain starts the goroutine of the client's metrics, which runs once per process. Started in a synctest bubble, it
+// would keep the bubble from ending.
 func TestMain(m *testing.M) {
 	metrics.NewMeter().Stop()
 	os.Exit(m.Run())

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// The structs whose fields may be given, as names begin.
+// The structs whose fields may be given; names begin with them.
 const (
 	ofWriter    = "Writer."
 	ofTransport = "Transport."
@@ -18,8 +18,8 @@ const (
 	ofDialer    = "Dialer."
 )
 
-// producerTable and consumerTable say what becomes of each field of the client's Writer and
-// Transport, and of its ReaderConfig, ConsumerGroupConfig and Dialer.
+// producerTable and consumerTable classify each field of the client's Writer and Transport, and of its ReaderConfig,
+// ConsumerGroupConfig and Dialer.
 var (
 	producerTable = native.Table{
 		Client: "kafka-go",
@@ -76,10 +76,10 @@ var (
 	}
 )
 
-// Tables say which fields of the client may be given.
+// Tables returns which fields of the client may be given.
 func (s *segmentio) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error with which NewProducer would refuse cfg.
+// TryProducer returns the error that NewProducer would return for cfg.
 func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return err
@@ -91,7 +91,7 @@ func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	return err
 }
 
-// TryConsumer returns the error with which NewConsumer would refuse cfg.
+// TryConsumer returns the error that NewConsumer would return for cfg.
 func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return err
@@ -107,7 +107,7 @@ func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	return err
 }
 
-// set sets the fields of a struct that are given with its prefix.
+// set sets those fields of a struct that are given with its prefix.
 func set(of any, prefix, side string, given map[string]string) error {
 	if err := native.SetFields(of, prefix, given); err != nil {
 		return fmt.Errorf("%w: %s: %w", driver.ErrConfig, side, err)
