@@ -92,7 +92,6 @@ func explainHandshake(err error) *Denial {
 		Remedy: "check that client and broker share a TLS version and a cipher suite"}
 }
 
-// refusedTLS explains a TLS alert from the broker.
 func refusedTLS(alert *net.OpError) *Denial {
 	if strings.Contains(alert.Err.Error(), "certificate") {
 		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err,

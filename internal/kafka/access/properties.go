@@ -33,7 +33,6 @@ func properties(content []byte, mistake func(line int, err error)) []property {
 	return all
 }
 
-// logicalLine is a line with its continuation lines.
 type logicalLine struct {
 	line int
 	text string

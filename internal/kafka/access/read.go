@@ -219,7 +219,6 @@ func (r *reader) missing(key, remedy string) {
 	r.mistake(p, "it asks for "+key+", which is not set", remedy)
 }
 
-// maxNamed is how many ignored settings a warning names at most.
 const maxNamed = 12
 
 func (r *reader) warn() {

@@ -19,7 +19,6 @@ const (
 	pemRemedy = `where a value goes on in the next line, end the line with \n\`
 )
 
-// tls returns the TLS configuration. It is unusable if r has mistakes.
 func (r *reader) tls() *tls.Config {
 	config := &tls.Config{MinVersion: tls.VersionTLS12} // as in Kafka's own clients
 	config.RootCAs = r.trust()
@@ -67,7 +66,6 @@ func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
 	return pool
 }
 
-// identity returns the client's certificate; nil without one.
 func (r *reader) identity() *tls.Certificate {
 	location, inFile := r.get(keyStoreLocation)
 	chain, chained := r.get(keyStoreChain)

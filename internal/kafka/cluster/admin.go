@@ -90,7 +90,6 @@ func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
 }
 
-// describeTopic reads the metadata of one topic without the client's cache.
 func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.MetadataResponseTopic, error) {
 	entry := kmsg.NewMetadataRequestTopic()
 	entry.Topic = &name
@@ -224,7 +223,6 @@ func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 	return nil
 }
 
-// leaderless returns for how many partitions the broker knows no leader.
 func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, error) {
 	detail, err := describeTopic(ctx, broker, topic.Name)
 	if err != nil {

@@ -160,7 +160,6 @@ func (b *Broker) excuse() {
 	b.excused = true
 }
 
-// deserted reports whether the broker ended without a request.
 func (b *Broker) deserted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -225,7 +224,6 @@ func (b *Broker) start() error {
 	return nil
 }
 
-// runLogged starts cmd and appends its output to the file at path.
 func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -236,10 +234,8 @@ func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	return startChild(cmd, detached)
 }
 
-// tailLines is how many lines of a log an error contains.
 const tailLines = 12
 
-// logTail returns the end of the broker's output and log.
 func (b *Broker) logTail() []string {
 	l := b.kafka.layout
 	return append(tailFile(l.outPath(b.id), tailLines/3), tailFile(l.logPath(b.id), tailLines)...)
@@ -248,7 +244,6 @@ func (b *Broker) logTail() []string {
 // errPortTaken reports that another process took the broker's port after it was found free.
 var errPortTaken = errors.New("a port of the broker is taken")
 
-// deathError returns an error with the reason, from the log, why the broker ended.
 func (b *Broker) deathError(what string) error {
 	e := &Error{
 		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d %s (%v)", b.id, what, b.current().state),

@@ -26,7 +26,6 @@ func newCapacity(perSecond int64) *capacity {
 	return &capacity{perRecord: time.Second / time.Duration(perSecond)}
 }
 
-// serve adds a produce request to the queue and returns when it is served.
 func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 	if c.perRecord == 0 {
 		return now
@@ -74,7 +73,6 @@ func producedRecords(frame []byte) (records int) {
 	return records
 }
 
-// batchRecords returns the record count in a batch's header.
 func batchRecords(batch []byte) int {
 	const atNumRecords = 57
 	if len(batch) < atNumRecords+4 {

@@ -68,7 +68,6 @@ func archiveState(path string) (usable string, decided bool) {
 	return path, true
 }
 
-// makeArchive makes the archive by starting and stopping a broker.
 func (h Home) makeArchive(ctx context.Context, java Java, dist Dist, path string) error {
 	ctx, cancel := context.WithTimeout(ctx, archiveTimeout)
 	defer cancel()

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// clientID is the client ID of this package's clients.
 const clientID = "kafka-bench-admin"
 
 // newClient opens a client for administration. It gives up early, because a person waits. It does not push client

@@ -77,13 +77,11 @@ type delayedConn struct {
 	closed chan struct{}
 }
 
-// heldFrame is a request or a response with its length prefix.
 type heldFrame struct {
 	due   time.Time
 	bytes []byte
 }
 
-// receive reads requests from the client until the connection ends.
 func (c *delayedConn) receive() {
 	defer close(c.requests)
 	for {
@@ -99,7 +97,6 @@ func (c *delayedConn) receive() {
 	}
 }
 
-// readFrame reads one request with its length prefix.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -177,7 +174,6 @@ func (c *delayedConn) responseDelay(frame []byte) time.Duration {
 	return c.delays.fetch
 }
 
-// send writes due responses to the client until the connection ends.
 func (c *delayedConn) send() {
 	for {
 		select {

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// needDisk fails if the file system of dir has less than need bytes free.
 func needDisk(dir string, need int64) error {
 	free, err := FreeDisk(dir)
 	if err != nil {

@@ -38,7 +38,6 @@ func DiskFault(dir string) (problem, remedy string) {
 	return fullDisk(dir, free)
 }
 
-// fullDisk returns an error text if a folder's disk has too few bytes free.
 func fullDisk(dir string, free int64) (problem, remedy string) {
 	if free < clusterBytes {
 		return fmt.Sprintf("the disk of %q has %d MiB free, and %d MiB are needed", dir, free>>20, clusterBytes>>20),

@@ -36,13 +36,11 @@ func (d Dist) Lib() string { return filepath.Join(d.Dir, libFolder) }
 
 const libFolder = "lib"
 
-// distFolders are the folders that contain only jars.
 var distFolders = []string{libFolder, agentFolder}
 
 // Classpath returns all jars in the form of java's -cp.
 func (d Dist) Classpath() string { return filepath.Join(d.Lib(), "*") }
 
-// manifest lists the files of a complete copy.
 type manifest struct {
 	Version int            `json:"version"`
 	Kafka   string         `json:"kafka"`
@@ -154,7 +152,6 @@ func (d Dist) writeManifest() error {
 	return writeJSON(filepath.Join(d.Dir, manifestName), m)
 }
 
-// sizes returns the size of each file, by its name in the manifest.
 func (d Dist) sizes() (map[string]int64, error) {
 	have := make(map[string]int64)
 	for _, folder := range distFolders {

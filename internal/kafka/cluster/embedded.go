@@ -163,7 +163,6 @@ func (e *Embedded) Stop(context.Context) error {
 // Fake returns the kfake cluster, for tests that inject faults. Only Stop may close it.
 func (e *Embedded) Fake() *kfake.Cluster { return e.fake }
 
-// kfakeVersion returns the module version of kfake in this binary.
 func kfakeVersion() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -17,10 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// connectTimeout limits how long Connect searches for a cluster.
 const connectTimeout = 15 * time.Second
 
-// dialTimeout limits one connection attempt to one address.
 const dialTimeout = 5 * time.Second
 
 // connectRetries is how often Connect repeats a request. The addresses were reached before, so a repeated failure is
@@ -87,7 +85,6 @@ func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
 	return err
 }
 
-// reach finds the cluster and guesses its version.
 func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata, version string, err error) {
 	reached, err := dialAny(ctx, bootstrap, a)
 	if err != nil {

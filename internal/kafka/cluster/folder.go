@@ -80,7 +80,6 @@ type record struct {
 	Options *recordOptions `json:"options,omitempty"`
 }
 
-// recordOptions are the KafkaOptions that define a cluster.
 type recordOptions struct {
 	Version   string            `json:"version"` // the line
 	Brokers   int               `json:"brokers"`
@@ -155,12 +154,10 @@ func unwritable(dir string, cause error) error {
 	}
 }
 
-// lockClusters locks the making and removing of cluster folders.
 func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 	return lockFile(ctx, filepath.Join(h.Clusters, ".lock"), nil)
 }
 
-// removeTimeout limits the wait for a concurrent Reap.
 const removeTimeout = time.Minute
 
 // removeFolder removes the folder of a stopped cluster. It locks out Reap, which would take a partly removed folder for

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// healPoll is the time between two checks of the replicas.
 const healPoll = 50 * time.Millisecond
 
 // Heal repairs the cluster after injected faults: it resumes paused brokers and starts stopped ones. It returns when

@@ -118,7 +118,6 @@ func (k *Kafka) bringUp(ctx context.Context, folder string) error {
 	}
 }
 
-// startBrokers picks ports, formats and starts all brokers at once, and waits until they are ready.
 func (k *Kafka) startBrokers(ctx context.Context) error {
 	places, err := k.places()
 	if err != nil {
@@ -263,7 +262,6 @@ func (k *Kafka) Stop(ctx context.Context) error {
 	return k.stopErr
 }
 
-// serving returns how many brokers run and are not paused.
 func (k *Kafka) serving() int {
 	n := 0
 	for _, b := range k.brokers {
@@ -324,7 +322,6 @@ func (k *Kafka) wipe() error {
 	return l.removeData()
 }
 
-// discard removes the folder of a stopped cluster, or marks it as kept.
 func (k *Kafka) discard() error {
 	defer k.owner.unlock()
 	if k.opts.Keep {

@@ -18,7 +18,6 @@ type fileLock struct {
 
 var errLocked = errors.New("locked by another process")
 
-// lockPoll is the time between two attempts of lockFile.
 const lockPoll = 50 * time.Millisecond
 
 // tryLock takes the lock on path and makes the file if needed. If another process holds it, tryLock returns errLocked

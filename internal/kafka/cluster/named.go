@@ -222,7 +222,6 @@ func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	return s, nil
 }
 
-// load reads the record of a cluster that is up.
 func (h Home) load(name string) (*Named, error) {
 	n, err := h.upOrKept(name)
 	if err == nil && n.record.State == stateKept {
@@ -234,7 +233,6 @@ func (h Home) load(name string) (*Named, error) {
 	return n, err
 }
 
-// upOrKept reads the record of a cluster that is up or kept.
 func (h Home) upOrKept(name string) (*Named, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &Error{
@@ -256,7 +254,6 @@ func (h Home) upOrKept(name string) (*Named, error) {
 	return nil, err
 }
 
-// lockName locks changes of the named cluster.
 func (h Home) lockName(ctx context.Context, name string) (*fileLock, error) {
 	if _, err := h.load(name); errors.Is(err, ErrInput) {
 		return nil, err
@@ -324,7 +321,6 @@ func (n *Named) brokers() []BrokerStatus {
 	return brokers
 }
 
-// problem returns why the cluster can't be used.
 func (n *Named) problem(ctx context.Context) error {
 	for _, b := range n.brokers() {
 		if !b.Alive {

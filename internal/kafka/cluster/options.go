@@ -86,7 +86,6 @@ var ownProperties = []string{
 
 var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// withAbsoluteDisks returns o with absolute paths of its disks.
 func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
 	disks := make([]string, len(o.Disks))
 	for i, dir := range o.Disks {

@@ -66,7 +66,6 @@ func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind
 	return state, all, nil
 }
 
-// assignedOf returns a classic member's partitions of a topic.
 func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 	assigned, ok := m.Assigned.AsConsumer()
 	if !ok {

@@ -73,7 +73,6 @@ func (c *partingConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look finds JoinGroup requests in what the broker reads.
 func (c *partingConn) look(b []byte) {
 	for len(b) > 0 {
 		if c.rest > 0 {

@@ -14,7 +14,6 @@ const (
 	portLast  = 32000
 )
 
-// freePorts returns n different ports that no process listens on now.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	seen := make(map[int]bool, n)

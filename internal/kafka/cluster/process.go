@@ -23,7 +23,6 @@ type identity struct {
 // errNoProcess reports that a process does not exist or is a zombie.
 var errNoProcess = errors.New("no such process")
 
-// running reports whether the process that id names still runs.
 func (id identity) running() bool {
 	now, err := identify(id.PID)
 	return err == nil && now == id
@@ -78,7 +77,6 @@ func (id identity) waitGone(limit time.Duration) bool {
 	return true
 }
 
-// child is a process that this one has started and waits for.
 type child struct {
 	identity
 	process *os.Process
@@ -151,7 +149,6 @@ func (c *child) signal(sig syscall.Signal) error {
 	return c.process.Signal(sig)
 }
 
-// kill kills the child and waits until it has ended.
 func (c *child) kill() {
 	_ = c.signal(syscall.SIGKILL) // it may have ended already
 	<-c.done

@@ -54,7 +54,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// commandLine returns the arguments of a process, joined by spaces.
 func commandLine(pid int) (string, error) {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {

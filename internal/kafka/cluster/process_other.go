@@ -26,7 +26,6 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Started: strings.TrimSpace(started)}, nil
 }
 
-// commandLine returns the arguments of a process, joined by spaces.
 func commandLine(pid int) (string, error) {
 	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

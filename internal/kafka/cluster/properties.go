@@ -53,7 +53,6 @@ type layout struct {
 	brokers   []place  // by ID, from 1
 }
 
-// place is one broker in a layout.
 type place struct {
 	id             int32
 	host           string
@@ -76,7 +75,6 @@ func (l layout) voters() string {
 	return strings.Join(voters, ",")
 }
 
-// brokerProperties returns all properties of one broker.
 func (l layout) brokerProperties(p place, shared map[string]string) map[string]string {
 	props := maps.Clone(shared)
 	props["process.roles"] = "broker"

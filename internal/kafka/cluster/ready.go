@@ -34,7 +34,6 @@ func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 	return nil
 }
 
-// awaitReady waits until b is ready. It fails if a broker of all dies.
 func (b *Broker) awaitReady(ctx context.Context, all []*Broker, want int) error {
 	client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
 		kgo.RetryTimeout(answerTimeout))

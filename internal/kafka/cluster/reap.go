@@ -36,7 +36,6 @@ func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string
 	return removed, failed
 }
 
-// reapFolder removes one folder if its owner has died.
 func reapFolder(dir string) (removed bool, err error) {
 	r, err := readRecord(dir)
 	switch {

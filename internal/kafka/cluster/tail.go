@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// tailBytes is how much of a log is searched for its last lines.
 const tailBytes = 64 << 10
 
 // tailFile returns the last n useful lines of a log file; nil if it does not exist.

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// A version is an Apache Kafka that the tool can start.
 type version struct {
 	Line  string // as scenarios name it: 4.3
 	Kafka string // the patch version that runs

@@ -42,7 +42,6 @@ func (g *v1) make(here *here, name string, l Limits) (err error) {
 	return err
 }
 
-// folders returns each folder in use once.
 func (g *v1) folders() (all []folder) {
 	for _, f := range []folder{g.cpu, g.account, g.memory} {
 		if f != "" && (len(all) == 0 || all[len(all)-1] != f) {

@@ -27,10 +27,8 @@ func ownPrefix() (string, error) {
 	return fmt.Sprintf("%s%d-", namePrefix, namespace.Sys().(*syscall.Stat_t).Ino), nil
 }
 
-// opened counts the groups of this process, for their names.
 var opened atomic.Int64
 
-// openGroup makes a group of version 2, or else of version 1.
 func openGroup(l Limits) (group, error) {
 	here, err := readHere()
 	if err != nil {
@@ -52,7 +50,6 @@ func openGroup(l Limits) (group, error) {
 	return nil, fmt.Errorf("version 2: %w; version 1: %w", errTwo, errOne)
 }
 
-// folder is a group's folder in one hierarchy.
 type folder string
 
 // makeFolder makes a group's folder in the first parent that offers the given files.

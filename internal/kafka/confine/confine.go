@@ -104,7 +104,6 @@ func (c *Cell) Note() string {
 	return note
 }
 
-// procs returns GOMAXPROCS for the limit, rounded up.
 func (c *Cell) procs() int { return int(math.Ceil(c.limits.CPU)) }
 
 // Env returns what the process needs in its environment.

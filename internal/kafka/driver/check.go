@@ -77,7 +77,6 @@ func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	return checkNatives(d, "consumer", cfg.Client, false)
 }
 
-// check returns the first mistake of the configuration.
 func (c ProducerConfig) check() error {
 	switch {
 	case len(c.Brokers) == 0:

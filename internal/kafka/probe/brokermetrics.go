@@ -164,7 +164,6 @@ func restarted(before, after BrokerCounts) bool {
 	return false
 }
 
-// gcSince returns what all collectors did between two readings.
 func gcSince(before, after map[string]GCCount) *GCCount {
 	if before == nil || after == nil {
 		return nil

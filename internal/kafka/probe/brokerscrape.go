@@ -152,13 +152,11 @@ func handlerIdle(c *BrokerCounts, v float64) {
 	}
 }
 
-// phaseNames maps Kafka's MBeans to phases.
 var phaseNames = map[string]Phase{
 	"totaltimems": Total, "requestqueuetimems": RequestQueue, "localtimems": Local, "remotetimems": Remote,
 	"throttletimems": Throttle, "responsequeuetimems": ResponseQueue, "responsesendtimems": ResponseSend,
 }
 
-// take stores a value if the metric is used.
 func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	switch {
 	case strings.HasPrefix(name, "kafka_network_requestmetrics_"):

@@ -19,7 +19,6 @@ type Codec struct {
 	CompressS, DecompressS float64 // time on one core
 }
 
-// codecs are Kafka's five, with franz-go's type for each.
 var codecs = []struct {
 	name  string
 	codec kgo.CompressionCodec

@@ -66,7 +66,7 @@ func testByHandNothing(t *testing.T, s suite) {
 	}
 }
 
-// testControlRecords: Poll does not return control records, but Chunk.Next counts them.
+// testControlRecords: Poll does not return control records, but Chunk.Next is after them.
 func testControlRecords(t *testing.T, s suite) {
 	topic := s.topic(t, 2)
 	const transactions, n = 3, 5

@@ -60,7 +60,6 @@ func checkShared(t testing.TB, partitions int, group []*member) {
 	}
 }
 
-// checkReceivedOnce fails unless the members of a group received each of n records once.
 func checkReceivedOnce(t testing.TB, n int, group ...*member) {
 	t.Helper()
 	received := make(map[string]int)
@@ -155,7 +154,6 @@ func testCommitOnRevoke(t *testing.T, s suite) {
 	checkReceivedOnce(t, n, first, second)
 }
 
-// trickle produces n records over a while.
 func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	out := newOutbox()
 	p, err := s.driver.NewProducer(s.config(topic, out.onDone))

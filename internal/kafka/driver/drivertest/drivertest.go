@@ -46,7 +46,6 @@ type test struct {
 	timed bool                // asserts that requests take time
 }
 
-// suite is one driver on one cluster.
 type suite struct {
 	driver   driver.Driver
 	protocol string // in the tests of a group
@@ -78,14 +77,12 @@ func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t
 	})
 }
 
-// group is a number of tests and their suite.
 type group struct {
 	name  string
 	tests []test
 	suite suite
 }
 
-// protocols returns the driver's group protocols; every cluster has both.
 func (s suite) protocols() []string {
 	protocols := []string{driver.ProtocolClassic}
 	if !s.lacks(driver.ServerGroups) {

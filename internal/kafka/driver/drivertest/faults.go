@@ -36,7 +36,6 @@ type Outcomes struct {
 	Closing  time.Duration
 }
 
-// fault is one way in which a broker misbehaves.
 type fault struct {
 	name   string
 	inject func(Cluster)
@@ -145,7 +144,6 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	})
 }
 
-// byFault returns the expected outcome for each fault.
 func (o Outcomes) byFault(t *testing.T) map[string]driver.Outcome {
 	t.Helper()
 	by := make(map[string]driver.Outcome)

@@ -76,7 +76,6 @@ func checkInherited(t *testing.T, took, session time.Duration) {
 	}
 }
 
-// kill kills the member, and waits until its polls have ended.
 func (m *member) kill(t testing.TB, killer driver.Killer) {
 	t.Helper()
 	m.mu.Lock()

@@ -43,7 +43,6 @@ func testKilledConsumer(t *testing.T, d driver.Driver, cluster Cluster, within t
 	}
 }
 
-// pollToTheEnd polls until there is an error, and sends it.
 func pollToTheEnd(c driver.Consumer) <-chan error {
 	polled := make(chan error, 1)
 	go func() {

@@ -117,7 +117,6 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	notify(m.news)
 }
 
-// commit commits all that was received from the partitions.
 func (m *member) commit(partitions []int32) {
 	m.mu.Lock()
 	next := make(map[int32]int64)
@@ -189,7 +188,6 @@ func (m *member) take(c driver.Chunk) {
 	notify(m.news)
 }
 
-// close stops polling and leaves the group.
 func (m *member) close() {
 	m.stop()
 	<-m.stopped
@@ -211,13 +209,11 @@ func (m *member) await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// awaitOwned waits until the member has n partitions.
 func (m *member) awaitOwned(t testing.TB, n int) {
 	t.Helper()
 	m.await(t, fmt.Sprintf("%d partitions", n), func() bool { return len(m.owned) == n })
 }
 
-// awaitReceived waits until the member has received n records in total.
 func (m *member) awaitReceived(t testing.TB, n int) {
 	t.Helper()
 	m.await(t, fmt.Sprintf("%d records", n), func() bool { return m.count() >= n })
@@ -250,7 +246,6 @@ func (m *member) all() map[int32][]driver.Received {
 	return maps.Clone(m.received)
 }
 
-// readAll reads n records of a topic from its start, by partition.
 func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Received {
 	t.Helper()
 	if s.protocol == "" {

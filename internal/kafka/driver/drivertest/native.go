@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// assignorTests run with each assignor of a driver.
 var assignorTests = []test{
 	{name: "share", run: testShare},
 	{name: "join and leave", run: testJoinAndLeave},

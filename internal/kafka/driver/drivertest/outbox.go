@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// outbox keeps a producer's completed records.
 type outbox struct {
 	mu    sync.Mutex
 	done  map[*driver.Record]driver.Done
@@ -52,13 +51,11 @@ func (o *outbox) count() int {
 	return total
 }
 
-// await waits for n completions.
 func (o *outbox) await(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, o.news, fmt.Sprintf("%d records to come back", n), func() bool { return o.count() >= n })
 }
 
-// checkOnce fails unless each record was completed exactly once.
 func (o *outbox) checkOnce(t testing.TB, records []*driver.Record) {
 	t.Helper()
 	o.mu.Lock()
@@ -73,7 +70,6 @@ func (o *outbox) checkOnce(t testing.TB, records []*driver.Record) {
 	}
 }
 
-// of returns the result of a completed record.
 func (o *outbox) of(r *driver.Record) driver.Done {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -116,7 +112,6 @@ func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerCon
 	}
 }
 
-// producer opens a producer and closes it when the test ends.
 func (s suite) producer(t testing.TB, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	return Producer(t, s.driver, cfg)

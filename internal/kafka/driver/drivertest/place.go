@@ -87,7 +87,6 @@ func (b *buffered) Write(p []byte) (int, error) {
 	}
 }
 
-// pass forwards the writes until the connection ends.
 func (b *buffered) pass() {
 	defer b.Close()
 	for {

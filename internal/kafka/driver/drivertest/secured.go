@@ -67,7 +67,6 @@ func (e entrance) open(t *testing.T) (brokers []string, a access.Access) {
 	return Fake(t, options...).ListenAddrs(), accesstest.Access(t, append(lines, "security.protocol="+protocol)...)
 }
 
-// passOne sends one record and receives it, by hand and as a group.
 func passOne(t *testing.T, d driver.Driver, brokers []string, a access.Access) {
 	t.Helper()
 	done := make(chan driver.Done, 1)
@@ -95,7 +94,6 @@ func passOne(t *testing.T, d driver.Driver, brokers []string, a access.Access) {
 	}
 }
 
-// checkPolls checks that the next poll of c returns this record.
 func checkPolls(t *testing.T, c driver.Consumer, want *driver.Record) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

@@ -79,7 +79,6 @@ func testCloseInFlight(t *testing.T, s suite) {
 	s.checkLog(t, topic, out, records)
 }
 
-// unreachable returns an address that no process listens on.
 func unreachable(t testing.TB) []string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

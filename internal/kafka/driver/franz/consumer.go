@@ -255,5 +255,4 @@ func (c *consumer) Close() {
 	})
 }
 
-// leaveTimeout limits how long a member waits for the answer to its leave request.
 const leaveTimeout = 3 * time.Second

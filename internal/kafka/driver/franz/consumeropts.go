@@ -57,7 +57,6 @@ func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	return options
 }
 
-// balancers are the client's assignors by Kafka's names.
 var balancers = map[string]func() kgo.GroupBalancer{
 	driver.Range: kgo.RangeBalancer, driver.RoundRobin: kgo.RoundRobinBalancer,
 	driver.Sticky: kgo.StickyBalancer, driver.Cooperative: kgo.CooperativeStickyBalancer,
@@ -83,7 +82,6 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	return options
 }
 
-// partitionsFunc is the client's type of rebalance callbacks.
 type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 
 // onAssigned passes on every assignment, also an empty one: a member without partitions learns by it that it has

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// module is the module path of the client library.
 const module = "github.com/twmb/franz-go"
 
 // dialTimeout is the client's own default (kgo.DialTimeout), which it does not apply to a given dialer.

@@ -31,7 +31,6 @@ import (
 // All other errors go to OnError: lost connections, moved leaders and coordinators, a member that the group removed and
 // that rejoins, and data loss that the client skipped.
 
-// unknownTopicPatience is how long a topic may be unknown.
 const unknownTopicPatience = 15 * time.Second
 
 // dead are Kafka's errors that no retry can change.
@@ -90,7 +89,6 @@ func (w *watch) failure() error {
 	return nil
 }
 
-// ends reports whether err ends the consumer.
 func (w *watch) ends(err error) bool {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		if w.unknownSince.IsZero() {

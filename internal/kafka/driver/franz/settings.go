@@ -69,7 +69,6 @@ func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
 
-// settingsOf returns the values of options, sorted by name.
 func settingsOf(client *kgo.Client, options ...[]string) []driver.Setting {
 	var settings []driver.Setting
 	for _, name := range slices.Concat(options...) {
@@ -167,7 +166,6 @@ func offsetWord(o kgo.Offset) string {
 	}
 }
 
-// codecNames are Kafka's names for the client's codec numbers.
 var codecNames = [...]string{
 	kgo.CodecNone:   "none",
 	kgo.CodecGzip:   "gzip",

@@ -70,7 +70,6 @@ func (w *wire) dialer(dial meter.Dial, a access.Access) meter.Dial {
 	}
 }
 
-// requestConn counts a connection's produce requests.
 type requestConn struct {
 	net.Conn
 	wire *wire

@@ -109,7 +109,6 @@ func (c *consumer) takeResumed() (holding bool) {
 	return len(c.offered) > 0
 }
 
-// wanted returns the offered partitions that are not paused.
 func (c *consumer) wanted() []kafka.TopicPartition {
 	partitions := make([]kafka.TopicPartition, 0, len(c.offered))
 	for _, o := range c.offered {
@@ -167,7 +166,6 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	return c.release(partitions)
 }
 
-// giveUp makes Close return without closing the client.
 func (c *consumer) giveUp() {
 	c.gaveUp = true
 	c.handOut(nil)

@@ -229,7 +229,6 @@ func (c *consumer) take(event kafka.Event) {
 	}
 }
 
-// meet decides whether an error ends the consumer.
 func (c *consumer) meet(err error) {
 	var known kafka.Error
 	switch wrapped := fmt.Errorf("fetch %s: %w", c.topic, err); {
@@ -256,7 +255,6 @@ func (c *consumer) add(m *kafka.Message) {
 	c.records++
 }
 
-// seal ends the chunk that grows, if any.
 func (c *consumer) seal() {
 	if c.open == nil {
 		return

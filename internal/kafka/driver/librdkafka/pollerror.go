@@ -39,7 +39,6 @@ var dead = map[kafka.ErrorCode]bool{
 	kafka.ErrBadCompression:             true,
 }
 
-// ends reports whether err ends the consumer.
 func ends(err kafka.Error) bool { return err.IsFatal() || dead[err.Code()] }
 
 // patience limits how long a topic may be unknown. The client reports that once and then retries without a message.
@@ -55,7 +54,6 @@ func (p *patience) begin(err error) {
 	}
 }
 
-// end is called when the topic is known.
 func (p *patience) end() { *p = patience{} }
 
 // over returns the error after the wait was too long, and otherwise nil.

@@ -115,7 +115,6 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// reap completes records until the client is closed.
 func (p *producer) reap() {
 	defer close(p.reaped)
 	for event := range p.client.Events() {
@@ -130,7 +129,6 @@ func (p *producer) reap() {
 	}
 }
 
-// report completes the record of a delivery report.
 func (p *producer) report(m *kafka.Message) {
 	s, ok := m.Opaque.(*slot)
 	if !ok {
@@ -166,7 +164,6 @@ func (p *producer) Flush(ctx context.Context) error {
 	return nil
 }
 
-// settled reports whether all records are complete.
 func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() }
 
 // Settings returns the client's settings by librdkafka's names.

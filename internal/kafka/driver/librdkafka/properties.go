@@ -17,7 +17,6 @@ import (
 // names, it is the one that Kafka's own clients use: linger.ms, not queue.buffering.max.ms.
 type properties map[string]string
 
-// common returns the properties of every client.
 func common(brokers []string, clientID string) properties {
 	p := properties{
 		"bootstrap.servers":   strings.Join(brokers, ","),

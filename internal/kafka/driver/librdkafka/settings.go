@@ -123,7 +123,6 @@ func consumerSettings(set properties) []driver.Setting {
 	return all
 }
 
-// word formats a value; times as Go does.
 func word(name, value string) string {
 	if !strings.HasSuffix(name, ".ms") {
 		return value

@@ -62,7 +62,6 @@ func newBatches(m *Meter, key, version int16) *batches {
 	return nil
 }
 
-// read parses the next piece.
 func (b *batches) read(piece []byte) {
 	for len(piece) > 0 && b.at != lost {
 		if b.skip > 0 {
@@ -122,7 +121,6 @@ func (b *batches) item(c *cursor) {
 	}
 }
 
-// preamble parses what comes before the topics.
 func (b *batches) preamble(c *cursor) {
 	if b.key == apiProduce {
 		c.skip(max(int(c.int16()), 0)) // client ID, which is never compact

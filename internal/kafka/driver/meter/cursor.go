@@ -10,7 +10,6 @@ type cursor struct {
 	short    bool
 }
 
-// take returns the next n bytes.
 func (c *cursor) take(n int) []byte {
 	if c.short || n < 0 || n > len(c.bytes)-c.at {
 		c.short = true

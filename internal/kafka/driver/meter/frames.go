@@ -23,7 +23,6 @@ type frames struct {
 
 const maxHead = 8
 
-// read reads the next piece of the stream.
 func (f *frames) read(piece []byte) {
 	for len(piece) > 0 {
 		if f.have < lengthBytes+f.headBytes {

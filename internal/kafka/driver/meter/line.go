@@ -69,7 +69,6 @@ func (l *Line) hang(conn net.Conn) (net.Conn, error) {
 	return hung, nil
 }
 
-// hungConn is a connection that Cut closes.
 type hungConn struct {
 	net.Conn
 	line *Line

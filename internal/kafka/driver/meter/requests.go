@@ -98,7 +98,6 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// requested notes a request that begins to leave.
 func (c *watchedConn) requested(head []byte) body {
 	r := request{
 		key:         int16(binary.BigEndian.Uint16(head)),
@@ -160,7 +159,6 @@ func (c *watchedConn) responding(head []byte) body {
 	return nil
 }
 
-// responded notes the end of a response.
 func (c *watchedConn) responded(head []byte) {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errNoSession is the error of a commit between two assignments.
 var errNoSession = errors.New("commit: the member has no assignment")
 
 // Commit commits the offsets and waits for the broker's answer. The client's own commit does not return its result, so

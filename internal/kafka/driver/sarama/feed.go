@@ -80,7 +80,6 @@ func (p *producer) open(failed chan<- error) ibm.AsyncProducer {
 	}
 }
 
-// expired removes the records from the queue that are past their delivery timeout.
 func (p *producer) expired() []*slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -128,7 +127,6 @@ func (p *producer) give(client ibm.AsyncProducer, part []*slot) {
 	}
 }
 
-// swap takes the queue, and uses spare for the next one.
 func (p *producer) swap(spare []*slot) []*slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -137,7 +135,6 @@ func (p *producer) swap(spare []*slot) []*slot {
 	return queue
 }
 
-// fail completes records that the client did not get.
 func (p *producer) fail(records []*slot, err error) {
 	for _, s := range records {
 		p.handBack(s, driver.Failed, -1, err)

@@ -32,7 +32,6 @@ func (c *consumer) joinGroup() error {
 	return nil
 }
 
-// wait waits for d, or until the consumer ends.
 func (c *consumer) wait(d time.Duration) {
 	select {
 	case <-time.After(d):

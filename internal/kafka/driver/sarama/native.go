@@ -80,7 +80,6 @@ var (
 	}
 )
 
-// ours adds the fields of both sides to more.
 func ours(more map[string]string) map[string]string {
 	maps.Copy(more, clientOurs)
 	return more
@@ -101,7 +100,6 @@ func (sarama) TryConsumer(cfg driver.ConsumerConfig) error {
 	return err
 }
 
-// strategies are the client's assignors by Kafka's names.
 var strategies = map[string]func() ibm.BalanceStrategy{
 	driver.Range: ibm.NewBalanceStrategyRange, driver.RoundRobin: ibm.NewBalanceStrategyRoundRobin,
 	driver.Sticky: ibm.NewBalanceStrategySticky,

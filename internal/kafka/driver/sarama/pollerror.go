@@ -25,7 +25,6 @@ var dead = []ibm.KError{
 	ibm.ErrUnsupportedCompressionType,
 }
 
-// isDead reports whether err ends the consumer.
 func isDead(err error) bool {
 	var unreadable ibm.PacketDecodingError
 	return errors.As(err, &unreadable) ||

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// errClosed is the error of a record that comes after Close.
 var errClosed = errors.New("the producer is closed")
 
 // producer is one client with a queue before it, because the client blocks its caller while a partition has no leader.
@@ -121,7 +120,6 @@ func (p *producer) enqueue(s *slot) bool {
 	return true
 }
 
-// notify sends a notice, unless one is waiting.
 func notify(word chan struct{}) {
 	select {
 	case word <- struct{}{}:
@@ -152,7 +150,6 @@ func (s *slot) fill(topic string, r *driver.Record) {
 	}
 }
 
-// handBackAcked completes records that the brokers have acknowledged.
 func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 	for message := range client.Successes() {
 		s := message.Metadata.(*slot)

@@ -14,7 +14,6 @@ package sarama
 
 import "kafkabench.example/kafka-bench/internal/kafka/driver"
 
-// module is the module path of the client library.
 const module = "github.com/IBM/sarama"
 
 type sarama struct{}

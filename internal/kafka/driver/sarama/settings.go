@@ -46,7 +46,6 @@ func sortByName(settings []driver.Setting) {
 	slices.SortFunc(settings, func(a, b driver.Setting) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// settingsOf returns the settings in a value of the configuration.
 func settingsOf(name string, value reflect.Value) []driver.Setting {
 	if slices.Contains(leaveOut, name) || value.Kind() == reflect.Func {
 		return nil

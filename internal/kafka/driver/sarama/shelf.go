@@ -48,7 +48,6 @@ type claim struct {
 	highWater int64
 }
 
-// buffer is the memory of one chunk's records.
 type buffer struct {
 	records []driver.Received
 	taken   int // from the front, by limited polls
@@ -76,7 +75,6 @@ func (s *shelf) newBuffer() any {
 	return b
 }
 
-// wake makes the poll check again.
 func (s *shelf) wake() {
 	select {
 	case s.news <- struct{}{}:
@@ -121,7 +119,6 @@ func (s *shelf) fail(err error) {
 	s.wake()
 }
 
-// own adds partitions to the consumer.
 func (s *shelf) own(partitions []int32) []*claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()

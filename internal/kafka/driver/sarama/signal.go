@@ -18,7 +18,6 @@ func (s *signal) next() <-chan struct{} {
 	return s.waiting
 }
 
-// send wakes all waiting goroutines.
 func (s *signal) send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,13 +15,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errClosed is the error of records whose producer is closed.
 var errClosed = errors.New("the producer was closed")
 
-// errExpired is the error of records that are older than the delivery timeout.
 var errExpired = errors.New("the delivery timeout has passed")
 
-// errGivenUp stops the encoding of a request that was given up.
 var errGivenUp = errors.New("the request was given up before it was encoded")
 
 // attempts is the Writer's transport, with additions. It keeps the results of all attempts at each partition's current
@@ -41,7 +38,6 @@ type attempts struct {
 
 var _ kafka.RoundTripper = (*attempts)(nil)
 
-// of returns the trial of a partition.
 func (a *attempts) of(partition int32) *trial {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -177,7 +173,6 @@ func (g *guarded) giveUp() bool {
 	return g.encoded
 }
 
-// note counts a record's encoded size.
 func (g *guarded) note(r *kafka.Record) {
 	at := r.Time.UnixMilli()
 	if g.count == 0 {

@@ -68,7 +68,6 @@ const (
 // batchSeen receives a fetched batch: its records, their bytes on the wire, and whether they are compressed.
 type batchSeen func(records, bytes int, compressed bool)
 
-// watchFetch calls seen for each fetched batch.
 func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	return wrap(dial, func(conn net.Conn) net.Conn {
 		c := &fetchingConn{Conn: conn, seen: seen}
@@ -145,7 +144,6 @@ func (c *fetchingConn) next(skip, need int, step func([]byte)) {
 	c.skip, c.need, c.step = skip, need, step
 }
 
-// rest skips the remaining bytes of a response.
 func (c *fetchingConn) rest() {
 	c.skip = max(c.left, 0)
 	c.frame()

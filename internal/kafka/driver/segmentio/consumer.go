@@ -116,7 +116,6 @@ func (c *consumer) own(starts map[int32]int64) {
 	}
 }
 
-// open makes a partition that does not fetch yet.
 func (c *consumer) open(id int32, next int64) *partition {
 	p := &partition{id: id, filled: c.buffers.Get(), ready: c.notify, count: c.countRecord}
 	p.room.L = &p.mu
@@ -206,7 +205,6 @@ func (c *consumer) take() bool {
 	return len(c.chunks) > 0
 }
 
-// notify wakes a waiting poll.
 func (c *consumer) notify() {
 	select {
 	case c.news <- struct{}{}:
@@ -214,7 +212,6 @@ func (c *consumer) notify() {
 	}
 }
 
-// report ends the consumer if err is permanent, and otherwise passes it to OnError.
 func (c *consumer) report(err error) {
 	c.mu.Lock()
 	ends := c.ends(err)
@@ -277,7 +274,6 @@ func (c *consumer) Wire() driver.Wire {
 	return w
 }
 
-// countBatch counts a fetched batch.
 func (c *consumer) countBatch(records, bytes int, compressed bool) {
 	c.compressed.Store(compressed)
 	if compressed {
@@ -287,7 +283,6 @@ func (c *consumer) countBatch(records, bytes int, compressed bool) {
 	c.meter.CountBatch(records, bytes, bytes)
 }
 
-// countRecord counts a record that the Reader returned.
 func (c *consumer) countRecord(bytes int) {
 	if c.compressed.Load() {
 		c.unpacked.Add(int64(bytes))
@@ -321,5 +316,4 @@ func (c *consumer) Close() {
 	})
 }
 
-// leaveTimeout limits how long a member waits for the answer to its leave request.
 const leaveTimeout = 3 * time.Second

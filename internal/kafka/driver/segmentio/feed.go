@@ -116,7 +116,6 @@ func (p *producer) expire(messages []kafka.Message, attempts int, err error) []k
 	return messages[expired:]
 }
 
-// fail completes messages that the Writer did not accept.
 func (p *producer) fail(messages []kafka.Message, err error) {
 	for i := range messages {
 		p.hand(slotOf(&messages[i]), driver.Failed, -1, err)
@@ -133,7 +132,6 @@ func (p *producer) pause(d time.Duration) {
 	}
 }
 
-// another returns a new Writer with the options of the closed one.
 func (p *producer) another() *kafka.Writer {
 	w := p.writer
 	return &kafka.Writer{

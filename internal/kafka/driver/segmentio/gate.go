@@ -35,7 +35,6 @@ func (g *gate) shut() {
 	g.open.Broadcast()
 }
 
-// isShut reports whether shut was called.
 func (g *gate) isShut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -21,7 +21,6 @@ const askTimeout = 3 * time.Second
 // beginning to end. At the end heartbeats have stopped, but the member can commit until the function returns; it calls
 // OnRevoked there. The client is eager: each rebalance revokes all partitions.
 
-// join opens the membership.
 func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	group, err := groupOptions(cfg)
 	if err != nil {
@@ -57,7 +56,6 @@ func (c *consumer) live() {
 	}
 }
 
-// serve owns a generation's partitions until it ends.
 func (c *consumer) serve(ctx context.Context, generation *kafka.Generation) {
 	if ctx.Err() != nil {
 		return

@@ -115,7 +115,6 @@ func set(of any, prefix, side string, given map[string]string) error {
 	return nil
 }
 
-// balancers are the client's assignors by Kafka's names.
 var balancers = map[string]kafka.GroupBalancer{
 	driver.Range: kafka.RangeGroupBalancer{}, driver.RoundRobin: kafka.RoundRobinGroupBalancer{},
 }

@@ -44,7 +44,6 @@ const (
 	bufferBytes   = 1 << 20
 )
 
-// start makes the Reader fetch.
 func (p *partition) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -54,7 +53,6 @@ func (p *partition) start() {
 	}
 }
 
-// pump moves the Reader's records to the buffer until the partition ends.
 func (p *partition) pump() {
 	for {
 		m, err := p.reader.FetchMessage(p.ctx)
@@ -70,7 +68,6 @@ func (p *partition) pump() {
 	}
 }
 
-// put waits for space and adds a record.
 func (p *partition) put(m *kafka.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -117,14 +114,12 @@ func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chun
 	return driver.Chunk{Partition: p.id, HighWatermark: p.high, Records: full.Records, Free: full.Free}, true
 }
 
-// pause holds the partition. Its buffer keeps its records.
 func (p *partition) pause() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = true
 }
 
-// resume continues where the partition was paused.
 func (p *partition) resume() {
 	p.mu.Lock()
 	p.paused = false

@@ -151,7 +151,6 @@ func (p *producer) hand(s *slot, outcome driver.Outcome, offset int64, err error
 	p.cfg.OnDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: outcome, Offset: offset, Err: err})
 }
 
-// release notes that records are complete.
 func (p *producer) release(records int) {
 	p.mu.Lock()
 	p.held -= records

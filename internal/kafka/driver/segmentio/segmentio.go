@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// module is the module path of the client library.
 const module = "github.com/segmentio/kafka-go"
 
 type segmentio struct {

@@ -120,7 +120,6 @@ func sorted(settings []driver.Setting) []driver.Setting {
 	return settings
 }
 
-// mechanismName returns the mechanism's name, without credentials.
 func mechanismName(m sasl.Mechanism) string {
 	if m == nil {
 		return "unset"

@@ -22,7 +22,6 @@ type trial struct {
 	gone  int         // how many of those are complete
 }
 
-// push adds the age of the last record.
 func (t *trial) push(since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -33,7 +32,6 @@ func (t *trial) push(since time.Time) {
 	t.since = append(t.since, since)
 }
 
-// pull removes the last age.
 func (t *trial) pull() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
