@@ -30,7 +30,7 @@ var authorization = []*kerr.Error{
 	kerr.TransactionalIDAuthorizationFailed,
 }
 
-// Denied explains a client's error if the cluster rejected the client or did not authorize the run's user. It then
+// Denied explains a client's error if the cluster rejected the client or denied the run's user. It then
 // returns an error of kind ErrRefused or ErrUnreachable with a remedy. It returns any other error unchanged.
 func Denied(c Cluster, who string, err error) error {
 	var said *Error

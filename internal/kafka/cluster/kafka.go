@@ -285,7 +285,7 @@ func (k *Kafka) shutdownAll(ctx context.Context) {
 }
 
 // command returns a command that runs a class of Kafka. Its arguments contain the path of the cluster's folder, by
-// which Reap recognizes the process.
+// which Reap recognises the process.
 func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
 	var all []string
 	if k.classes != "" {

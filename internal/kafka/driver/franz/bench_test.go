@@ -79,7 +79,6 @@ func benchmarkSameRecords(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume measures the cost of a received record.
 func BenchmarkConsume(b *testing.B) {
 	for _, batch := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("driver, batches of %d", batch), func(b *testing.B) {

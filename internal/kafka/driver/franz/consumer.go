@@ -99,7 +99,6 @@ func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	c.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{c.topic: starts})
 }
 
-// Poll waits for records. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.client.AllowRebalance()
 	if c.failed == nil {
@@ -222,7 +221,6 @@ func (c *consumer) Resume(partitions ...int32) {
 	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
 }
 
-// Settings returns the client's options by their names in package kgo.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // Wire counts fetched batches when the client decodes them, before a poll returns them.

@@ -61,7 +61,6 @@ func (f *franz) Lacks() map[driver.Capability]string {
 	}
 }
 
-// Version returns the library's version, or "unknown" in a binary without build information.
 func (f *franz) Version() string {
 	return driver.ModuleVersion(module)
 }

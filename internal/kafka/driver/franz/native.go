@@ -100,10 +100,8 @@ var (
 	}
 )
 
-// Tables returns which options may be given by name.
 func (f *franz) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error that NewProducer would return for cfg.
 func (f *franz) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return err
@@ -118,7 +116,6 @@ func (f *franz) TryProducer(cfg driver.ProducerConfig) error {
 	return nil
 }
 
-// TryConsumer returns the error that NewConsumer would return for cfg.
 func (f *franz) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return err

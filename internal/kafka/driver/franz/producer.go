@@ -64,7 +64,6 @@ func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) 
 	return p, nil
 }
 
-// Produce passes r to the client. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -101,10 +100,8 @@ func (s *slot) done(record *kgo.Record, err error) {
 	p.onDone(d)
 }
 
-// Flush sends what the client holds back and waits until nothing is in flight.
 func (p *producer) Flush(ctx context.Context) error { return p.client.Flush(ctx) }
 
-// Settings returns the client's options by their names in package kgo.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches after a broker has accepted them.

@@ -313,7 +313,6 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 	return failed
 }
 
-// Settings returns the client's settings by librdkafka's names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // commitsEnd waits for the current commits. If they do not end in time, it reports that and returns false.

@@ -93,7 +93,6 @@ func table(t native.Table, defaults properties) native.Table {
 	return t
 }
 
-// Tables returns which properties may be given.
 func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
 // give sets the properties that a scenario gives. A table has accepted their names. The client has a second name for
@@ -126,7 +125,6 @@ func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
 	return nil
 }
 
-// TryConsumer is TryProducer for a consumer.
 func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return err

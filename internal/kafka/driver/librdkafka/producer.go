@@ -150,7 +150,6 @@ func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error)
 	p.returned.Add(1)
 }
 
-// Flush sends what the client holds back and waits until nothing is in flight.
 func (p *producer) Flush(ctx context.Context) error {
 	for !p.settled() {
 		if err := ctx.Err(); err != nil {
@@ -166,7 +165,6 @@ func (p *producer) Flush(ctx context.Context) error {
 
 func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() }
 
-// Settings returns the client's settings by librdkafka's names.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Close purges the records that the client still holds, waits until their delivery reports have completed them, and

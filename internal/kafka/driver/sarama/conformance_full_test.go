@@ -17,7 +17,6 @@ func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, sarama.New(), 3*time.Second, drivertest.Loopback)
 }
 
-// TestSecured: clients work with every kind of access.
 func TestSecured(t *testing.T) { drivertest.TestSecured(t, sarama.New()) }
 
 // TestOffsetOutOfRangeInGroup: a group member reports a missing offset and continues like a client without a group.

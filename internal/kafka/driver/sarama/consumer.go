@@ -76,7 +76,6 @@ func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	return c, nil
 }
 
-// Poll waits for records. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return c.shelf.poll(ctx, c.cfg.MaxPollRecords)
 }
@@ -87,7 +86,6 @@ func (c *consumer) Pause(partitions ...int32) {
 	c.source.Pause(map[string][]int32{c.cfg.Topic: partitions})
 }
 
-// Resume fetches partitions again.
 func (c *consumer) Resume(partitions ...int32) {
 	c.source.Resume(map[string][]int32{c.cfg.Topic: partitions})
 	c.shelf.resume(partitions)
@@ -111,7 +109,6 @@ func (c *consumer) report(err error) {
 	}
 }
 
-// Settings returns the client's settings by their names in its Config.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // Wire counts fetched batches when they arrive, before a poll returns them.

@@ -85,16 +85,13 @@ func ours(more map[string]string) map[string]string {
 	return more
 }
 
-// Tables returns which fields of the client's Config may be given.
 func (sarama) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error that NewProducer would return for cfg.
 func (sarama) TryProducer(cfg driver.ProducerConfig) error {
 	_, err := producerConfig(cfg, &network{})
 	return err
 }
 
-// TryConsumer returns the error that NewConsumer would return for cfg.
 func (sarama) TryConsumer(cfg driver.ConsumerConfig) error {
 	_, err := consumerConfig(cfg, &network{})
 	return err

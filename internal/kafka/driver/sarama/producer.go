@@ -182,7 +182,6 @@ func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) 
 	}
 }
 
-// Flush sends at once what the client holds back to fill a batch, and waits until nothing is in flight.
 func (p *producer) Flush(ctx context.Context) error {
 	if p.lingers && p.pending.Load() > 0 {
 		notify(p.pushes)
@@ -200,7 +199,6 @@ func (p *producer) Flush(ctx context.Context) error {
 	}
 }
 
-// Settings returns the client's settings by their names in its Config.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches at each write.

@@ -23,7 +23,6 @@ func New() driver.Driver { return sarama{} }
 
 func (sarama) Name() string { return "sarama" }
 
-// Lacks names what the client can't do.
 func (sarama) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
 		driver.ServerGroups:      "sarama has the group protocol classic alone",
@@ -33,7 +32,6 @@ func (sarama) Lacks() map[driver.Capability]string {
 	}
 }
 
-// Version returns the library's version, or "unknown" in a binary without build information.
 func (sarama) Version() string {
 	return driver.ModuleVersion(module)
 }

@@ -13,11 +13,8 @@ func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, segmentio.New(), 6*time.Second, drivertest.Virtual)
 }
 
-// TestSecured: clients work with every kind of access.
 func TestSecured(t *testing.T) { drivertest.TestSecured(t, segmentio.New()) }
 
-// TestName checks the driver's name and version.
 func TestName(t *testing.T) { drivertest.CheckName(t, segmentio.New(), "segmentio") }
 
-// TestTables checks the settings that a scenario gives by the client's own names.
 func TestTables(t *testing.T) { drivertest.CheckTables(t, segmentio.New()) }

@@ -148,7 +148,6 @@ func (c *consumer) disown() []int32 {
 	return ids
 }
 
-// Poll waits for records. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.gate.settle()
 	c.chunks = c.chunks[:0]
@@ -240,7 +239,6 @@ func (c *consumer) Pause(partitions ...int32) {
 	}
 }
 
-// Resume returns partitions again.
 func (c *consumer) Resume(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -289,7 +287,6 @@ func (c *consumer) countRecord(bytes int) {
 	}
 }
 
-// Requests times fetch requests.
 func (c *consumer) Requests() driver.Requests { return c.meter.Requests() }
 
 // Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// outcomes are the expected outcomes of records with this client.
 var outcomes = drivertest.Outcomes{
 	Driver:          segmentio.New(),
 	Place:           drivertest.Virtual,
@@ -31,10 +30,8 @@ var outcomes = drivertest.Outcomes{
 	},
 }
 
-// TestOutcomeOfFaults checks the outcomes of records when a broker misbehaves.
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
-// TestOutcomeOfClose checks the outcomes of records when the producer is closed.
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }

@@ -76,10 +76,8 @@ var (
 	}
 )
 
-// Tables returns which fields of the client may be given.
 func (s *segmentio) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error that NewProducer would return for cfg.
 func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return err
@@ -91,7 +89,6 @@ func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	return err
 }
 
-// TryConsumer returns the error that NewConsumer would return for cfg.
 func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return err

@@ -95,7 +95,6 @@ func slotOf(m *kafka.Message) *slot { return m.WriterData.(*slot) }
 // partitionOf returns the record's partition, even if the topic does not have it: the transport detects that.
 func partitionOf(m kafka.Message, _ ...int) int { return int(slotOf(&m).partition) }
 
-// Produce queues r. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -182,13 +181,11 @@ func (p *producer) Flush(ctx context.Context) error {
 	}
 }
 
-// Settings returns the fields of the client's Writer and Transport, by their names.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
 // Wire counts produced batches after a broker has accepted them.
 func (p *producer) Wire() driver.Wire { return p.meter.Wire() }
 
-// Requests times produce requests.
 func (p *producer) Requests() driver.Requests { return p.meter.Requests() }
 
 // Close ends all attempts, and returns when every record is complete. If the Writer waits between two attempts, Close

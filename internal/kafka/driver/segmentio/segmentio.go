@@ -48,7 +48,6 @@ func (s *segmentio) dialer(a access.Access) meter.Dial {
 
 func (s *segmentio) Name() string { return "segmentio" }
 
-// Version returns the library's version, or "unknown" in a binary without build information.
 func (s *segmentio) Version() string {
 	return driver.ModuleVersion(module)
 }
