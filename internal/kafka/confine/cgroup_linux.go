@@ -22,7 +22,7 @@ const namePrefix = "kafka-bench-"
 func ownPrefix() (string, error) {
 	namespace, err := os.Stat("/proc/self/ns/pid")
 	if err != nil {
-		return "", fmt.Errorf("telling the own control groups from others': %w", err)
+		return "", fmt.Errorf("identifying this process's pid namespace: %w", err)
 	}
 	return fmt.Sprintf("%s%d-", namePrefix, namespace.Sys().(*syscall.Stat_t).Ino), nil
 }
@@ -73,7 +73,7 @@ func makeFolder(parents []string, name string, files ...string) (folder, error) 
 func (f folder) has(files []string) error {
 	for _, name := range files {
 		if _, err := os.Stat(filepath.Join(string(f), name)); err != nil {
-			return fmt.Errorf("there is no %s to be had", name)
+			return fmt.Errorf("%s is not available", name)
 		}
 	}
 	return nil

@@ -91,15 +91,15 @@ func (c *Cell) Note() string {
 	if c.group != nil || c.limits.None() {
 		return ""
 	}
-	note := "the operating system does not hold the processes to this (" + c.why + "):"
+	note := "the operating system does not enforce this (" + c.why + "):"
 	if c.limits.CPU > 0 {
-		note += fmt.Sprintf(" GOMAXPROCS=%d bounds how many cores they use at once, and what is in C is not bounded", c.procs())
+		note += fmt.Sprintf(" GOMAXPROCS=%d limits how many cores Go code uses at once, but not C code", c.procs())
 	}
 	if c.limits.MemoryBytes > 0 {
 		if c.limits.CPU > 0 {
 			note += ";"
 		}
-		note += " GOMEMLIMIT bounds when they collect garbage, and not how much they take"
+		note += " GOMEMLIMIT makes garbage collection more frequent, but does not limit memory"
 	}
 	return note
 }

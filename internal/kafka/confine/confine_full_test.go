@@ -36,7 +36,7 @@ func in(c *Cell, word string) (said string, used *os.ProcessState, err error) {
 // wantFallback checks a cell that only the runtime limits.
 func wantFallback(t *testing.T, c *Cell) {
 	t.Helper()
-	if c.By() != Runtime || !strings.Contains(c.Note(), "the operating system does not hold") || len(c.Env()) == 0 {
+	if c.By() != Runtime || !strings.Contains(c.Note(), "the operating system does not enforce") || len(c.Env()) == 0 {
 		t.Errorf("confined by %s, with %v and the note %q", c.By(), c.Env(), c.Note())
 	}
 	if _, known := c.Usage(); known {
