@@ -27,7 +27,7 @@ func ReadThreads(pid int) (Threads, error) {
 		}
 	}
 	if len(threads) == 0 {
-		return nil, fmt.Errorf("the kernel does not tell for how long the threads of process %d waited", pid)
+		return nil, fmt.Errorf("the kernel does not report how long the threads of process %d waited", pid)
 	}
 	return threads, nil
 }

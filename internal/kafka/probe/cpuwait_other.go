@@ -6,5 +6,5 @@ import "errors"
 
 // ReadThreads always fails on this operating system.
 func ReadThreads(int) (Threads, error) {
-	return nil, errors.New("for how long threads waited for a core is only read on Linux")
+	return nil, errors.New("the time that threads waited for a core is only read on Linux")
 }

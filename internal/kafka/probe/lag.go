@@ -183,7 +183,7 @@ func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 		}
 	}
 	if told != r.partitions {
-		return nil, fmt.Errorf("the brokers told %d log ends of %d of topic %s", told, r.partitions, r.topic)
+		return nil, fmt.Errorf("the brokers returned %d of %d log ends of topic %s", told, r.partitions, r.topic)
 	}
 	return ends, nil
 }

@@ -78,7 +78,7 @@ func (r *ReplicaReader) Read(ctx context.Context) ([]PartitionReplicas, error) {
 		}
 		r.asked = (r.asked + 1) % len(r.clients)
 	}
-	return nil, fmt.Errorf("no broker tells of the replicas of topic %s: %w", r.topic, failed)
+	return nil, fmt.Errorf("no broker returned the replicas of topic %s: %w", r.topic, failed)
 }
 
 func (r *ReplicaReader) ask(ctx context.Context, client *kgo.Client) ([]PartitionReplicas, error) {
@@ -129,5 +129,5 @@ func (r *ReplicaReader) MinInSync(ctx context.Context) (int, error) {
 			err = topic.Err
 		}
 	}
-	return 0, errors.Join(fmt.Errorf("the brokers do not tell %s of topic %s", minInSync, r.topic), err)
+	return 0, errors.Join(fmt.Errorf("the brokers did not return %s of topic %s", minInSync, r.topic), err)
 }

@@ -35,7 +35,7 @@ func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 	replicas, largest := 0, make(map[int32]int64)
 	described.Each(func(d kadm.DescribedLogDir) {
 		if d.Err != nil {
-			err = fmt.Errorf("broker %d can't tell the size of topic %s: %w", d.Broker, r.topic, d.Err)
+			err = fmt.Errorf("broker %d did not return the size of topic %s: %w", d.Broker, r.topic, d.Err)
 		}
 		for id, p := range d.Topics[r.topic] {
 			if p.IsFuture { // a replica that moves to another disk
@@ -50,7 +50,7 @@ func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 		return TopicSize{}, err
 	}
 	if r.partitions == 0 || replicas%r.partitions != 0 || replicas == 0 {
-		return TopicSize{}, fmt.Errorf("the brokers told of %d replicas of the %d partitions of topic %s", replicas,
+		return TopicSize{}, fmt.Errorf("the brokers returned %d replicas of the %d partitions of topic %s", replicas,
 			r.partitions, r.topic)
 	}
 	size.Replicas = replicas / r.partitions

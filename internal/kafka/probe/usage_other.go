@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-var errNoProc = errors.New("only Linux tells this, through /proc")
+var errNoProc = errors.New("only Linux reports this, through /proc")
 
 // Process always fails: only Linux reports what another process has used.
 func Process(int) (Usage, error) { return Usage{}, errNoProc }
