@@ -23,7 +23,7 @@ type need struct {
 
 func producerNeeds(cfg ProducerConfig) []need {
 	return []need{
-		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
+		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "use a plaintext listener"},
 		{Idempotence, cfg.Idempotent, "switch idempotent off"},
 		{CompressionLevels, cfg.Level != 0, "leave the level of compression out"},
 		{InFlightLimit, cfg.InFlight != 0, "leave the limit of requests in flight out"},
@@ -33,7 +33,7 @@ func producerNeeds(cfg ProducerConfig) []need {
 
 func consumerNeeds(cfg ConsumerConfig) []need {
 	return []need{
-		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
+		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "use a plaintext listener"},
 		{ServerGroups, cfg.Protocol == ProtocolConsumer && cfg.Group != "", "use the group protocol classic"},
 		{ManualPartitions, cfg.Partitions != nil && cfg.Group == "", "read as a group"},
 		{SessionTimeouts, cfg.SessionTimeout != 0, "leave the session timeout out"},

@@ -133,7 +133,7 @@ func (c ConsumerConfig) check(protocols []string) error {
 	case c.Group == "" && c.Partitions == nil:
 		return errors.New("no group, and no partitions")
 	case c.Group != "" && c.Partitions != nil:
-		return errors.New("a group and partitions by hand; it is one or the other")
+		return errors.New("a group and partitions by hand; give only one of them")
 	case c.Group != "" && !slices.Contains(protocols, c.Protocol):
 		return fmt.Errorf("group protocol %q is not known; the client has %q", c.Protocol, protocols)
 	case c.Protocol == ProtocolConsumer && c.SessionTimeout != 0:
@@ -142,7 +142,7 @@ func (c ConsumerConfig) check(protocols []string) error {
 	case c.Assignor != "" && !slices.Contains(Assignors, c.Assignor):
 		return fmt.Errorf("assignor %q is not known; it is one of %q", c.Assignor, Assignors)
 	case c.Assignor != "" && (c.Group == "" || c.Protocol != ProtocolClassic):
-		return fmt.Errorf("assignor %q, which only a classic group has", c.Assignor)
+		return fmt.Errorf("assignor %q; only a classic group has one", c.Assignor)
 	case c.SessionTimeout < 0 || c.FetchMaxWait < 0:
 		return errors.New("a negative session timeout or fetch wait")
 	case c.MaxPollRecords < 0:

@@ -74,7 +74,7 @@ func TestCheckConsumer(t *testing.T) {
 		{"no brokers", func(c *driver.ConsumerConfig) { c.Brokers = nil }},
 		{"no topic", func(c *driver.ConsumerConfig) { c.Topic = "" }},
 		{"no group", func(c *driver.ConsumerConfig) { c.Group = "" }},
-		{"one or the other", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
+		{"give only one of them", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
 		{`["classic" "consumer"]`, func(c *driver.ConsumerConfig) { c.Protocol = "eager" }},
 		{"the broker sets the session timeout", func(c *driver.ConsumerConfig) { c.Protocol = driver.ProtocolConsumer }},
 		{`"fair" is not known`, func(c *driver.ConsumerConfig) { c.Assignor = "fair" }},

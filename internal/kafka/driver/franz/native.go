@@ -53,10 +53,10 @@ var (
 var clientOurs = map[string]string{
 	"AllowAutoTopicCreation": "a run makes its topic itself",
 	"ClientID":               "it names each client after the run",
-	"DialTimeout":            "the driver opens the connections, to count what crosses them",
-	"Dialer":                 "the driver opens the connections, to count what crosses them",
-	"DisableClientMetrics":   "client metrics are load that nobody asked for",
-	"WithHooks":              "the driver counts by hooks of its own",
+	"DialTimeout":            "the driver opens the connections, to count their bytes",
+	"Dialer":                 "the driver opens the connections, to count their bytes",
+	"DisableClientMetrics":   "client metrics are unwanted load",
+	"WithHooks":              "the driver has its own hooks",
 }
 
 // producerTable and consumerTable classify each option.
@@ -75,7 +75,7 @@ var (
 			"ManualFlushing":        "the driver flushes at the end of the load only",
 			"RackAwarePartitioning": "the run chooses each record's partition",
 			"RecordPartitioner":     "the run chooses each record's partition",
-			"TransactionalID":       "the books know no transactions",
+			"TransactionalID":       "a run has no transactions",
 		}),
 	}
 	consumerTable = native.Table{
@@ -88,14 +88,14 @@ var (
 			"ConsumeStartOffset": "consume.from",
 		},
 		Ours: merged(clientOurs, map[string]string{
-			"BlockRebalanceOnPoll":     "no record may be on its way while its partition is taken away",
-			"ConsumeResetOffset":       "the books begin at the first record",
+			"BlockRebalanceOnPoll":     "no record may be in transit when its partition is revoked",
+			"ConsumeResetOffset":       "a run begins at the first record",
 			"ConsumerGroup":            "a run has a group of its own",
 			"DisableAutoCommit":        "what is committed is what was processed, by consume.commit",
-			"FetchIsolationLevel":      "the books count what is in the log",
-			"InstanceID":               "every member would have the same",
-			"KeepControlRecords":       "the books know where a partition ends",
-			"KeepRetryableFetchErrors": "they are events of the run",
+			"FetchIsolationLevel":      "a run counts every record in the log",
+			"InstanceID":               "every member would have the same ID",
+			"KeepControlRecords":       "a run knows where a partition ends",
+			"KeepRetryableFetchErrors": "a run records them as events",
 		}),
 	}
 )

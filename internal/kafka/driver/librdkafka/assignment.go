@@ -61,7 +61,7 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	}
 	clear(c.offered)
 	if err := c.answered(func() error { return c.client.Assign(partitions) }); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
 	}
 	if len(paused) == 0 {
 		return nil
@@ -122,7 +122,7 @@ func (c *consumer) wanted() []kafka.TopicPartition {
 // takeLocked gives the client partitions. If it refuses them, they stay offered.
 func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
 	if err := c.answered(func() error { return take(partitions) }); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
 	}
 	for _, p := range partitions {
 		delete(c.offered, p.Partition)
@@ -185,7 +185,7 @@ func (c *consumer) release(partitions []kafka.TopicPartition) error {
 		failed = fmt.Errorf("ending pauses: %w", err)
 	}
 	if err := c.answered(func() error { return c.letGo(partitions) }); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
+		failed = errors.Join(failed, fmt.Errorf("unassigning %d partitions: %w", len(partitions), err))
 	}
 	return failed
 }

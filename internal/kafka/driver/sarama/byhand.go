@@ -38,7 +38,7 @@ func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64
 	for c.ctx.Err() == nil {
 		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
 		if errors.Is(err, ibm.ErrOffsetOutOfRange) {
-			c.report(fmt.Errorf("%s/%d: offset %d is not in the log, which is read from its earliest now: %w",
+			c.report(fmt.Errorf("%s/%d: offset %d is not in the log; reading continues at the earliest offset: %w",
 				c.cfg.Topic, partition, offset, err))
 			offset = ibm.OffsetOldest
 			continue

@@ -74,7 +74,7 @@ func (c *patientClient) Leader(topic string, partition int32) (*ibm.Broker, erro
 		return nil, errClosed
 	}
 	if since := c.troubled(partition); c.patience > 0 && since > c.patience {
-		return nil, fmt.Errorf("no record of %s/%d was settled for %v, and the delivery timeout is over", topic,
+		return nil, fmt.Errorf("no record of %s/%d was completed for %v, and the delivery timeout has passed", topic,
 			partition, since)
 	}
 	return c.Client.Leader(topic, partition)

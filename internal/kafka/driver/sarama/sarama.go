@@ -25,8 +25,8 @@ func (sarama) Name() string { return "sarama" }
 
 func (sarama) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
-		driver.ServerGroups:      "sarama has the group protocol classic alone",
-		driver.ReadControl:       "sarama passes control records without a word",
+		driver.ServerGroups:      "sarama has only the group protocol classic",
+		driver.ReadControl:       "sarama skips control records and does not report them",
 		driver.ShareGroups:       "sarama has no share consumers",
 		driver.CooperativeSticky: "sarama's groups are eager: a member gives up all partitions at each rebalance",
 	}
