@@ -27,7 +27,7 @@ type Denial struct {
 
 const (
 	protocolRemedy = "set " + keyProtocol +
-		" in the file that --command-config names to what the broker's listener speaks"
+		" in the file that --command-config names to the protocol of the broker's listener"
 	plainRemedy  = protocolRemedy + " (PLAINTEXT or SASL_PLAINTEXT), or name its TLS port"
 	tlsRemedy    = protocolRemedy + " (SSL or SASL_SSL), or name its plaintext port"
 	saslRemedy   = protocolRemedy + " (SASL_SSL), or " + storesRemedy
@@ -54,7 +54,7 @@ func (a Access) Explain(err error) *Denial {
 		return &Denial{Reason: "the broker does not offer this " + keyMechanism,
 			Remedy: "set another one in the file that --command-config names", Answered: true}
 	case errors.Is(err, kerr.IllegalSaslState):
-		return &Denial{Reason: "the broker's listener does not ask who a client is",
+		return &Denial{Reason: "the broker's listener does not use SASL",
 			Remedy: protocolRemedy + " (PLAINTEXT or SSL), or name its SASL port", Answered: true}
 	case isAlert(err):
 		return &Denial{Reason: "the broker answered in TLS, and the client spoke plain text", Remedy: tlsRemedy}
@@ -94,7 +94,7 @@ func explainHandshake(err error) *Denial {
 
 func refusedTLS(alert *net.OpError) *Denial {
 	if strings.Contains(alert.Err.Error(), "certificate") {
-		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err,
+		return &Denial{Reason: "the broker rejected the client's certificate, or the client has none", Cause: alert.Err,
 			Remedy: storesRemedy, Answered: true}
 	}
 	return &Denial{Reason: "the broker refused TLS", Cause: alert.Err,
@@ -106,12 +106,12 @@ func (a Access) explainCutOff(err error) *Denial {
 	var first *kgo.ErrFirstReadEOF
 	switch {
 	case a.SASL == nil && a.TLS != nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for a user or for a client certificate does", Remedy: saslRemedy}
+		return &Denial{Reason: "the broker closed the connection; it may require SASL or a client certificate", Remedy: saslRemedy}
 	case a.SASL == nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS or for a user does",
+		return &Denial{Reason: "the broker closed the connection; it may require TLS or SASL",
 			Remedy: "give --command-config a file with the " + keyProtocol + " of the broker's listener"}
 	case errors.As(err, &first) && a.TLS == nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS does", Remedy: tlsRemedy}
+		return &Denial{Reason: "the broker closed the connection; it may require TLS", Remedy: tlsRemedy}
 	default:
 		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy,
 			Answered: true}

@@ -31,7 +31,7 @@ func (Handover) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, mask) }
 func (Handover) MarshalText() ([]byte, error) { return []byte(mask), nil }
 
 // errNoOrigin rejects an access that was not read from a file.
-var errNoOrigin = errors.New("only an access that was read from client properties can be handed to another process")
+var errNoOrigin = errors.New("only an access that was read from client properties can be passed to another process")
 
 // Handover returns a the way another process can receive it. It fails if a was not read from client properties.
 func (a Access) Handover() (Handover, error) {

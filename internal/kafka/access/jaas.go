@@ -123,7 +123,7 @@ func (j jaas) credentials(mechanism string) (*SASL, error) {
 	}
 	switch {
 	case j.module != plainModule && j.module != scramModule:
-		return nil, fmt.Errorf("its login module is not known here; %s takes %s", mechanism, module)
+		return nil, fmt.Errorf("its login module is unknown; %s needs %s", mechanism, module)
 	case j.module != module:
 		return nil, fmt.Errorf("its login module does not serve the mechanism %s; use %s", mechanism, module)
 	case strings.EqualFold(j.options["tokenauth"], "true"):

@@ -70,7 +70,7 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 		r.take(p)
 	}
 	if p, set := r.settings[keyProviders]; set {
-		r.mistake(p, "values can't be fetched from elsewhere", "write them into this file")
+		r.mistake(p, "config providers are not supported", "write the values into this file")
 	}
 	var a Access
 	encrypted, authenticated := r.protocol()
@@ -200,7 +200,7 @@ func (r *reader) sasl() *SASL {
 	}
 	entry, err := parseJAAS(config.value)
 	if err != nil {
-		r.mistake(config, err.Error(), `where it goes on in the next line, end the line with a backslash`)
+		r.mistake(config, err.Error(), `if it continues on the next line, end the line with a backslash`)
 		return nil
 	}
 	if !ok {
@@ -229,20 +229,20 @@ func (r *reader) warn() {
 		}
 	}
 	if len(useless) > 0 {
-		why := "for the " + keyProtocol + " that it has"
+		why := "with its " + keyProtocol
 		if _, set := r.settings[keyProtocol]; !set {
-			why = "because " + keyProtocol + " is not set, and is PLAINTEXT then"
+			why = "because " + keyProtocol + " is not set, so it is PLAINTEXT"
 		}
-		r.warnings = append(r.warnings, fmt.Sprintf("%s: without effect, %s: %s", r.file, why, listed(useless)))
+		r.warnings = append(r.warnings, fmt.Sprintf("%s: no effect, %s: %s", r.file, why, listed(useless)))
 	}
 	if len(r.ignored) > 0 {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file,
+			fmt.Sprintf("%s: ignored, because only settings of TLS and SASL are used: %s", r.file,
 				listed(r.ignored)))
 	}
 	if len(r.unnamed) > 0 {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
+			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); if a value continues on the next line, end the line with a backslash",
 				r.file, r.unnamed[0], len(r.unnamed)))
 	}
 }

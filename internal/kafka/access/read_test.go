@@ -85,7 +85,7 @@ func TestMistakes(t *testing.T) {
 		"blank":                 {[]string{"security.protocol="}, []string{"1: … no value"}},
 		"SASL without":          {[]string{"security.protocol=SASL_SSL"}, []string{"1: … sasl.mechanism", "1: … sasl.jaas.config"}},
 		"another module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", user}, []string{"3: … does not serve … ScramLoginModule"}},
-		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … not known … PlainLoginModule"}},
+		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … unknown … PlainLoginModule"}},
 		"no password":           {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice"`)}, []string{"3: … lacks"}},
 		"token":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", strings.Replace(jaas(`username="a" password="`+secret+`" tokenauth="true"`), "plain.Plain", "scram.Scram", 1)}, []string{"3: … delegation tokens"}},
 		"no backslash":          {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required", `username="alice"`, `password="` + secret + `";`}, []string{"3: … semicolon … backslash"}},
@@ -103,7 +103,7 @@ func TestMistakes(t *testing.T) {
 		"key without chain":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.key=" + secret}, []string{"3: … ssl.keystore.certificate.chain is not set"}},
 		"chain without key":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.certificate.chain=" + secret}, []string{"3: … ssl.keystore.key is not set"}},
 		"identification":        {[]string{"security.protocol=SSL", "ssl.endpoint.identification.algorithm=" + secret}, []string{"2: … no such algorithm"}},
-		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … elsewhere"}},
+		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … not supported"}},
 		"a bad escape":          {[]string{`sasl.jaas.config=\u12`}, []string{"1: … hexadecimal"}},
 	}
 	for name, test := range tests {
@@ -174,8 +174,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing":               {"", nil},
 		"other settings":        {kafkasSettings, []string{"acks, retries, bootstrap.servers, client.id"}},
-		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, and is PLAINTEXT then: sasl.mechanism, ssl.keystore.type"}},
-		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"without effect, for the security.protocol that it has: ssl.truststore.location"}},
+		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, so it is PLAINTEXT: sasl.mechanism, ssl.keystore.type"}},
+		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"no effect, with its security.protocol: ssl.truststore.location"}},
 		"pieces of a key":       {"acks=1\n" + secret + "\nMIIEvQ==", []string{"acks", "c.properties:2: ignored … backslash"}},
 	}
 	for name, test := range tests {

@@ -16,7 +16,7 @@ const (
 		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
 	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword +
 		": openssl pkcs8 -in key.pem -out plain.pem"
-	pemRemedy = `where a value goes on in the next line, end the line with \n\`
+	pemRemedy = `if a value continues on the next line, end the line with \n\`
 )
 
 func (r *reader) tls() *tls.Config {
@@ -128,7 +128,7 @@ func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 		if set {
 			r.mistake(kind, "stores of this type are not supported", remedy)
 		} else if kind.line == 0 {
-			r.mistake(p, typeKey+" is not set, and is JKS then, which is not supported", remedy)
+			r.mistake(p, typeKey+" is not set, so it is JKS, which is not supported", remedy)
 		}
 		return false
 	}
@@ -142,7 +142,7 @@ func (r *reader) checksNames() bool {
 	p, set := r.settings[keyIdentification]
 	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
 		r.mistake(p, "there is no such algorithm",
-			"leave it out to check the brokers' host names, or leave the value empty not to")
+			"leave it out to check the brokers' host names, or leave the value empty to skip the check")
 	}
 	return !set || p.value != ""
 }

@@ -34,7 +34,7 @@ func (a Access) PEM() (PEM, error) {
 	pair := a.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
-		return PEM{}, errors.New("the client's private key is of a kind that can't be written down")
+		return PEM{}, errors.New("the client's private key can't be written as PKCS #8")
 	}
 	text.Chain = certificates(pair.Certificate...)
 	text.Key = Secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))

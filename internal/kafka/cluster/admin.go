@@ -243,7 +243,7 @@ func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, erro
 func creationError(name string, replication int, message string, err error) error {
 	what := fmt.Sprintf("the topic %q was not created", name)
 	remedies := map[*kerr.Error]string{
-		kerr.InvalidReplicationFactor:   fmt.Sprintf("lower topic.replication from %d to the number of brokers, or have more brokers", replication),
+		kerr.InvalidReplicationFactor:   fmt.Sprintf("lower topic.replication from %d to the number of brokers, or use more brokers", replication),
 		kerr.InvalidPartitions:          "set topic.partitions to at least 1",
 		kerr.InvalidConfig:              "correct topic.config",
 		kerr.InvalidTopicException:      "choose another name: letters, digits, dots, dashes and underscores, up to 249",

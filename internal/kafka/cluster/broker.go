@@ -247,11 +247,11 @@ var errPortTaken = errors.New("a port of the broker is taken")
 func (b *Broker) deathError(what string) error {
 	e := &Error{
 		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d %s (%v)", b.id, what, b.current().state),
-		Remedy: "the end of its log tells why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
+		Remedy: "the end of its log shows why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
 	}
 	if strings.Contains(strings.Join(e.Log, "\n"), "Address already in use") {
 		e.Cause = errPortTaken
-		e.Remedy = "end what listens there, or let kafka-bench pick the ports"
+		e.Remedy = "stop the process that listens there, or let kafka-bench pick the ports"
 	}
 	return e
 }

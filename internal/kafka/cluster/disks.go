@@ -16,20 +16,20 @@ func DiskFault(dir string) (problem, remedy string) {
 	info, err := os.Stat(dir)
 	switch {
 	case strings.Contains(dir, ","):
-		return fmt.Sprintf("%q has a comma, by which Kafka tells folders apart", dir), "name a folder without one"
+		return fmt.Sprintf("%q has a comma, which Kafka uses to separate folders", dir), "name a folder without one"
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Sprintf("the folder %q does not exist", dir), "make it, " + another
 	case err != nil:
-		return fmt.Sprintf("the folder %q can't be looked at: %v", dir, err), "make it readable, " + another
+		return fmt.Sprintf("the folder %q can't be read: %v", dir, err), "make it readable, " + another
 	case !info.IsDir():
-		return fmt.Sprintf("%q is no folder", dir), "name a folder"
+		return fmt.Sprintf("%q is not a folder", dir), "name a folder"
 	}
 	probe, err := os.MkdirTemp(dir, diskFolderPrefix)
 	if err != nil {
 		return fmt.Sprintf("the folder %q can't be written to: %v", dir, err), "make it writable, " + another
 	}
 	if err := os.Remove(probe); err != nil {
-		return fmt.Sprintf("in the folder %q nothing can be removed: %v", dir, err), "make it writable, " + another
+		return fmt.Sprintf("files in the folder %q can't be removed: %v", dir, err), "make it writable, " + another
 	}
 	free, err := FreeDisk(dir)
 	if err != nil {

@@ -22,8 +22,8 @@ func TestDiskFault(t *testing.T) {
 	}
 	bad := map[string]string{
 		filepath.Join(dir, "none"):    "does not exist",
-		file:                          "is no folder",
-		filepath.Join(file, "deeper"): "can't be looked at",
+		file:                          "is not a folder",
+		filepath.Join(file, "deeper"): "can't be read",
 		dir + ",b":                    "has a comma",
 	}
 	if runtime.GOOS == "linux" {
@@ -39,7 +39,7 @@ func TestDiskFault(t *testing.T) {
 	if !strings.Contains(problem, "300 MiB free, and 1024 MiB are needed") || !strings.Contains(remedy, "free 724 MiB") {
 		t.Errorf("%q, %q", problem, remedy)
 	}
-	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is no folder")
+	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is not a folder")
 }
 
 // TestRemoveCluster: only a cluster's own folders are removed from its disks.

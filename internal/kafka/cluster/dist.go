@@ -146,7 +146,7 @@ func (d Dist) writeManifest() error {
 	jar := func(name string) string { return filepath.Join(d.Lib(), name+d.Version+".jar") }
 	for _, needed := range []string{jar("kafka_2.13-"), jar("kafka-tools-"), d.Agent()} {
 		if _, err := os.Stat(needed); err != nil {
-			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(have), err)
+			return fmt.Errorf("a needed jar is not among the %d that Maven copied: %w", len(have), err)
 		}
 	}
 	return writeJSON(filepath.Join(d.Dir, manifestName), m)
@@ -199,7 +199,7 @@ func (d Dist) Verify() error {
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%s does not have the contents that Maven copied",
+			return fmt.Errorf("%s has changed since Maven copied it",
 				filepath.Join(d.Dir, filepath.FromSlash(want.Name)))
 		}
 	}
@@ -215,7 +215,7 @@ func (d Dist) condemn() error {
 	}
 	return &Error{
 		Kind: ErrUnavailable, What: "the Kafka in " + d.Dir + " is damaged",
-		Remedy: "start again, and it will be resolved anew",
+		Remedy: "start again: Maven will then resolve it again",
 		Cause:  errors.Join(damage, os.Remove(filepath.Join(d.Dir, manifestName))),
 	}
 }
@@ -253,7 +253,7 @@ func (d Dist) checkSizes() error {
 		delete(have, file.Name)
 	}
 	for name := range have {
-		return fmt.Errorf("%s does not belong there", name)
+		return fmt.Errorf("%s is not in the manifest", name)
 	}
 	return nil
 }

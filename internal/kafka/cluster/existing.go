@@ -126,13 +126,13 @@ func (e *Existing) Access() access.Access { return e.access }
 func (e *Existing) Meter(endpoints []string) error {
 	if len(endpoints) != len(e.ids) {
 		return &Error{
-			Kind: ErrInput, What: fmt.Sprintf("%d endpoints of metrics for %d brokers", len(endpoints), len(e.ids)),
+			Kind: ErrInput, What: fmt.Sprintf("%d metrics endpoints for %d brokers", len(endpoints), len(e.ids)),
 			Remedy: fmt.Sprintf("name one for each broker, in the order of their IDs: %v", e.ids),
 		}
 	}
 	for _, endpoint := range endpoints {
 		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is no endpoint of metrics", endpoint),
+			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", endpoint),
 				Remedy: "write http://host:port/metrics"}
 		}
 	}

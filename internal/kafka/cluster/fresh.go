@@ -17,7 +17,7 @@ func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 	if len(topics) > 0 {
 		asked, err := a.kadm.ValidateCreateTopics(ctx, 1, 1, nil, topics...)
 		if err != nil {
-			return unanswered("say which topics there are", err)
+			return unanswered("list its topics", err)
 		}
 		for _, name := range topics {
 			if errors.Is(asked[name].Err, kerr.TopicAlreadyExists) {
@@ -40,8 +40,7 @@ func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 		return nil
 	}
 	return &Error{
-		Kind: ErrInput, What: "there is already " + strings.Join(there, ", and "),
-		Remedy: "choose another topic.name or consume.group: a run takes new ones, and never touches what it did not make. " +
-			"A topic that is there is named in topic.existing",
+		Kind: ErrInput, What: "the cluster already has " + strings.Join(there, ", and "),
+		Remedy: "choose another topic.name or consume.group, or name an existing topic in topic.existing",
 	}
 }

@@ -37,7 +37,7 @@ func (k *Kafka) Heal(ctx context.Context) error {
 	}
 	k.broken.Store(err != nil)
 	if err != nil {
-		return fmt.Errorf("the cluster did not come back to what it was before its brokers were broken: %w", err)
+		return fmt.Errorf("the cluster did not recover from the faults: %w", err)
 	}
 	return nil
 }

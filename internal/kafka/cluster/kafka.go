@@ -186,7 +186,7 @@ func (k *Kafka) places() ([]place, error) {
 		if !portFree(places[i].port) {
 			return nil, &Error{
 				Kind: ErrUnavailable, What: fmt.Sprintf("port %d on %s is taken", places[i].port, host),
-				Remedy: "end what listens there, name another port, or let kafka-bench pick one",
+				Remedy: "stop the process that listens there, name another port, or let kafka-bench pick one",
 			}
 		}
 	}

@@ -16,7 +16,7 @@ func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
 	if err := errors.Join(a.putOutClassic(ctx, group), a.putOutConsumer(ctx, group)); err != nil {
-		return refusedOrUnanswered(fmt.Sprintf("the members of the group %q can't be put out", group), err)
+		return refusedOrUnanswered(fmt.Sprintf("the members of the group %q can't be removed", group), err)
 	}
 	return nil
 }

@@ -164,7 +164,7 @@ func (h Home) Keep(ctx context.Context, name string) error {
 		n, err := h.load(name)
 		if err == nil && n.record.Options == nil {
 			err = &Error{Kind: ErrInput,
-				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not note its options", name),
+				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not record its options", name),
 				Remedy: "end it with: kafka-bench cluster down, which removes its data"}
 		}
 		return n, err
@@ -236,7 +236,7 @@ func (h Home) load(name string) (*Named, error) {
 func (h Home) upOrKept(name string) (*Named, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &Error{
-			Kind: ErrInput, What: fmt.Sprintf("%q is no name for a cluster", name),
+			Kind: ErrInput, What: fmt.Sprintf("%q is not a valid name for a cluster", name),
 			Remedy: "use up to 32 lower-case letters, digits and dashes",
 		}
 	}

@@ -93,7 +93,7 @@ func askMembers(ctx context.Context, broker *kgo.Broker, id int32, want int) err
 		listed = listed || member.NodeID == id
 	}
 	if len(members) < want || !listed {
-		return fmt.Errorf("broker %d knows of %d registered brokers, not yet of %d and itself", id, len(members), want)
+		return fmt.Errorf("broker %d knows of %d registered brokers, and waits for %d with itself", id, len(members), want)
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	req.IncludeTopicAuthorizedOperations = true
 	resp, err := req.RequestWith(ctx, a.client)
 	if err != nil {
-		return unanswered("tell the rights on the topic "+topic.Name, err)
+		return unanswered("report the rights on the topic "+topic.Name, err)
 	}
 	if len(resp.Topics) != 1 {
 		return nil

@@ -137,7 +137,7 @@ func testConnectRefusedLogin(t *testing.T) {
 	for code, want := range map[*kerr.Error][]string{
 		kerr.SaslAuthenticationFailed: {"did not accept the user name and password", "Invalid username or password", "sasl.jaas.config"},
 		kerr.UnsupportedSaslMechanism: {"does not offer", "sasl.mechanism"},
-		kerr.IllegalSaslState:         {"does not ask who a client is", "PLAINTEXT or SSL"},
+		kerr.IllegalSaslState:         {"does not use SASL", "PLAINTEXT or SSL"},
 	} {
 		c, dial := startVirtual(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password))
 		c.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {

@@ -64,7 +64,7 @@ func sameVersion(c Info, line string) error {
 	}
 	return &Error{
 		Kind: ErrInput, What: fmt.Sprintf("cluster.version asks for Kafka %s, and the cluster is %s", line, is),
-		Remedy: "leave cluster.version out, or have that Kafka started for the run with --cluster kafka",
+		Remedy: "leave cluster.version out, or start that Kafka with --cluster kafka",
 	}
 }
 
@@ -100,14 +100,14 @@ func (s *Source) open(ctx context.Context, settings scenario.Cluster) (Cluster, 
 func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	up, err := s.Home.Find(ctx, DefaultName)
 	if err == nil {
-		tell(s.Progress, "using the cluster that is up; its settings apply, and not the scenario's")
+		tell(s.Progress, "using the cluster that is up; its settings replace the scenario's")
 		return up, nil
 	}
 	if !errors.Is(err, ErrNotUp) {
 		return nil, err
 	}
 	if reason := s.Home.canRunKafka(ctx, settings.Version); reason != nil {
-		tell(s.Progress, "using the embedded broker, because there is no way to run Kafka here: %v", reason)
+		tell(s.Progress, "using the embedded broker, because Kafka can't run here: %v", reason)
 		return s.embedded(settings)
 	}
 	return s.kafka(ctx, settings)
@@ -137,7 +137,7 @@ func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
 	if len(settings.Disks) > 0 {
 		return nil, &Error{
 			Kind: ErrInput, What: "cluster.disks names folders, and the embedded broker keeps its logs in memory",
-			Remedy: "leave cluster.disks out, or have Kafka started for the run with --cluster kafka",
+			Remedy: "leave cluster.disks out, or start Kafka with --cluster kafka",
 		}
 	}
 	o := s.Embedded

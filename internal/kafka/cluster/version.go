@@ -41,7 +41,7 @@ func versionOf(line string) (version, error) {
 		return versions[i], nil
 	}
 	return version{}, &Error{
-		Kind: ErrInput, What: fmt.Sprintf("Kafka %q is not among the versions that can be started", line),
+		Kind: ErrInput, What: fmt.Sprintf("Kafka %q is not a version that can be started", line),
 		Remedy: "choose one of " + strings.Join(scenario.KafkaVersions(), ", "),
 	}
 }
