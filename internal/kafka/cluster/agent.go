@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A local broker reports its metrics through an agent in its own process (Prometheus' JMX exporter), which serves the
-// broker's MBeans in Prometheus' text format on loopback. Remote JMX would need a client in Java.
+// A local broker reports its metrics through an agent in its own process (Prometheus' JMX exporter). The agent serves
+// the broker's MBeans in Prometheus' text format on loopback. Remote JMX would need a client in Java.
 //
 // The agent reads only the MBeans and attributes in its configuration, because Kafka has thousands. It reads only the
 // count and mean of a histogram: each percentile would sort a thousand samples.

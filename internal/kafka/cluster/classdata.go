@@ -11,9 +11,9 @@ import (
 	"time"
 )
 
-// Class data sharing: with an archive of parsed, verified and linked classes, a broker starts in half the CPU time (1.9
-// s instead of 3.8 s). A broker that starts and stops once writes the archive. The JVM itself checks whether an archive
-// fits, and ignores one that does not.
+// Class data sharing: an archive holds parsed, verified and linked classes. With it a broker starts in half the CPU
+// time (1.9 s instead of 3.8 s). A broker that starts and stops once writes the archive. The JVM itself checks whether
+// an archive fits, and ignores one that does not.
 
 // archiveTimeout bounds the making of an archive. archiveGrace bounds the shutdown of its broker, which writes the
 // archive then.

@@ -49,8 +49,8 @@ type BrokerStatus struct {
 
 // Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case letters,
 // digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A cluster that
-// Keep stopped starts again with its ID, data, addresses and options; opts may change its other options, but not its
-// version, brokers or disks (ErrInput).
+// Keep stopped starts again with its ID, data, addresses and options. opts may change its options, except its version,
+// brokers and disks (ErrInput).
 func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err

@@ -11,9 +11,9 @@ import (
 // parting makes listeners for the embedded brokers. They report the end of a connection only after any JoinGroup that
 // waits on it is answered.
 //
-// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive: a member that died
-// meanwhile is removed after its session timeout. kfake has no timer for a member that joins for the first time, and in
-// about half the cases starts no session if the connection has ended. Such a member would keep its partitions for ever.
+// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So it removes a
+// member that died meanwhile after the session timeout. For a member that joins for the first time, kfake often starts
+// no session if the connection has ended (in about half the cases). Such a member would keep its partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 )
 
-// Reap removes the clusters that dead processes left, unless they were made to outlive their owner: it kills the
+// Reap removes the clusters that dead processes left, unless they were made to outlive their owner. It kills the
 // brokers that still run and removes the folders. It kills only a process that a pid file names and whose start time
 // and command line match. It returns the removed folders. Every StartKafka and Up begins with it.
 func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string, err error) {

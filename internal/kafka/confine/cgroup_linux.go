@@ -149,8 +149,8 @@ func Reap() (removed []string) {
 }
 
 // reap removes the groups in a folder whose owners have ended, and returns their names. The kernel keeps a group that
-// still has a process. reap leaves the groups of other pid namespaces: it can't look up their owners, and a new group
-// is as empty as an abandoned one.
+// still has a process. Groups of other pid namespaces stay: their owners can't be looked up, and a new group is as
+// empty as an abandoned one.
 func reap(parent string) (removed []string) {
 	prefix, err := ownPrefix()
 	if err != nil {

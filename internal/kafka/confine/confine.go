@@ -4,11 +4,11 @@
 // On Linux the limit is a control group (cgroup) that the process enters before its program starts. Version 2 uses
 // cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU time in
 // a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs more memory
-// than its limit. confine tries to make the group below this process's own group, or next to it if that one offers no
+// than its limit. Open tries to make the group below this process's own group, or next to it if that one offers no
 // controllers. It never writes to another group.
 //
-// Elsewhere the Go runtime of the process limits itself, by environment variables: GOMAXPROCS, in whole cores, and
-// GOMEMLIMIT, which only makes the garbage collector work harder. Cell.By reports which of them applies.
+// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT. The
+// second only makes the garbage collector work harder. Cell.By reports which of them applies.
 //
 // A group outlives the process that made it. Its name holds that process's number and pid namespace. Open and Reap
 // remove the groups of ended processes of the same namespace.

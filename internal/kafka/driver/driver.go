@@ -2,8 +2,8 @@
 //
 // A driver is thin: it passes records to the client, returns what the client reported, and lists the client's effective
 // settings. Package load takes the time stamps, keeps the books and decides, in the same way for every client. What
-// only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two methods,
-// which the caller finds by type assertion.
+// only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two methods.
+// The caller finds it by type assertion.
 //
 // Files to know: driver.go.
 package driver
@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// ErrConfig marks an error of NewProducer or NewConsumer in the configuration: a setting is out of range, or the client
-// or Kafka does not allow a combination. No broker was asked.
+// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer. A setting is out of range, or the
+// client or Kafka does not allow a combination. No broker was asked.
 var ErrConfig = errors.New("client configuration")
 
 // ErrNoGroup is the error of Commit if the partitions are assigned by hand.

@@ -127,8 +127,8 @@ func NetworkCapacity(name string) *float64 {
 	return &bytesPerS
 }
 
-// AllowedCores returns how many cores a process may use: its CPU affinity, reduced by the quotas of its control groups
-// (cpu.max, cpu.cfs_quota_us) up to the root; nil if unknown.
+// AllowedCores returns how many cores a process may use; nil if unknown. It is the CPU affinity, reduced by the quotas
+// of its control groups (cpu.max, cpu.cfs_quota_us) up to the root.
 func AllowedCores(pid int) *float64 {
 	var bound unix.CPUSet
 	if unix.SchedGetaffinity(pid, &bound) != nil {

@@ -15,9 +15,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It has one client for each broker
-// and asks the same broker as long as it answers: a broker that has just restarted may have old metadata. If there is
-// no answer within answerTimeout, it asks the next. A ReplicaReader is not safe for concurrent use.
+// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It has one client for each broker.
+// It asks the same broker as long as that answers, because a broker that has just restarted may have old metadata. If
+// there is no answer within answerTimeout, it asks the next. A ReplicaReader is not safe for concurrent use.
 type ReplicaReader struct {
 	clients []*kgo.Client // one for each broker
 	asked   int           // index of the first to ask

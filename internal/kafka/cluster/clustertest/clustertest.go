@@ -54,9 +54,9 @@ var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	return home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings()})
 })
 
-// Shared returns the broker that the packages of a test run share: the cluster that Variable names, or else one that
-// ends with this test binary. A test uses its own topics and groups there. A test that stops, pauses or reconfigures a
-// broker must use Own.
+// Shared returns the broker that all packages of a test run share: the cluster that Variable names. Without one, the
+// broker ends with this test binary. A test uses its own topics and groups there. A test that stops, pauses or
+// reconfigures a broker must use Own.
 func Shared(t testing.TB) cluster.Cluster {
 	t.Helper()
 	c, err := shared()

@@ -132,8 +132,8 @@ func testCommitAndResume(t *testing.T, s suite) {
 }
 
 // testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed when partitions move
-// under load. The test fails if the client does not wait for the callback, or runs it between a poll and the next one:
-// members record what came only a while after each poll.
+// under load. The test fails if the client does not wait for the callback, or runs it between two polls. Members record
+// what came only a while after each poll.
 func testCommitOnRevoke(t *testing.T, s suite) {
 	const partitions, n = 4, 4000
 	topic := s.topic(t, partitions)

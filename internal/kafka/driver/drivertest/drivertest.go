@@ -5,9 +5,9 @@
 // Clients differ in their capabilities (driver.Capability). For what a driver lacks, the suite checks the error and
 // skips the test. All other tests run for every driver.
 //
-// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver: the outcome of a record when a
-// broker misbehaves (Outcomes), the reported settings (WantSettings), and what a client leaves behind
-// (TestKilledConsumer, CheckNothingRuns). benchmark.go measures a driver's cost.
+// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver. They check the outcome of a
+// record when a broker misbehaves (Outcomes) and the reported settings (WantSettings). They also check what a client
+// leaves behind (TestKilledConsumer, CheckNothingRuns). benchmark.go measures a driver's cost.
 //
 // Files to know: drivertest.go, capability.go, faults.go, benchmark.go.
 package drivertest

@@ -36,7 +36,7 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	}
 }
 
-// awaitGroups waits until the cluster can coordinate groups: a real one creates its internal topic at the first
+// awaitGroups waits until the cluster can coordinate groups. A real one creates its internal topic at the first
 // request, and members that come before wait for five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {

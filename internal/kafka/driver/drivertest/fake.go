@@ -19,7 +19,7 @@ import (
 // Topic is the topic of tests with their own fake cluster.
 const Topic = "t"
 
-// nobody is an address that no process listens on, and noRoad a dialer that always fails.
+// An address that no process listens on, and a dialer that always fails.
 const nobody = "127.0.0.1:1"
 
 func noRoad(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no road") }

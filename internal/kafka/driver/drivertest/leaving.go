@@ -62,9 +62,9 @@ func timed(f func()) time.Duration {
 	return time.Since(began)
 }
 
-// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack contains any of words: names of
-// the client's package or the driver's. The calling goroutine does not count. The test must not run in parallel with
-// others.
+// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack contains any of words. Words are
+// names of the client's package or the driver's. The calling goroutine does not count. The test must not run in
+// parallel with others.
 func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Helper()
 	var left []string

@@ -69,7 +69,7 @@ func (m *memory) dial(ctx context.Context, network, address string) (net.Conn, e
 // sendBuffer is how many writes of a client may be in transit.
 const sendBuffer = 64
 
-// buffered is a connection whose writes, as with TCP, do not wait for the broker to read them: a client may hold a lock
+// buffered is a connection whose writes, as with TCP, do not wait for the broker to read them. A client may hold a lock
 // while it writes, and a lock stops virtual time.
 type buffered struct {
 	net.Conn

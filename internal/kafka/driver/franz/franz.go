@@ -4,8 +4,8 @@
 // that function once for each driver.Record, so that a reused record costs no allocation. Everything else (bytes on the
 // wire, batches, whether a record can have reached a broker) is counted once per request or batch, never per record.
 //
-// The difficult parts are in outcome.go (the outcome of a record without an ack), consumer.go (when a rebalance may
-// happen) and pollerror.go (which errors end a consumer).
+// The difficult parts are the outcome of a record without an ack (outcome.go), the time of rebalances (consumer.go) and
+// the errors that end a consumer (pollerror.go).
 //
 // Files to know: outcome.go, consumer.go, pollerror.go, settings.go.
 package franz

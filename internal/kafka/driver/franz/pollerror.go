@@ -72,8 +72,8 @@ func (w *watch) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ ne
 	}
 }
 
-// OnBrokerWrite detects the request by which a member joins a classic group: without a message, the client falls back
-// to it if a broker does not support KIP-848.
+// OnBrokerWrite detects the request by which a member joins a classic group. The client silently falls back to it if a
+// broker does not support KIP-848.
 func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
 	if w.serverSide && key == int16(kmsg.JoinGroup) {
 		w.fellBack.Store(true)

@@ -16,8 +16,8 @@ import (
 )
 
 // The client's options, by their names in package kgo. The client returns each value, so the report shows what really
-// applies. The lists omit the options of share groups, those that only pass code (hooks, pools, logger, context), and
-// DialTLS: the driver's dialer does TLS, which securityProtocol reports.
+// applies. The lists omit the options of share groups and those that only pass code (hooks, pools, logger, context).
+// They omit DialTLS too: the driver's dialer does TLS, which securityProtocol reports.
 var (
 	clientOptions = []string{
 		"AllowAutoTopicCreation", "AlwaysRetryEOF", "BrokerMaxReadBytes", "BrokerMaxWriteBytes",

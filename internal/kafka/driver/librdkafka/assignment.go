@@ -130,7 +130,7 @@ func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kaf
 	return nil
 }
 
-// noteJoining calls OnAssigned with no partitions if the client does not: in the group protocol consumer, a member that
+// noteJoining calls OnAssigned with no partitions if the client does not. In the group protocol consumer, a member that
 // gets no partition has no rebalance callback. Its epoch is above 0 after it has joined (KIP-848).
 func (c *consumer) noteJoining() {
 	metadata, err := c.client.GetConsumerGroupMetadata()
@@ -213,9 +213,9 @@ func (c *consumer) assignByHand() {
 	}
 }
 
-// offered is a partition of the member that the client does not have yet: during OnAssigned, and while it is paused
-// from there until the first poll after Resume. A client that has a paused partition resumes it only after up to 1 s.
-// Before the pause it may also have fetched enough to stop fetching for fetch.queue.backoff.ms.
+// offered is a partition of the member that the client does not have yet. That is so during OnAssigned and, if it is
+// paused there, until the first poll after Resume. A client that has a paused partition resumes it only after up to 1
+// s. Before the pause it may also have fetched enough to stop fetching for fetch.queue.backoff.ms.
 type offered struct {
 	at     kafka.TopicPartition
 	paused bool

@@ -33,8 +33,8 @@ const (
 //
 // The client returns records one by one, and may call back between two of them because a partition is revoked. The poll
 // must then first return the records gathered so far; otherwise the caller would commit without them. But the rebalance
-// continues as soon as the callback returns. So gathering is a coroutine (iter.Pull): in the callback it yields the
-// records as the result of the current poll, and continues there in the next poll. Both OnAssigned and OnRevoked
+// continues as soon as the callback returns. So gathering is a coroutine (iter.Pull). In the callback it yields the
+// records as the result of the current poll, and it continues there in the next poll. Both OnAssigned and OnRevoked
 // therefore run inside Poll or Close, when the caller has all records of earlier polls.
 type consumer struct {
 	client     *kafka.Consumer

@@ -18,7 +18,7 @@ const noGroup = "kafka-bench-no-group"
 const defaultHeartbeat = 3 * time.Second
 
 // consumerProperties translates cfg, which driver.CheckConsumer has accepted. It also makes the client work like the
-// others: it returns all records, whether or not their transaction was committed, and classic groups rebalance
+// others. The client returns all records, whether or not their transaction was committed, and classic groups rebalance
 // incrementally by default.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 	p := common(cfg.Brokers, cfg.ClientID)

@@ -13,8 +13,8 @@ import (
 // The outcome of a record without an ack.
 //
 // librdkafka knows whether a record may have reached a log (rd_kafka_message_status), but its Go API frees the delivery
-// report first, and interceptors can only be added while the library makes the client. So the driver has only the
-// record's error and the client's errors since Produce. In this order:
+// report first. Interceptors can only be added while the library makes the client. So the driver has only the record's
+// error and the client's errors since Produce. In this order:
 //
 //	not taken         Produce returned an error (too large, no such partition):
 //	                  Failed. producer.go decides that.
@@ -27,7 +27,7 @@ import (
 //	all else          Unknown: timed out, purged by Close, a fatal error, or an
 //	                  ambiguous answer.
 //
-// So a record that never left the client because no broker was reachable is Unknown: its ERR__MSG_TIMED_OUT is also the
+// So a record that never left the client because no broker was reachable is Unknown. Its ERR__MSG_TIMED_OUT is also the
 // error of a record that was written and not answered. One case is invisible: an ambiguous answer (REQUEST_TIMED_OUT,
 // NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal of the retry. The client reports only the refusal.
 

@@ -19,7 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 )
 
-// While it reads the topic, the client stops fetching three or four times for 1 s: two or three fetches of 57,000
+// While it reads the topic, the client stops fetching three or four times for 1 s. Two or three fetches of 57,000
 // records each fill its queue. So the rates of equal loops may differ by a quarter. Nine rounds give an interval of ±12
 // %, and 54 one of ±5 %.
 const (

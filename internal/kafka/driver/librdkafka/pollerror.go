@@ -10,9 +10,10 @@ import (
 
 // Errors that end a consumer.
 //
-// The client retries after nearly every error, but some retries can never succeed. These errors end the consumer: those
-// that the client calls fatal, those of authorization or of a setting that the broker does not accept, a batch that
-// can't be read, and a topic that is still unknown after unknownTopicPatience. All other errors go to OnError.
+// The client retries after nearly every error, but some retries can never succeed. Errors that the client calls fatal
+// end the consumer, and so do errors of authorization and of settings that the broker does not accept. A batch that
+// can't be read ends it too, and a topic that is still unknown after unknownTopicPatience. All other errors go to
+// OnError.
 
 // unknownTopicPatience is how long a topic may be unknown: a new one may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second

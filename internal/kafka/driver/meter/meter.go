@@ -1,7 +1,7 @@
 // Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client in
 // pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length and a
-// correlation ID. That is enough to count bytes, to time requests, to know whether a record can have left the client,
-// and to cut the client off as kill -9 would, in the same way for every client.
+// correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left the
+// client. The client can also be cut off as kill -9 would.
 //
 // A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it, which
 // sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a consumer.
@@ -83,8 +83,8 @@ func (m *Meter) Requests() driver.Requests {
 	return driver.Requests{Produce: m.produce.sum(), Fetch: m.fetch.sum()}
 }
 
-// Traffic helps to decide whether a record can be in the log: how many produce requests the client began to write, and
-// how many of those ended without an answer.
+// Traffic helps to decide whether a record can be in the log. It counts the produce requests that the client began to
+// write, and those that ended without an answer.
 type Traffic struct {
 	Began      int64
 	Unanswered int64
@@ -117,8 +117,8 @@ func (m *Meter) countBatch(records, size int, packed bool) {
 	}
 }
 
-// RecordBytes is the size of a record in a batch without key and value: lengths, attributes, and the deltas of
-// timestamp and offset, each of variable length. It may be off by one byte.
+// RecordBytes is the size of a record in a batch without key and value: lengths, attributes, and deltas of timestamp
+// and offset. It may be off by one byte.
 const RecordBytes = 8
 
 // CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression of

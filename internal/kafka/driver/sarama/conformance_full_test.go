@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestConformanceFake runs the suite on fake clusters of three brokers. It uses real time: the client holds a lock
+// TestConformanceFake runs the suite on fake clusters of three brokers. It uses real time. The client holds a lock
 // while it waits for a broker's answer, and a goroutine that waits for a lock stops virtual time.
 func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, sarama.New(), 3*time.Second, drivertest.Loopback)

@@ -19,8 +19,8 @@ const maxReady = 2048
 // ready records.
 //
 // The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not poll
-// again, and polls return nothing while a callback runs or waits. When a partition is revoked, the caller therefore has
-// all records returned from it, and no more follow.
+// again. Polls return nothing while a callback runs or waits. When a partition is revoked, the caller therefore has all
+// records returned from it, and no more follow.
 type shelf struct {
 	mu      sync.Mutex
 	news    chan struct{} // the poll must check again

@@ -127,7 +127,7 @@ func errorCode(response kafka.Response) kafka.Error {
 }
 
 // guarded holds the records of one attempt. The client encodes all of them on the connection's goroutine before it
-// writes any; it may still do so after the attempt has ended by its context. The encoder holds turn from the first
+// writes any. It may still do so after the attempt has ended by its context. The encoder holds turn from the first
 // record to the end. So giveUp waits for a running encoding, which takes microseconds, and prevents a later one.
 type guarded struct {
 	records kafka.RecordReader

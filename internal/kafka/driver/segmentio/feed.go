@@ -16,7 +16,7 @@ import (
 const atATime = 1000
 
 // feed passes queued records to the Writer until the producer closes. With one goroutine for this, the records of a
-// partition stay in order, Produce returns while the client has no broker, and the Writer gets many records in one
+// partition stay in order, and Produce returns while the client has no broker. The Writer gets many records in one
 // call, as its authors recommend.
 func (p *producer) feed() {
 	defer p.end()

@@ -12,7 +12,7 @@ import (
 )
 
 // partition is one that the consumer reads: a Reader, and a goroutine that moves its single records to a buffer. A
-// program that reads several partitions must do the same: the client has no call that waits for records of all of them,
+// program that reads several partitions must do the same. The client has no call that waits for records of all of them,
 // or that returns more than one.
 type partition struct {
 	id     int32

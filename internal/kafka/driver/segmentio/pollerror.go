@@ -10,8 +10,8 @@ import (
 
 // Errors that end a consumer.
 //
-// The client retries after every error, but some retries can never succeed. These errors end the consumer: those of
-// authorization, those of a setting that the broker or the group does not accept, and a topic that stays unknown. All
+// The client retries after every error, but some retries can never succeed. Errors of authorization end the consumer,
+// and errors of a setting that the broker or the group does not accept. A topic that stays unknown ends it too. All
 // other errors go to OnError. A topic that is deleted under a Reader is not noticed: the client waits for it without a
 // message.
 

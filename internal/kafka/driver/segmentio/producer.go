@@ -162,8 +162,8 @@ func (p *producer) dialer(dial meter.Dial) meter.Dial {
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
 }
 
-// Flush makes the feeder close the Writer and replace it by another on the same connections: that is the only way to
-// send what it holds back. Records produced meanwhile wait.
+// Flush makes the feeder replace the Writer by another on the same connections. Closing it is the only way to send what
+// it holds back. Records produced meanwhile wait.
 func (p *producer) Flush(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
