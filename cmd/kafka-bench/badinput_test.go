@@ -57,9 +57,9 @@ func TestBadArguments(t *testing.T) {
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --set cluster.version=3.8", "--set cluster.version=3.8: \"3.8\" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3"},
 		{"run s.yaml --set cluster.disks=[none]", "--set cluster.disks=[none]: cluster.disks[0]: the folder \"none\" does not exist; make it, or name another folder"},
-		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or have that Kafka started for the run with --cluster kafka"},
-		{"cluster up --version 3.8", "Kafka \"3.8\" is not among the versions that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
-		{"cluster up --disk file", "\"file\" is no folder; name a folder"},
+		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or start that Kafka with --cluster kafka"},
+		{"cluster up --version 3.8", "Kafka \"3.8\" is not a version that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
+		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
 		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
@@ -95,7 +95,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},
 		{"cluster up --brokers 10", "a local cluster has 1 to 9 brokers, not 10"},
 		{"cluster up --config process.roles=broker", "the broker property process.roles is set by kafka-bench itself"},
-		{"cluster up --name a/b", `"a/b" is no name for a cluster; use up to 32 lower-case letters, digits and dashes`},
+		{"cluster up --name a/b", `"a/b" is not a valid name for a cluster; use up to 32 lower-case letters, digits and dashes`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			wantBad(t, invoke(t, strings.Fields(c.args)...), expected(c.want, ""))

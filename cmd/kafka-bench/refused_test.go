@@ -106,7 +106,7 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			name: "too few brokers", args: []string{"--set", "topic.replication=3"},
-			want: `scenario s: the topic "TOPIC" was not created: INVALID_REPLICATION_FACTOR: Replication factor is below 1 or larger than the number of available brokers.; lower topic.replication from 3 to the number of brokers, or have more brokers`,
+			want: `scenario s: the topic "TOPIC" was not created: INVALID_REPLICATION_FACTOR: Replication factor is below 1 or larger than the number of available brokers.; lower topic.replication from 3 to the number of brokers, or use more brokers`,
 			exit: exitUnreachable,
 		},
 		{
@@ -164,7 +164,7 @@ func TestSecured(t *testing.T) {
 		name, user, password string
 		want                 string
 	}{
-		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection, as one that asks for TLS or for a user does; give --command-config a file with the security.protocol of the broker's listener"},
+		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection; it may require TLS or SASL; give --command-config a file with the security.protocol of the broker's listener"},
 		{"with a wrong password", "reader", "guess", "scenario s: ADDRESS: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
 		{"without the right to create topics", "nobody", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
 		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
