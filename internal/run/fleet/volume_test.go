@@ -151,7 +151,7 @@ func TestAgentsKeepTheBound(t *testing.T) {
 	}{
 		"static":     {"controller: credit, share: static", bound},
 		"demand":     {"controller: credit, share: demand", bound},
-		"hysteresis": {"controller: hysteresis", 4 * bound}, // which overshoots until it has looked
+		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // which overshoots until it has looked
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
