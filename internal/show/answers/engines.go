@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// ofPlain is a column of a figure ÷ that of plain.
+// ofPlain is a column of the ratio of a figure to that of plain.
 func ofPlain(d *analysis.Study, head, name string) column {
 	return column{head, func(c *analysis.Cell) string {
 		if c.EngineOf() == analysis.PlainEngine && c.Of(name).N > 0 {
@@ -21,8 +21,8 @@ func ofPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// engineGroups are the valid plain cells with the cells that are held against each, and those
-// that nothing is held against.
+// engineGroups returns the valid plain cells, each with the cells that are compared
+// with it, and the cells without a plain cell.
 func engineGroups(d *analysis.Study) (groups []engineGroup, alone []*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -47,7 +47,7 @@ type engineGroup struct {
 	others []*analysis.Cell
 }
 
-// prefix is what the group is called before its clause; "" where it needs no name.
+// prefix names the group before its clause; "" if it needs no name.
 func (g engineGroup) prefix() string {
 	if kind := analysis.KindOf(g.plain.Label, analysis.PlainEngine); kind != "" {
 		return kind + ": "
@@ -55,7 +55,8 @@ func (g engineGroup) prefix() string {
 	return ""
 }
 
-// engines says what each engine acknowledged, as a part of what plain did.
+// engines answers the rate at which each engine acknowledged records, relative to
+// plain.
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueCosts()...)
@@ -78,8 +79,7 @@ func engines(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))
 }
 
-// notSettled warns of cells in whose runs something was lost, or not settled to the end; ""
-// of none.
+// notSettled names cells with lost or unsettled records; "" without any.
 func notSettled(d *analysis.Study) string {
 	var clauses []string
 	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"},
