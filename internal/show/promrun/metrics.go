@@ -6,14 +6,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// row is one number of a run: its name without the prefix, and where an interval has it.
+// row is one number of a run: its name without the prefix, and its field.
 type row struct {
 	name, help string
-	field      string // of the interval, as files spell it
+	field      string // of the interval, as in the files
 	of         func(*result.Interval) (v float64, known bool)
 }
 
-// metric is a row as Prometheus knows it.
+// metric is a row with its description for Prometheus.
 type metric struct {
 	row
 	desc *prometheus.Desc
@@ -81,7 +81,6 @@ func gauges() []row {
 	}
 }
 
-// number is what fields of an interval are.
 type number interface{ int64 | float64 }
 
 // always is a row of a field that each interval has.
@@ -94,12 +93,12 @@ func some[N number](name, help, field string, of func(*result.Interval) *N) row 
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1) }}
 }
 
-// seconds is some of a field in nanoseconds.
+// seconds is a row of a field in nanoseconds that is nil if it is not known.
 func seconds(name, help, field string, of func(*result.Interval) *int64) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1e9) }}
 }
 
-// known is n in units of unit; false if it is nil.
+// known returns *n ÷ unit; false if n is nil.
 func known[N number](n *N, unit float64) (float64, bool) {
 	if n == nil {
 		return 0, false
@@ -120,7 +119,6 @@ type brokerRow struct {
 	of         func(result.IntervalBroker) (v float64, known bool)
 }
 
-// brokerMetric is a brokerRow as Prometheus knows it.
 type brokerMetric struct {
 	brokerRow
 	desc *prometheus.Desc
