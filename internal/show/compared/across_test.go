@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Clients that name their settings otherwise differ in what both tell, by Kafka's
-// names; what one of them tells alone is counted, and listed in JSON.
+// Clients with other names of settings are compared by Kafka's names. Settings that only one of
+// them reports are counted, and listed in JSON.
 func TestCompareAcrossClients(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}
@@ -53,7 +53,7 @@ func TestCompareAcrossClients(t *testing.T) {
 	}
 }
 
-// Sets that were made one after the other are told, with what to do.
+// A warning names sets that were made one after the other, and says what to do.
 func TestCompareOfBlocks(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "after/*"}, {Label: "before/*"}}
