@@ -17,9 +17,8 @@ import (
 
 const root = "../../.."
 
-// TestInvariants holds docs/INVARIANTS.md to the tree: each test that it names is there
-// and in the tier of its column, each item of DESIGN's list has a row, and each row has
-// a break, whose test is one of the row's.
+// Each test that docs/INVARIANTS.md names exists in the tier of its column, each item of DESIGN's
+// list has a row, and each row has a break whose test is one of the row's.
 func TestInvariants(t *testing.T) {
 	rows, err := readTable(root)
 	if err != nil {
@@ -86,7 +85,7 @@ func checkBreaks(t *testing.T, rows []row, named map[string]row) {
 	}
 }
 
-// short is what the table calls a package: the last element of its path.
+// short is a package's name in the table: the last element of its path.
 func short(folder string) string {
 	if folder == "." {
 		return "kafkabench"
@@ -153,7 +152,7 @@ func tierOf(file *ast.File) string {
 	return tiers[0]
 }
 
-// The tiers of tests, by which a test's file is built, from the one that is always run.
+// The tiers of tests, from the one that always runs.
 var tiers = []string{"quick", "full", "proof"}
 
 // A row is one invariant of docs/INVARIANTS.md.
@@ -192,7 +191,6 @@ func readTable(dir string) ([]row, error) {
 	return rows, nil
 }
 
-// readItems reads the names in DESIGN's list of invariants.
 func readItems(dir string) ([]string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "docs/DESIGN.md"))
 	if err != nil {

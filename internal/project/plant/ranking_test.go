@@ -27,13 +27,13 @@ func run(t testing.TB, config plant.Config, make func() (backpressure.Controller
 	return r
 }
 
-// utilisation is what was delivered over what was delivered with backpressure off.
+// utilisation is the deliveries relative to those with backpressure off.
 func utilisation(r, off plant.Result) float64 {
 	return float64(r.Delivered) / float64(off.Delivered)
 }
 
-// The table that docs quote: all controllers over all cases. It is compared where it
-// was made only, for other processors round sums of products differently.
+// The table that the docs quote has all controllers over all cases. It is compared only on the
+// architecture where it was made, because others round sums of products differently.
 func TestRanking(t *testing.T) {
 	golden, compared := filepath.Join("testdata", "ranking.md"), some(cases...)
 	if *update {
