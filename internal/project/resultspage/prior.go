@@ -10,8 +10,8 @@ import (
 //go:embed prior.json
 var priorFile []byte
 
-// prior is what an earlier tool reported for a scenario, in its own words: one
-// run of each, on an Apple M2. Nil is what it did not report.
+// prior is an earlier tool's report of a scenario, in its own terms: one run of each, on an Apple
+// M2. Nil means not reported.
 type prior struct {
 	Scenario       string      `json:"scenario"`
 	PeakLag        *float64    `json:"peak_lag_records"`
@@ -47,7 +47,7 @@ func scenarios() []string {
 	return names
 }
 
-// priorOf is the zero value, with the name, for a scenario that is not known.
+// priorOf returns the report of a scenario, or one with only the name.
 func priorOf(scenario string) prior {
 	for _, p := range priors() {
 		if p.Scenario == scenario {
@@ -57,9 +57,8 @@ func priorOf(scenario string) prior {
 	return prior{Scenario: scenario}
 }
 
-// reported is the value of a figure that was reported, in the figure's unit. The
-// earlier tool's words are not ours: its latency began when the record was sent,
-// after any wait, and its delivery was delivered ÷ sent.
+// reported is a reported figure, in the figure's unit. The earlier tool's latency began when the
+// record was sent, after any wait, and its delivery was delivered ÷ sent.
 func (p prior) reported(figure string) (v float64, known bool) {
 	scaled := func(v *float64, unit float64) (float64, bool) {
 		if v == nil {
@@ -82,7 +81,6 @@ func (p prior) reported(figure string) (v float64, known bool) {
 	return 0, false
 }
 
-// reported prints what was reported of a configuration.
 func (c priorCell) reported() string {
 	var parts []string
 	if c.E2eP99Ms != nil {
