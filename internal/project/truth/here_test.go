@@ -17,10 +17,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// crew works for a run, in the test's own process, as its processes would.
+// crew does the work of a run's processes in the test's own process.
 type crew struct {
 	serve remote.InProcess
-	// within, if not nil, is put before what a worker of a name reads.
+	// within, if not nil, wraps the input of a worker.
 	within func(name string, in io.Reader) io.Reader
 
 	began, ended atomic.Int64
@@ -44,7 +44,7 @@ func (w *crew) work(ctx context.Context, name string, in io.Reader, out io.Write
 	return w.serve(ctx, name, in, out)
 }
 
-// wantDone wants so many workers to have come, and to be gone.
+// wantDone checks that n workers have started and ended.
 func (w *crew) wantDone(t *testing.T, n int64) {
 	t.Helper()
 	wantCount(t, "workers that came", w.began.Load(), n)
@@ -68,7 +68,7 @@ func runApart(t *testing.T, c *virtual.Cluster, s scenario.Scenario, n int64) *r
 	return r
 }
 
-// orUnknown prints a figure that may be missing.
+// orUnknown formats a figure that may be missing.
 func orUnknown[N int64 | float64](n *N, format string) string {
 	if n == nil {
 		return "unknown"
