@@ -83,7 +83,6 @@ func (a *Against) Told(all []Difference) []Difference {
 	})
 }
 
-// ofOneSide reports whether only one side has the setting.
 func (d Difference) ofOneSide() bool { return (d.A == "") != (d.B == "") }
 
 func ofClient(name string) bool {

@@ -106,7 +106,6 @@ func baseOf(d *Study, i int) (base int, ok bool) {
 	return base, base != i && d.Cells[base].Valid > 0
 }
 
-// sameBut reports whether two cells have the same values, except on one axis.
 func sameBut(a, b []string, axis int) bool {
 	if len(a) != len(b) {
 		return false

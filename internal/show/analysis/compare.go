@@ -225,7 +225,6 @@ func contains(figures []figure.Figure, name string) bool {
 	return slices.ContainsFunc(figures, func(f figure.Figure) bool { return f.Name == name })
 }
 
-// has reports whether a figure is in both sets.
 func (a *Against) has(name string) bool {
 	return slices.ContainsFunc(a.Figures, func(f ComparedFigure) bool { return f.Figure == name })
 }
@@ -358,7 +357,6 @@ func wordFor(v stats.Verdict, good figure.Better) string {
 	return WordWorse
 }
 
-// inTwo returns an error for each run that is in two sets.
 func inTwo(sets []Set) error {
 	var faults []error
 	for i := range sets {

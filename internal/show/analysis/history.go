@@ -204,7 +204,6 @@ func figuresOver(runs []*result.Recorded, wanted []figure.Figure) ([]figure.Figu
 	return shown, nil
 }
 
-// measure takes the figures from the runs and finds their changes.
 func (h *History) measure() {
 	for _, f := range h.Figures {
 		h.Series = append(h.Series, Series{Figure: f.Name, Of: f, Changes: []LevelChange{}})

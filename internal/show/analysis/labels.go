@@ -120,7 +120,6 @@ func spellings(axes []result.Axis, values []string) (all [][]string) {
 	return [][]string{plain, short, long}
 }
 
-// namedParts splits the name of a cell.
 func namedParts(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,/=", r) })
 }

@@ -129,7 +129,6 @@ func failures(v Variant) *Finding {
 	return nil
 }
 
-// turnedAway finds shed load.
 func turnedAway(compared []Variant) []Finding {
 	f := Finding{Rule: TurnedAway, Values: map[string]float64{}}
 	for _, v := range compared {

@@ -100,7 +100,6 @@ func beside(a, b Sample) (Sample, Sample) {
 	return a, b
 }
 
-// repeated returns a figure over the runs that have it.
 func (s Sample) repeated(f figure.Figure) Repeated {
 	return repeatedOf(f.Among(s.Among).Over(runsOf(s.Taken)))
 }

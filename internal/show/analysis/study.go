@@ -284,7 +284,6 @@ func label(cells []Cell) {
 	}
 }
 
-// measure takes the figures over the cell's runs.
 func (d *Cell) measure(figures []figure.Figure) {
 	d.Figures, d.Doubts = map[string]Repeated{}, map[string][]Doubt{}
 	for _, f := range figures {

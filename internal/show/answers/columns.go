@@ -20,7 +20,6 @@ type column struct {
 	text func(*analysis.Cell) string
 }
 
-// valued is a column of a figure's medians with their bounds.
 func valued(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
@@ -32,7 +31,6 @@ func valued(head, name string) column {
 	}}
 }
 
-// summed is a column of counts, over all runs of a cell.
 func summed(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
@@ -194,12 +192,10 @@ func costColumns() []column {
 	}
 }
 
-// medianOf prints the median of a figure with its bounds.
 func medianOf(c *analysis.Cell, name string) string {
 	return c.Of(name).Bounded(analysis.FigureCalled(name))
 }
 
-// worst is a column of the highest value of a cell's runs.
 func worst(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
@@ -236,7 +232,6 @@ func CellMark(d *analysis.Cell, r analysis.Repeated, text string) string {
 	return text + OfInvalid
 }
 
-// queueCosts are the columns of the resources that a queue took.
 func queueCosts() []column {
 	return []column{
 		valued("requests of the queue per record", "queue_requests_per_record"),

@@ -29,7 +29,6 @@ type workSource struct{ suite, variant string }
 
 func (s workSource) of(engine string) string { return strings.Replace(s.variant, "ENGINE", engine, 1) }
 
-// engineColumns are the engines in the order of the columns.
 var engineColumns = []string{"plain", "markers", "offsetmap", "share"}
 
 var (
@@ -76,7 +75,6 @@ func Decide(campaigns ...*analysis.Study) Answer {
 	return table
 }
 
-// verdictOn is the result for one kind of work.
 type verdictOn struct {
 	work, best string
 	cells      []string
@@ -191,7 +189,6 @@ func (k workKind) madeIn(d *analysis.Study, s workSource) (n int) {
 	return n
 }
 
-// cellCalled returns the cell of a variant; nil if there is none.
 func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
 	i := slices.IndexFunc(d.Cells, func(c analysis.Cell) bool { return len(c.Values) == 1 && c.Values[0] == variant })
 	if i < 0 {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// ofPlain is a column of the ratio of a figure to that of plain.
 func ofPlain(d *analysis.Study, head, name string) column {
 	return column{head, func(c *analysis.Cell) string {
 		if c.EngineOf() == analysis.PlainEngine && c.Of(name).N > 0 {
@@ -79,7 +78,6 @@ func engines(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))
 }
 
-// notSettled names cells with lost or unsettled records; "" without any.
 func notSettled(d *analysis.Study) string {
 	var clauses []string
 	for _, part := range []struct{ name, what string }{{"queue_lost", "LOST"},

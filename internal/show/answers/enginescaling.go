@@ -141,12 +141,10 @@ func counted(c *analysis.Cell, path string) int {
 	return n
 }
 
-// threadsOf prints the nodes and threads of a queue.
 func threadsOf(c *analysis.Cell) string {
 	return fmt.Sprintf("%s × %s threads", c.Setting(nodesKey), c.Setting(threadsKey))
 }
 
-// shapeOf prints the nodes, threads and partitions of a queue.
 func shapeOf(c *analysis.Cell) string {
 	shape := threadsOf(c)
 	if partitions := c.Setting(partitionsKey); partitions != "" && partitions != unit.Absent {

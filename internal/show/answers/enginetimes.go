@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// addedToPlain is a column of the difference between a time and that of plain.
 func addedToPlain(d *analysis.Study, head, name string) column {
 	return column{head, func(c *analysis.Cell) string {
 		base := d.PlainOf(c)

@@ -72,7 +72,6 @@ func wereLost(n int64) string {
 	return unit.Count(n) + " were lost"
 }
 
-// The parts of the measured window.
 func before(a *result.Availability) *result.Stretch { return a.Before }
 
 func during(a *result.Availability) *result.Stretch { return a.During }

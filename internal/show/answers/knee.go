@@ -159,7 +159,6 @@ func sizeOf(c *analysis.Cell) float64 {
 // muchOff is the relative error of the fit from which the answer mentions it.
 const muchOff = 0.25
 
-// misfit names the cell with the largest error of the fit, from muchOff.
 func misfit(d *analysis.Study, cost stats.Cost) string {
 	worst, where := 0.0, ""
 	for _, cell := range d.ValidCells() {

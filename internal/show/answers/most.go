@@ -36,7 +36,6 @@ func most(d *analysis.Study) Answer {
 	return table.says(phrases(clauses))
 }
 
-// ratios prints the ratio of each cell to the base that its suite names.
 func ratios(d *analysis.Study) (clauses []string) {
 	for _, cell := range d.ValidCells() {
 		if base := d.NamedBase(cell); base != nil && base.Valid > 0 && !cell.PartlyRead() && !base.PartlyRead() {

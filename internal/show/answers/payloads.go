@@ -27,7 +27,6 @@ func payloads(d *analysis.Study) Answer {
 	}))
 }
 
-// codecsOf are the codecs that the runs tried, in their order.
 func codecsOf(d *analysis.Study) (names []string) {
 	for _, cell := range d.Cells {
 		for _, r := range cell.Sample.Taken {

@@ -33,7 +33,6 @@ func crewsOf(cells []*analysis.Cell) (all []crew) {
 	return all
 }
 
-// each is the rate of each consumer, in records/s.
 func (c crew) each() analysis.Repeated {
 	values := slices.Clone(c.Of(analysis.ThroughputFigure).Values)
 	for i := range values {

@@ -99,7 +99,6 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	return strings.Join(parts, ", ") + ", and " + unit.Count(int64(early)) + " EARLY"
 }
 
-// extreme is the highest value so far, with its cell.
 type extreme struct {
 	v  float64
 	of *analysis.Cell
@@ -129,7 +128,6 @@ func anyQueue(d *analysis.Cell) *result.Queue {
 	return nil
 }
 
-// dropped prints the share of deliveries that the cell's scenario drops.
 func dropped(c *analysis.Cell) string {
 	if p := shareDropped(c); p > 0 {
 		return unit.Percent(p) + " " + c.Setting("consume.queue.drop.how")

@@ -32,7 +32,6 @@ func savings(d *analysis.Study) Answer {
 	}))
 }
 
-// said is a figure with its name in sentences.
 type said struct{ figure, words string }
 
 func spreads(d *analysis.Study, all []said) string {

@@ -156,7 +156,6 @@ func confinedOtherwise(d *analysis.Study, c *analysis.Cell) bool {
 // consumerShare is the setting of the CPU limit of consumers.
 const consumerShare = "consume.cpu"
 
-// coresOf prints the CPU limit of a cell's consumers.
 func coresOf(c *analysis.Cell) string {
 	switch cores := c.Setting(consumerShare); cores {
 	case "", unit.Absent:

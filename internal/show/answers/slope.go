@@ -114,7 +114,6 @@ func ofSlopes(c *analysis.Cell, of func(storedSlope) float64, print func(float64
 	return print(analysis.FromValues(values).Summary.Median)
 }
 
-// A slopeScale is a unit for slopes.
 type slopeScale struct {
 	of    func(storedSlope) stats.Estimate
 	print func(float64) string
@@ -129,7 +128,6 @@ var (
 
 const unitGB = 1e9
 
-// signedBytes prints a change of bytes/s.
 func signedBytes(v float64) string {
 	sign := "+"
 	if v < 0 {
@@ -147,7 +145,6 @@ func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
 	return stats.Across(runs, analysis.Confidence)
 }
 
-// slopeText prints a slope with its bounds.
 func slopeText(c *analysis.Cell, scale slopeScale) string {
 	slopes := slopesOf(c)
 	if len(slopes) == 0 {

@@ -126,7 +126,6 @@ func (d *CampaignDocument) answer(a answers.Answer) {
 	}
 }
 
-// answerOf answers by ranking the cells.
 func answerOf(d *analysis.Study) Answer {
 	if s := d.Search; s != nil {
 		return Answer{Sentence: s.Answer, Status: analysis.AnswerSearch}
@@ -200,7 +199,6 @@ func doubtText(w analysis.Doubt) string {
 	return w.Text + named(w.Warning, w.Of)
 }
 
-// named lists the runs that a warning is about.
 func named(w stats.Warning, of []*result.Recorded) string {
 	var names []string
 	for _, i := range w.At {

@@ -95,7 +95,6 @@ func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	}
 }
 
-// row is a row of medians with their bounds; the best cell is bold.
 func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string {
 	name := layout.Prose(c.Label)
 	if d.Answer.Status == analysis.AnswerBest && c.Label == d.Answer.Best {
@@ -108,7 +107,6 @@ func (c *CellDocument) row(d *CampaignDocument, shown []figure.Figure) []string 
 	return row
 }
 
-// sheets are the tables of a campaign and of its runs.
 func (d *CampaignDocument) sheets() report.Sheets {
 	all := report.RunSheets(slices.DeleteFunc(slices.Clone(d.study.Recorded.Runs),
 		func(r *result.Recorded) bool { return r == nil }))

@@ -91,7 +91,6 @@ func printFailures(p *layout.Page, probe result.Probe) {
 	}
 }
 
-// printCurve prints a line for each rate, with a bar for the p99.
 func printCurve(p *layout.Page, all []result.Probe) {
 	var highest int64
 	for _, probe := range all {
@@ -115,7 +114,6 @@ func printCurve(p *layout.Page, all []result.Probe) {
 	}
 }
 
-// curveColumns is the width of the longest bar of a curve.
 const curveColumns = 30
 
 // ProbeLine formats a probe without its rate.
@@ -138,7 +136,6 @@ func offeredBy(probe result.Probe) string {
 	return unit.PerSecond(probe.OfferedPerS)
 }
 
-// outcomeOf is the outcome of a probe in a word.
 func outcomeOf(probe result.Probe) string {
 	switch {
 	case probe.Stalled:

@@ -88,7 +88,6 @@ func (d *CampaignDocument) Figures() []figure.Figure {
 	return shown
 }
 
-// picturedCells is the maximum number of cells with pictures of the lag.
 const picturedCells = 4
 
 // pictured reports whether the lag of the cells is drawn. A matrix seldom varies the lag, but under
@@ -98,7 +97,6 @@ func (d *CampaignDocument) pictured() bool {
 		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
 }
 
-// state describes the campaign and its progress.
 func (d *CampaignDocument) state() string {
 	planned, made, valid, interrupted := 0, 0, 0, 0
 	for _, cell := range d.Cells {
@@ -148,7 +146,6 @@ const (
 	headColumns = 12
 )
 
-// headOfColumn breaks a title into lines, aligned to the bottom.
 func headOfColumn(title string) [headLines]string {
 	var head [headLines]string
 	lines := layout.WrapWords(title, headColumns)
@@ -254,7 +251,6 @@ func (d *CampaignDocument) legend(beside string) []string {
 	return []string{text + "."}
 }
 
-// caveats prints the findings and warnings.
 func (d *CampaignDocument) caveats(p *layout.Page) {
 	sentences, warnings := d.sentences()
 	if len(sentences)+len(warnings) == 0 {

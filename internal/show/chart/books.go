@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// An outcome is a count of records in run.json.
 type outcome struct {
 	name, figure string
 	count        int64

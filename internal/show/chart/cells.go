@@ -58,7 +58,6 @@ func cells(in Input) (draw.Spec, error) {
 	return spec, err
 }
 
-// whiskersNote explains the marks of repeated runs.
 const whiskersNote = "Dots are runs. Beside them is their median, with an interval of 95 % from six runs on, " +
 	"else from the lowest to the highest."
 
@@ -179,7 +178,6 @@ func numbersOf(study *analysis.Study) ([]float64, func(float64) string) {
 	return nil, nil
 }
 
-// size parses a number of bytes in a scenario.
 func size(text string) (float64, error) {
 	n, err := unit.ParseSize(text)
 	return float64(n), err

@@ -85,7 +85,6 @@ func (s selection) title(what string) string {
 	return what
 }
 
-// said names the runs in a sentence.
 func (s selection) said() string {
 	if s.alone() {
 		return s.runs[0].name
@@ -93,7 +92,6 @@ func (s selection) said() string {
 	return fmt.Sprintf("%d runs", len(s.runs))
 }
 
-// selected returns the runs that a chart draws side by side.
 func (in Input) selected() (s selection, err error) {
 	all := readable(in.Runs)
 	switch {
@@ -122,12 +120,10 @@ func (in Input) selected() (s selection, err error) {
 	return s, nil
 }
 
-// readable removes runs that could not be read.
 func readable(runs []*result.Recorded) []*result.Recorded {
 	return slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return r == nil })
 }
 
-// one returns the run for a chart that draws a single run.
 func (in Input) one() (named, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -154,7 +150,6 @@ func (in Input) over() (selection, error) {
 	return selection{with, append(s.notes, notes...), s.of}, err
 }
 
-// oneOver returns the run for a chart that draws a single run over time.
 func (in Input) oneOver() (named, error) {
 	r, err := in.one()
 	if err == nil && len(r.Intervals) == 0 {

@@ -38,7 +38,6 @@ func lag(in Input) (draw.Spec, error) {
 	return ps.spec(s, "Consumer lag", fmt.Sprintf("Consumer lag of %s over time, and below it the rates.", s.said()))
 }
 
-// lagPanel draws the known kinds of lag of one run.
 func lagPanel(r named) (draw.Panel, []string, error) {
 	type of = func(named) (draw.Series, error)
 	series, notes, err := gather([]of{

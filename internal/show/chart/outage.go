@@ -130,7 +130,6 @@ func faultRows(r named) draw.Panel {
 	return draw.Panel{Y: rows("fault", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{s}}
 }
 
-// endOfRun is the end of the last phase or interval.
 func endOfRun(r named) (end int64) {
 	end = analysis.Phase(&r.Run, "drain").EndNs
 	if n := len(r.Intervals); n > 0 {

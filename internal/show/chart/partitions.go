@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownPartitions is the number of partitions with a line of their own.
 const shownPartitions = 8
 
 // A partitioned field has a value for each partition.
@@ -105,7 +104,6 @@ func (f partitioned) panel(r named, worst, rest []int) (draw.Panel, error) {
 	return p, nil
 }
 
-// band is the range of several partitions in each interval.
 func (f partitioned) band(r named, of []int) draw.Series {
 	s := draw.Series{Name: fmt.Sprintf("the other %d", len(of)), Figure: f.name, Kind: draw.Band}
 	for i := range r.Intervals {

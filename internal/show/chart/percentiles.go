@@ -78,7 +78,6 @@ func notEnded(r *result.Run, metric string) int64 {
 	return max(0, copies(r)*(r.Load.Scheduled-r.Load.Shed)-t.Count)
 }
 
-// metricOf is the time whose percentiles are drawn.
 func metricOf(runs []named) string {
 	return firstTime(runs, func(r named, metric string) bool {
 		curves := r.Curves != nil && len(r.Curves.Ns[metric]) > 0
@@ -188,7 +187,6 @@ func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error
 	return p, end, nil
 }
 
-// copies is the number of groups that must receive each record.
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
 // stripes are the records that did not arrive, by outcome, as shares of all.

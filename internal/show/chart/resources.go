@@ -16,7 +16,6 @@ var (
 		value: func(i *result.Interval) float64 { return some(i.ProcessRSSBytes) }}
 )
 
-// tool is the name of the tool's own series.
 const tool = "kafka-bench"
 
 // resources draws what the tool, the brokers and the machine used in each interval.
@@ -146,7 +145,6 @@ func process(in Input) (draw.Spec, error) {
 		inWords(metric), r.name))
 }
 
-// eachProcess draws a field of each of the run's processes.
 func eachProcess(r named, name string, value func(*result.IntervalProcess) *int64) (all []call) {
 	var names []string
 	for _, i := range r.Intervals {

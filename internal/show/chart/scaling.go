@@ -18,7 +18,6 @@ type shape struct {
 	queue          bool
 }
 
-// workers is the number of records that are processed at once.
 func (s shape) workers() float64 { return s.nodes * s.threads }
 
 func (s shape) String() string {
@@ -65,7 +64,6 @@ func (in Input) shapes() (study *analysis.Study, s shapes, err error) {
 	return study, s, nil
 }
 
-// place is a cell's place on the axis.
 func (s shapes) place(c *analysis.Cell) (x float64, ok bool) {
 	shape, ok := shapeOf(c)
 	return float64(slices.Index(s.all, shape)), ok

@@ -22,7 +22,6 @@ func (in Input) searchOf() (*result.Search, string, error) {
 		Why: "it is not a search, or made no probe yet"}
 }
 
-// fate is the outcome of a probe.
 func fate(p result.Probe) string {
 	switch {
 	case p.Phase == "capacity":

@@ -66,7 +66,6 @@ var (
 	ackedByQueue = perSecond("acked_by_queue", func(i *result.Interval) float64 { return some(i.AckedByQueue) })
 )
 
-// timeField is a statistic of a time in each interval.
 func timeField(metric, statistic string, ns func(result.IntervalTime) int64) field {
 	return field{name: "time." + metric + "." + statistic + "_ns", value: func(i *result.Interval) float64 {
 		t, has := i.Time[metric]
@@ -190,7 +189,6 @@ func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error
 	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
-// each draws a field of a run under the run's name.
 func (f field) each(r named) (draw.Series, error) { return f.of(r, r.name) }
 
 // panels collects the panels of a chart over time.
@@ -241,7 +239,6 @@ func marks(r named) []draw.Mark {
 	return append(all, eventMarks(r, markedKinds...)...)
 }
 
-// markedKinds are the kinds of events that charts over time mark.
 var markedKinds = []string{"fault", "rebalance"}
 
 // Marks reports whether charts over time may mark an event.
@@ -255,7 +252,6 @@ func phaseMarks(r *result.Run) (all []draw.Mark) {
 	return all
 }
 
-// eventMarks are the events of some kinds since the start of the measured window.
 func eventMarks(r named, kinds ...string) (all []draw.Mark) {
 	for _, e := range r.Events {
 		if e.AtNs >= 0 && slices.Contains(kinds, e.Kind) {

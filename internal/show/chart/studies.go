@@ -50,7 +50,6 @@ func stored(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// lineThrough is the line of a slope between the first and the last point.
 func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 	from, to := points.X0[0], points.X0[len(points.X0)-1]
 	y := func(x float64) float64 { return s.MeanY + s.Slope*(x-s.MeanX) }
@@ -64,7 +63,6 @@ type line struct {
 	cells []*analysis.Cell
 }
 
-// said is the name of a line; a single line has none.
 func (l line) said() string { return cmp.Or(l.name, "median") }
 
 // linesOf groups the cells of a study, whose places on the x axis are x. Each

@@ -43,7 +43,6 @@ func timesOver(r named, metric string) (draw.Panel, []string, error) {
 // end-to-end times.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
-// timeOf is the time that charts over time draw.
 func timeOf(runs []named) string {
 	return firstTime(runs, func(r named, metric string) bool {
 		return p99(metric).missing(r) == "" && slices.ContainsFunc(r.Intervals,

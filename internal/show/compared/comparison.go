@@ -95,11 +95,9 @@ func (c *Comparison) Write(w io.Writer, o report.Options) error {
 		Document: c}.Write(w, o)
 }
 
-// wordOrder is the order of the words in a report.
 var wordOrder = []string{analysis.WordWorse, analysis.WordBetter, analysis.WordHigher, analysis.WordLower,
 	analysis.WordNoDifference, analysis.WordTooFew}
 
-// againstSummary describes the comparison of one set in a sentence.
 func againstSummary(a *analysis.Against) string {
 	if len(a.Figures) == 0 {
 		return a.Letter + " and A have no figure in common."
@@ -133,7 +131,6 @@ func againstSummary(a *analysis.Against) string {
 		a.Letter, of)
 }
 
-// neediest is the figure that needs the most additional runs.
 func neediest(a *analysis.Against) analysis.ComparedFigure {
 	return slices.MaxFunc(a.Figures, func(f, g analysis.ComparedFigure) int { return needs(&f) - needs(&g) })
 }
@@ -175,7 +172,6 @@ func (c *Comparison) print(p *layout.Page) {
 	c.checks(p)
 }
 
-// subjects prints the sets, and warnings about the comparison.
 func (c *Comparison) subjects(p *layout.Page) {
 	p.Line()
 	p.Section("Sets")
@@ -202,7 +198,6 @@ func when(s analysis.Sample) string {
 	return between(first, last, "2006-01-02 15:04") + " UTC"
 }
 
-// between prints a period, or one time if both are equal.
 func between(first, last time.Time, format string) string {
 	from, to := layout.Moment(first, format), layout.Moment(last, format)
 	if from == to {
@@ -211,7 +206,6 @@ func between(first, last time.Time, format string) string {
 	return from + " to " + to
 }
 
-// settings prints the settings that differ.
 func (c *Comparison) settings(p *layout.Page, a *analysis.Against) {
 	if shown := a.Told(a.Configuration); len(shown) > 0 {
 		p.Heading("Configuration", ", where "+a.Letter+" differs from A")
@@ -251,7 +245,6 @@ func printDifferences(p *layout.Page, style string, all []analysis.Difference) {
 	}
 }
 
-// settingChange prints the change of a setting, such as "none → zstd".
 func settingChange(d analysis.Difference) string {
 	a, b := d.A, d.B
 	if a == "" {
@@ -304,7 +297,6 @@ func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	}
 }
 
-// figuresShown is the table of figures with their words in a further column.
 func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Table, words []string) layout.Block {
 	b := layout.Block{Kind: layout.BlockTable, Heads: 1, Data: map[[2]int]layout.Datum{}}
 	last := len(t.Rows[0])
@@ -476,7 +468,6 @@ func (c *Comparison) levels() string {
 	return fmt.Sprintf("%s The others share another %s: %s", primary, level, promise)
 }
 
-// tests prints the number of tests.
 func (c *Comparison) tests() string {
 	n := unit.Count(int64(c.FiguresTested))
 	switch {
@@ -509,7 +500,6 @@ func (c *Comparison) checks(p *layout.Page) {
 var styleOfCheck = map[string]string{analysis.CheckPassed: layout.Green, analysis.CheckFailed: layout.Red,
 	analysis.CheckUndecided: layout.Yellow}
 
-// warn adds the warnings about the comparison as a whole.
 func (c *Comparison) warn() {
 	var all []*result.Recorded
 	for i, s := range c.Samples {
@@ -567,7 +557,6 @@ func (c *Comparison) leftOut(sets ...int) string {
 	return strings.Join(parts, "; ")
 }
 
-// because gives the reason of the status.
 func because(d *analysis.Decided) string {
 	f := d.Pair
 	switch {

@@ -101,7 +101,6 @@ func (h *History) print(p *layout.Page) {
 	h.rest(p)
 }
 
-// rest names what is not in the table.
 func (h *History) rest(p *layout.Page) {
 	if len(h.LeftOut)+len(h.Others) == 0 {
 		return
@@ -139,7 +138,6 @@ func (h *History) onlyBounds() (notes []string) {
 	return notes
 }
 
-// undated prints the number of runs without a time; "" if there are none.
 func (h *History) undated() string {
 	n := 0
 	for _, run := range h.Runs {
@@ -278,7 +276,6 @@ func (h *History) table() layout.Table {
 	return s
 }
 
-// columnName appends the unit to a figure's name, if it does not end in it.
 func columnName(name, unit string) string {
 	suffix := "_" + strings.ReplaceAll(unit, "/", "_per_")
 	if unit == "1" || strings.HasSuffix(name, suffix) || strings.HasSuffix(name, "_per_s") ||

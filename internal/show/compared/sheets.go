@@ -83,7 +83,6 @@ func (c *Comparison) checkSheet() layout.Table {
 	return s
 }
 
-// date formats a time for a CSV; empty if it is not known.
 func date(t time.Time) string {
 	if t.IsZero() {
 		return ""

@@ -11,7 +11,6 @@ const room = 100
 // leastOfLog is the lowest value above 0 on a logarithmic axis.
 const leastOfLog = 1e-200
 
-// extent gathers the values of an axis.
 type extent struct {
 	low, high float64
 	positive  float64 // the lowest above 0
@@ -214,10 +213,8 @@ func (a *axis) at(v float64) float64 {
 	return max(-far, min(far, a.from+float64(share*(a.to-a.from))))
 }
 
-// span returns the ends in pixels, the smaller first.
 func (a *axis) span() (first, last float64) { return min(a.zeroAt, a.to), max(a.zeroAt, a.to) }
 
-// within reports whether a place in pixels is between the ends.
 func (a *axis) within(at float64) bool {
 	first, last := a.span()
 	return at >= first-0.005 && at <= last+0.005

@@ -30,7 +30,6 @@ func (l *layout) upright(width float64) bool {
 	return true
 }
 
-// slantedMargin is the left margin for slanted names; 0 if they are upright.
 func (l *layout) slantedMargin(columns int) float64 {
 	width := (l.right - l.left) / float64(columns)
 	if l.upright(width) {

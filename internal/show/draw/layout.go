@@ -185,7 +185,6 @@ func (p *panel) height(panels int) float64 {
 	return smallHeight
 }
 
-// anyKnown reports whether the series has a value that can be drawn.
 func (s Series) anyKnown() bool {
 	for i := range s.X0 {
 		if !known(s.X0[i]) {
@@ -239,7 +238,6 @@ func (l *layout) setMargins() {
 	})
 }
 
-// marked reports whether a marker may be at an end of the x axis.
 func (l *layout) marked() bool {
 	for _, p := range l.panels {
 		for _, s := range p.Series {
@@ -283,7 +281,6 @@ func (l *layout) title() {
 	l.y += 4
 }
 
-// panel draws a panel below the others.
 func (l *layout) panel(p *panel, first bool) {
 	if !first {
 		l.y += 16
@@ -326,7 +323,6 @@ func counted(n int, one, more string) string {
 	return fmt.Sprintf("%d %s", n, more)
 }
 
-// move shifts a placed axis.
 func (a *axis) move(by float64) {
 	a.from, a.to, a.zeroAt = a.from+by, a.to+by, a.zeroAt+by
 	for i := range a.ticks {
@@ -334,7 +330,6 @@ func (a *axis) move(by float64) {
 	}
 }
 
-// background draws stripes and grid lines.
 func (p *panel) background(l *layout) {
 	for _, s := range p.Stripes {
 		from, to := l.x.at(s.From), l.x.at(s.To)

@@ -51,7 +51,6 @@ func appendPoint(line []Point, p Point) []Point {
 	return append(line, p)
 }
 
-// clipLines returns the parts of lines within a rectangle.
 func clipLines(lines [][]Point, left, top, right, bottom float64) [][]Point {
 	var clipped [][]Point
 	for _, line := range lines {

@@ -151,5 +151,4 @@ func (s style) hatchShape(area Shape) []Shape {
 // mostMarked is the maximum number of points of a line that marks each.
 const mostMarked = 24
 
-// marked reports whether the line marks its points.
 func (s Series) marked() bool { return s.Kind == Line && len(s.X0) <= mostMarked }

@@ -9,7 +9,6 @@ import (
 // Moment is a range of the x axis; without a length, From equals To.
 type Moment struct{ From, To float64 }
 
-// stretched reports whether values hold from X0 to X1.
 func (s Series) stretched() bool {
 	return (s.Kind == Steps || s.Kind == Band) && len(s.X1) == len(s.X0)
 }

@@ -13,7 +13,6 @@ const (
 	swatchRoom  = swatchGap + swatchWidth + 5 + 2.0 // from the plot to the name
 )
 
-// nameWidth is the width of the widest name of a panel.
 func (p *panel) nameWidth() float64 {
 	width := 0.0
 	for _, s := range p.Series {
@@ -243,7 +242,6 @@ func (l *layout) marks() (drawn []Mark, further int) {
 	return drawn, further
 }
 
-// rules are the lines of the marks through all panels.
 func (l *layout) rules() Group {
 	group := Group{Class: "marks"}
 	drawn, further := l.marks()

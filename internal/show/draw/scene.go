@@ -89,7 +89,6 @@ func text(role Role, at Point, words string, anchor Anchor) Shape {
 	return Shape{Role: role, Form: Words, At: at, Text: Text{Words: words, Size: textSize, Anchor: anchor}}
 }
 
-// fitted returns a text that is cut to the width.
 func fitted(role Role, at Point, words string, anchor Anchor, width float64) Shape {
 	s := text(role, at, cut(words, textSize, width), anchor)
 	if s.Text.Words != words {

@@ -63,7 +63,6 @@ func attributes(data []Datum) []string {
 	return all
 }
 
-// element writes XML.
 type element struct{ bytes.Buffer }
 
 func (e *element) begin(name string, attributes []string) {
@@ -169,7 +168,6 @@ func pathData(lines [][]Point, closed bool) string {
 // pixel.
 const manyPoints = 500
 
-// short formats a length without the zero before its point.
 func short(v float64) string {
 	text := decimals(v)
 	if rest, below := strings.CutPrefix(text, "0."); below {

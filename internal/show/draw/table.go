@@ -95,7 +95,6 @@ func (c said) key(byRow bool) float64 {
 	return key
 }
 
-// cell is the text of a series in the row of a value.
 func (s Spec) cell(p Panel, one Series, i int, byRow bool) (words string) {
 	rows := len(p.Y.Categories) > 0
 	value, axis := at(one.Y, i), p.Y

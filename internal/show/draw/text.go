@@ -57,7 +57,6 @@ func textWidth(words string, size float64) float64 {
 
 const ellipsis = "…"
 
-// cut shortens words to a width, with an ellipsis.
 func cut(words string, size, width float64) string {
 	if textWidth(words, size) <= width {
 		return words

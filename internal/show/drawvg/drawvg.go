@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// pixel is a CSS pixel.
 const pixel = vg.Inch / 96
 
 // PDF writes the scene as a page of its size.

@@ -10,7 +10,6 @@ import (
 // Formats returns the formats of Write.
 func Formats() []string { return []string{"svg", "pdf", "png"} }
 
-// dotsOfPNG is the number of dots of a PNG for a CSS pixel.
 const dotsOfPNG = 2
 
 // Write writes a scene as a standalone file; format is one of Formats.

@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// lookEvery is the time between two checks of the files.
 const lookEvery = 100 * time.Millisecond
 
 // Change is the content that was written since the last change.

@@ -85,7 +85,6 @@ func roundTick(n int64) int64 {
 // Margin is the width of the labels on the left, with the axis.
 func (f Chart) Margin() int { return len(unit.Count(f.top)) + 4 }
 
-// column is the column of a time.
 func (f Chart) column(ns int64) int {
 	c := int(float64(ns-f.start) / float64(f.end-f.start) * chartColumns)
 	return min(max(c, 0), chartColumns-1)
@@ -137,7 +136,6 @@ func (f Chart) cell(height, line int64, row int) rune {
 	return drawn
 }
 
-// all is the number of rows up to the upper edge.
 func (f Chart) all() int { return int(f.top/f.tick) * f.each }
 
 // rows is the number of rows up to the tick above the peak; higher rows would be
@@ -159,7 +157,6 @@ func (f Chart) block(h int64, row int) rune {
 	return BlocksOf[min(max(eighths-row*8, 0), 8)]
 }
 
-// eighths is the height of a value's bar in eighths of a row.
 func (f Chart) eighths(value int64) int {
 	return int(math.Round(float64(value) / float64(f.top) * float64(f.all()) * 8))
 }

@@ -31,7 +31,6 @@ func PadLeft(s string, width int) string {
 	return strings.Repeat(" ", max(0, width-Columns(s))) + s
 }
 
-// separator is between the parts of a list.
 const separator = " · "
 
 // Wrap breaks text into lines of at most width columns. It breaks between the parts

@@ -19,7 +19,6 @@ const (
 // screens scroll. This bounds the page of a long run.
 const heavyDrawing = 50_000
 
-// tableRows bounds the table of a chart.
 const tableRows = 60
 
 // drawn returns a chart by its name. If the run lacks the data, it returns a sentence, or nothing

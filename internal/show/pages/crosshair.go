@@ -54,7 +54,6 @@ type coded struct {
 	At   string `json:"at"`
 }
 
-// digits64 are the digits of At.
 const digits64 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz-_"
 
 // mostMoments bounds a chart's moments. A day of seconds has 86,400.
@@ -109,7 +108,6 @@ func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 	return c
 }
 
-// gridOf returns the index of a grid in the page's grids.
 func (p *Page) gridOf(g grid) int {
 	same := func(other grid) bool { return slices.Equal(g.X, other.X) && slices.Equal(g.Labels, other.Labels) }
 	if i := slices.IndexFunc(p.grids, same); i >= 0 {

@@ -184,7 +184,6 @@ func paragraph(tone Tone, text string) Part { return Part{Text: &Text{tone, text
 
 func fold(summary string, parts ...Part) Part { return Part{Fold: &Fold{summary, parts}} }
 
-// filled returns the texts that are not empty.
 func filled(all ...string) []string {
 	return slices.DeleteFunc(all, func(text string) bool { return text == "" })
 }

@@ -119,7 +119,6 @@ func orAbsent(text string, known bool) string {
 	return text
 }
 
-// titled is a figure's title with a capital first letter.
 func titled(f figure.Figure) string {
 	first, rest, _ := strings.Cut(f.Title, " ")
 	if first == "e2e" {

@@ -80,7 +80,6 @@ func (p *Page) charts(title string, all []shownChart, in chart.Input) {
 	p.section(title, parts...)
 }
 
-// cardsOf returns the cards of a run's known figures.
 func cardsOf(r *result.Run) (cards []Card) {
 	for _, name := range runCards {
 		f, err := figure.Named(name)
@@ -108,7 +107,6 @@ func cellOf(f figure.Figure, r *result.Run) Cell {
 	return c
 }
 
-// figuresOf lists all figures of a run, with the reason for each missing one.
 func figuresOf(r *result.Run) *Table {
 	t := &Table{Name: "All figures", Searched: true,
 		Head: []Cell{{Text: "Figure"}, {Text: "Value", Numeric: true}, {Text: "Name"}}}
@@ -136,7 +134,6 @@ func settingsOf(r *result.Recorded) *Table {
 	return t
 }
 
-// eventsOf returns a fold of events for each kind.
 func eventsOf(events []result.Event) (parts []Part) {
 	left := max(len(events)-mostEvents, 0)
 	byKind := map[string][]result.Event{}

@@ -169,7 +169,6 @@ func (c *Collector) collectState(send sender) {
 	send.value(c.phase, prometheus.GaugeValue, 1, phase, verdict)
 }
 
-// collectLast exports the gauges of the latest interval.
 func (c *Collector) collectLast(send sender) {
 	i := c.seen.last
 	for _, m := range c.gauges {

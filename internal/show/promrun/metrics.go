@@ -6,20 +6,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// row is one number of a run: its name without the prefix, and its field.
 type row struct {
 	name, help string
 	field      string // of the interval, as in the files
 	of         func(*result.Interval) (v float64, known bool)
 }
 
-// metric is a row with its description for Prometheus.
 type metric struct {
 	row
 	desc *prometheus.Desc
 }
 
-// counters are the rows that are added up over intervals.
 func counters() []row {
 	return []row{
 		always("scheduled_records_total", "Records that the schedule asked for.", "scheduled",
@@ -50,7 +47,6 @@ func counters() []row {
 	}
 }
 
-// gauges are the rows of the latest interval.
 func gauges() []row {
 	return []row{
 		always("deferred_records", "Records that wait at the source.", "deferred_records",
@@ -113,7 +109,6 @@ func gateOpen(i *result.Interval) (v float64, known bool) {
 	return v, i.GateOpen != nil
 }
 
-// brokerRow is one number of each local broker.
 type brokerRow struct {
 	name, help string
 	of         func(result.IntervalBroker) (v float64, known bool)

@@ -31,7 +31,6 @@ var timeHelp = [latency.NumMetrics]string{
 	latency.UnackedResponseTime:    "Time from the intended send time to the report that a record was not acknowledged.",
 }
 
-// timeKey is a metric in a book.
 type timeKey struct {
 	book   int
 	metric latency.Metric

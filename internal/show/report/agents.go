@@ -131,7 +131,6 @@ func worstOf(all []result.Agent) (shown []result.Agent, rest string) {
 		len(all)-worstAgents, result.SummaryFile)
 }
 
-// standings are the words for the values of badness.
 var standings = []string{"valid", "warning", "invalid", "missing"}
 
 func badness(a result.Agent) int {

@@ -106,7 +106,6 @@ func undelivered(r *result.Run) string {
 	return ""
 }
 
-// longestGaps names the partitions with the longest gaps.
 func longestGaps(all []result.AckGap) string {
 	gaps := slices.Clone(all)
 	if len(gaps) == 0 {
@@ -180,7 +179,6 @@ func forSoLong(what string, s *float64, open bool) string {
 	return what + " for " + unit.Seconds(*s)
 }
 
-// stretches has a row for the period before, during and after the faults.
 func stretches(r *result.Run) layout.Table {
 	a := r.Availability
 	metric := stretchMetric(a)

@@ -23,7 +23,6 @@ func printBackpressure(p *layout.Page, r *result.Recorded) {
 	printPictureOf(p, r)
 }
 
-// remark is a text with its label and style.
 type remark struct{ style, label, text string }
 
 func printRemarks(p *layout.Page, all []remark) {
@@ -119,7 +118,6 @@ func orNone(text string) string {
 	return text
 }
 
-// shedReasons are the figures of shed records by reason, with their words.
 var shedReasons = []struct{ figure, words, short string }{
 	{"shed_by_gate", "by the gate", "by the gate"},
 	{"shed_by_queue", "as the queue at the source was full", "by a full queue"},
@@ -139,7 +137,6 @@ func shedBy(r *result.Run) (parts []string) {
 	return parts
 }
 
-// moved prints the range of the bound.
 func moved(b *result.Backpressure) string {
 	text := unit.Things(b.BoundRecords.Min, "record")
 	if b.BoundRecords.Min == b.BoundRecords.Max {
@@ -252,7 +249,6 @@ func printFaults(p *layout.Page, r *result.Recorded) {
 	printRemarks(p, followed(r))
 }
 
-// followed lists a run's faults and the events that belong to them, by time.
 func followed(r *result.Recorded) (all []remark) {
 	left := 0
 	repeated := make(map[string]bool) // a client repeats an error for as long as it lasts

@@ -66,7 +66,6 @@ func printBooks(p *layout.Page, r *result.Run) {
 	p.Painted(layout.Bold, 2, sumUp(r, p.Width-3))
 }
 
-// copies is the number of groups that must receive each acked record.
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
 // term is one addend, with its name in the books.
@@ -75,7 +74,6 @@ type term struct {
 	name string
 }
 
-// equation states that total is the sum of the terms.
 type equation struct {
 	name  string
 	total int64
@@ -145,7 +143,6 @@ func printEquations(p *layout.Page, all []equation) {
 	}
 }
 
-// printRates prints the books' rates in records and bytes.
 func printRates(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	offered, acked, delivered := unit.PerSecond(l.OfferedPerS)+" offered", unit.PerSecond(l.AckedPerS)+" acked", unit.PerSecond(d.DeliveredPerS)+" delivered"

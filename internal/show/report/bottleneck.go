@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printBottleneck prints the bottleneck in one line, and below it the use of other
-// resources.
 func printBottleneck(p *layout.Page, r *result.Run) {
 	if r.Bottleneck == nil {
 		return
@@ -35,7 +33,6 @@ func limitedBy(b result.Bottleneck) string { return b.Resource + ", " + b.Eviden
 // at least 1 %.
 const usedShown = 5
 
-// besideBottleneck returns the remedy, and how far other resources were used.
 func besideBottleneck(b result.Bottleneck) (all []remark) {
 	if b.Remedy != "" {
 		all = append(all, remark{layout.Plain, "remedy", b.Remedy})
@@ -58,7 +55,6 @@ func markdownBottleneck(m *layout.Markdown, r *result.Run) {
 	}
 }
 
-// requests prints the rates and times of the clients' requests.
 func requests(c *result.Clients) string {
 	if c == nil {
 		return ""
@@ -75,7 +71,6 @@ func requestsOf(kind string, c *result.ClientRequests) string {
 		unit.Decimals(c.InFlightMean, 2), unit.Things(int64(c.Connections), "connection"))
 }
 
-// stored prints the size of the run's topic on the brokers' disks.
 func stored(s *result.Storage) string {
 	if s == nil {
 		return ""
@@ -97,7 +92,6 @@ func stored(s *result.Storage) string {
 	return layout.List(text, behind, each, ratio, wire)
 }
 
-// printDevices prints the use of the machine's disks and networks.
 func printDevices(p *layout.Page, h *result.HostUse) {
 	if h == nil {
 		return
@@ -163,8 +157,6 @@ func printBrokerRequests(p *layout.Page, brokers []result.Broker) {
 	}
 }
 
-// markdownBrokerRequests prints the same table. Markdown scrolls a wide table, and
-// a terminal wraps it.
 func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 	rows := requestRows(brokers)
 	if len(rows) == 0 {
@@ -176,8 +168,6 @@ func markdownBrokerRequests(m *layout.Markdown, brokers []result.Broker) {
 var requestHead = []string{"Requests, mean times", "a second", "total", "request queue", "in the handler",
 	"other brokers", "quota", "response queue", "being sent"}
 
-// requestRows returns a row for each broker and request type: type, rate and mean
-// times.
 func requestRows(brokers []result.Broker) (rows [][]string) {
 	for _, b := range brokers {
 		if b.Metrics == nil {
@@ -203,7 +193,6 @@ func mean(ms *float64) string {
 	return unit.Decimals(*ms, 2) + " ms"
 }
 
-// ownAccount prints what a broker's own metrics report.
 func ownAccount(m *result.BrokerMetrics) string {
 	if m == nil {
 		return ""

@@ -36,7 +36,6 @@ func unevenly(shares []result.Share) string {
 		unit.Things(least.Records, "record"), most.Number, unit.Count(most.Records))
 }
 
-// printGroupAtEnd prints the state of the groups and the topic at the window's end.
 func printGroupAtEnd(p *layout.Page, r *result.Run) {
 	w := r.WindowEnd
 	if w == nil {
@@ -62,7 +61,6 @@ func printGroupAtEnd(p *layout.Page, r *result.Run) {
 	}
 }
 
-// membersAtEnd prints the number of members and the member furthest behind.
 func membersAtEnd(g result.GroupAtEnd) string {
 	text := unit.Things(int64(len(g.Members)), "member") + " at the window's end (" + g.State + ")"
 	if len(g.Members) == 0 {
@@ -174,7 +172,6 @@ func worstPartitions(intervals []result.Interval) string {
 	return "highest in the partitions " + strings.Join(parts, ", ") + " of " + unit.Count(int64(len(peaks)))
 }
 
-// markdownClients writes folded tables of the clients, members and partitions.
 func markdownClients(m *layout.Markdown, r *result.Recorded) {
 	runs := []*result.Recorded{r}
 	for _, t := range []struct {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printFiles lists the run's files.
 func printFiles(p *layout.Page, r *result.Recorded) {
 	p.Heading("Files", " in "+r.Dir)
 	var files []string

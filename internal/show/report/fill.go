@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printFilled prints what the topic was filled with before the measurement.
 func printFilled(p *layout.Page, r *result.Run) {
 	f := r.Fill
 	if f == nil {

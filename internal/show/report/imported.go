@@ -38,7 +38,6 @@ func Standing(r *result.Run) string {
 // proven reports whether a run is valid without a restriction.
 func proven(r *result.Run) bool { return Standing(r) == result.Valid }
 
-// heading is the standing with its first word in capitals.
 func heading(r *result.Run) string {
 	first, rest, _ := strings.Cut(Standing(r), ",")
 	if rest != "" {
@@ -147,12 +146,10 @@ func printFormat(p *layout.Page, name string, all []Imported) {
 	p.Labelled("", "(run.imported.cannot_say in "+result.SummaryFile+" names the fields)")
 }
 
-// common returns the texts in both a and b.
 func common(a, b []string) []string {
 	return slices.DeleteFunc(slices.Clone(a), func(text string) bool { return !slices.Contains(b, text) })
 }
 
-// blockWords are the words for blocks of run.json in a sentence.
 var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ",
 	"warmup", "warm-up")
 

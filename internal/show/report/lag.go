@@ -94,8 +94,6 @@ func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	}
 }
 
-// printSettling prints how long a controller took to follow a change of the
-// consumers.
 func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 	held := "what is delivered each second within 10 % of its level"
 	if r.Backpressure.TargetNs > 0 {
@@ -112,7 +110,6 @@ func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 // to a tenth of a second.
 func tenths(ns float64) string { return unit.Decimals(ns/1e9, 1) + " s" }
 
-// printDrain prints whether the consumers caught up after the load had ended.
 func printDrain(p *layout.Page, r *result.Run) {
 	l := r.Lag
 	took, rate := unit.Seconds(l.DrainTimeS), unit.PerSecond(l.DrainPerS)

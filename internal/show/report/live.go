@@ -136,7 +136,6 @@ func (l *Live) Pulse(p result.Pulse) {
 	}
 }
 
-// agentRows describes each agent's work since an earlier pulse.
 func agentRows(p, earlier result.Pulse) (rows []string) {
 	was := make(map[int]result.AgentPulse)
 	for _, a := range earlier.Agents {

@@ -132,7 +132,6 @@ func NewHead(kind string, figures []figure.Figure) Head {
 	return h
 }
 
-// writeJSON writes a document and a newline.
 func writeJSON(w io.Writer, document any) error {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

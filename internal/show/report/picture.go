@@ -110,7 +110,6 @@ func printDrawn(p *layout.Page, all []picture, c layout.Chart) {
 	}
 }
 
-// boundMark explains the line of the bound, if it is drawn.
 func boundMark(drawn []picture) string {
 	if slices.ContainsFunc(drawn, func(d picture) bool { return len(d.bound) > 0 }) {
 		return "; " + string(layout.LineRune) + " is the bound"
@@ -158,7 +157,6 @@ func scalesOf(drawn []picture) [][]picture {
 	return [][]picture{free, held}
 }
 
-// which says how the drawn run was chosen.
 func which(v analysis.Variant) string {
 	if len(v.Runs) == 1 {
 		return fmt.Sprintf("the only one of %d that counts", v.All)

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// fullEvery is the number of intervals between two headers of the full progress.
 const fullEvery = 5
 
 // fullFormat has the columns of a metric in an interval, in 100 columns.

@@ -59,7 +59,6 @@ func queued(r *result.Run) []remark {
 	return slices.DeleteFunc(all, func(r remark) bool { return r.text == "" })
 }
 
-// ofEngine describes the engine and its settings.
 func ofEngine(r *result.Run) string {
 	q := r.Queue
 	said := func(path, format string) string {
@@ -120,7 +119,6 @@ func deliveries(q *result.Queue) string {
 	return layout.List(text...)
 }
 
-// attemptsShown bounds the attempts in the text.
 const attemptsShown = 8
 
 // byAttempt prints the deliveries of each attempt and their ratio to the attempt
@@ -157,7 +155,6 @@ func onPurpose(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// tooLate prints the records that consumers processed in vain; "" without any.
 func tooLate(q *result.Queue) string {
 	var parts []string
 	for _, given := range []struct{ key, what string }{
@@ -174,7 +171,6 @@ func tooLate(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// lateness prints how late redeliveries came; "" without any.
 func lateness(r *result.Run) string {
 	t := r.Queue.Lateness
 	if t == nil || t.Count == 0 {
@@ -198,7 +194,6 @@ func redeliveries(n int64) string {
 	return unit.Count(n) + " redeliveries"
 }
 
-// early is the number of redeliveries before their due time.
 func early(q *result.Queue) int64 {
 	if q.Lateness == nil {
 		return 0
@@ -221,8 +216,6 @@ func inQueue(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// costOf prints the requests and bytes of clients and brokers per acknowledged
-// record.
 func costOf(c *result.QueueCost) string {
 	if c == nil {
 		return ""
@@ -260,7 +253,6 @@ func settled(r *result.Run) string {
 	return "Every record was acknowledged by the application."
 }
 
-// queueSheet has a row for each run with a queue and each attempt.
 func queueSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "engine", "nodes", "threads", "attempt",
 		"deliveries", "of_attempt_before_ratio")}}

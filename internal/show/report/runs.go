@@ -103,7 +103,6 @@ func documentOf(head Head, runs []*result.Recorded, series bool) RunsDocument {
 	return d
 }
 
-// markdownRuns writes the verdict, the headline figures and the caveats.
 func markdownRuns(w io.Writer, runs []*result.Recorded) error {
 	m := &layout.Markdown{}
 	if len(runs) == 1 {

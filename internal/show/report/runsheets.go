@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// ofRun are the columns that name a row's run.
 var ofRun = []string{"run", "name", "status"}
 
 func ofRunCells(r *result.Recorded) []string {

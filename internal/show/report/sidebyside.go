@@ -183,8 +183,6 @@ func PrintSideBySide(p *layout.Page, compared []analysis.Variant) {
 	}
 }
 
-// boundNotes names the variants whose bound does not limit the consumer lag above
-// it.
 func boundNotes(compared []analysis.Variant) []string {
 	var names []string
 	for _, v := range compared {
@@ -272,7 +270,6 @@ func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	return t
 }
 
-// blocks splits variants so that each table fits the width.
 func blocks(all []analysis.Variant, rows []comparedRow, width int) [][]analysis.Variant {
 	var split [][]analysis.Variant
 	for _, v := range all {
@@ -326,7 +323,6 @@ func cells(s analysis.Spread, format func(float64) string) (median, extent strin
 	return median, strings.TrimSuffix(low, "/s") + ".." + top
 }
 
-// medianClocked prints the median of times with an error of clocks.
 func medianClocked(s analysis.Spread) string {
 	least := 0.0
 	if s.Least != nil {
@@ -352,7 +348,6 @@ func verdictOf(v analysis.Variant) string {
 	return fmt.Sprintf("%d of %d valid", v.Valid, v.All)
 }
 
-// standingOf is the standing of several valid runs; if they differ, it names both.
 func standingOf(runs []*result.Recorded) string {
 	word := Standing(&runs[0].Run)
 	for _, r := range runs[1:] {

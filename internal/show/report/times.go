@@ -53,13 +53,10 @@ func (s statistic) text(d distribution) string {
 	}
 }
 
-// unsupported explains the mark of a percentile that too few values support.
 const unsupported = unit.Absent + ": fewer than 10 values lie beyond it"
 
-// notEnded explains open values and lower bounds.
 const notEnded = "open: had not ended, and counts as slower than all that had; >: at least"
 
-// shifted explains the error of clocks.
 const shifted = "±: what the clocks of two machines may add or take; a time that is not above it is " + unit.Absent
 
 // unreliable explains a column of marks: the result has the times, but they show
@@ -141,7 +138,6 @@ func speaksOf(r *result.Run) string {
 	return ""
 }
 
-// distribution is a time of a run under the name of its metric.
 type distribution struct {
 	metric string
 	result.Time
@@ -230,7 +226,6 @@ func columnHead(metric string) (above, below string) {
 	return above, below
 }
 
-// thin reports whether a percentile is not printed.
 func thin(all []distribution) bool {
 	for _, d := range all {
 		for _, s := range statistics {

@@ -50,7 +50,6 @@ func printProcess(p *layout.Page, r *result.Run) {
 	}
 }
 
-// cores prints the mean number of used cores, and that of the busiest interval.
 func cores(mean float64, most *float64) string {
 	text := unit.Decimals(mean, 2) + " cores"
 	if most != nil {
@@ -120,7 +119,6 @@ func brokerUse(b result.Broker) string {
 	return layout.List(cpu, memory, disk, log)
 }
 
-// printCompression prints a column for each codec and marks the run's own.
 func printCompression(p *layout.Page, r *result.Run) {
 	codecs := r.Compression
 	if len(codecs) == 0 {

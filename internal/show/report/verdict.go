@@ -42,7 +42,6 @@ func printVerdict(p *layout.Page, r *result.Recorded) {
 	}
 }
 
-// endedEarly is the caveat of an interrupted run.
 const endedEarly = "the run was ended early; the figures speak of what there was"
 
 func standingStyle(r *result.Run) string {
@@ -135,7 +134,6 @@ func clientOptions(scenario result.Settings) string {
 	return layout.List(parts...)
 }
 
-// madeWith names the cluster, client, tool and machine of a run.
 func madeWith(r *result.Run) string {
 	tool := layout.List(strings.TrimSpace("kafka-bench "+r.Run.Tool.Version), method(r))
 	if i := r.Run.Imported; i != nil {
@@ -149,7 +147,6 @@ func madeWith(r *result.Run) string {
 	return layout.List(cluster(r.Run.Cluster), client, tool, host)
 }
 
-// offer describes the offered load: its rate, length and records.
 func offer(r *result.Run) string {
 	rate := unit.PerSecond(r.Load.OfferedPerS) + " offered"
 	switch {

@@ -92,7 +92,6 @@ func viewRow(label, figure string, notes ...string) string {
 	return strings.TrimRight(b.String(), " ")
 }
 
-// where says what goes on, and how much of it is done.
 func (l *Live) where() string {
 	if l.status != "" {
 		return l.status
@@ -119,7 +118,6 @@ func progressBar(share float64) string {
 	return strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
 }
 
-// line draws the progress of the campaign.
 func (c campaignAt) line() string {
 	return fmt.Sprintf("%s  run %d of %d  %s", progressBar(float64(c.run-1)/float64(c.runs)), c.run, c.runs, c.left)
 }

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// wording has the sentence of each rule.
 var wording = map[analysis.Rule]func(analysis.Finding) string{
 	analysis.Unfinished: func(f analysis.Finding) string { return f.Of[0] + " did not finish: it has no figures." },
 	analysis.Invalid: func(f analysis.Finding) string {

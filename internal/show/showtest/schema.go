@@ -13,7 +13,6 @@ import (
 	check "github.com/santhosh-tekuri/jsonschema/v6"
 )
 
-// schemaDir has the published schemas.
 const schemaDir = "../../../schema"
 
 // Schema compares the JSON Schema of a document's Go type with the published file. Then it checks

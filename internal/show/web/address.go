@@ -43,7 +43,6 @@ func loopback(host string) bool {
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
 }
 
-// everywhere reports whether the address is every address of the machine.
 func (a Address) everywhere() bool {
 	ip := net.ParseIP(a.host)
 	return ip != nil && ip.IsUnspecified()

@@ -16,7 +16,6 @@ type catalog struct {
 	category        map[string]string // by the name of runs
 }
 
-// catalog reads the library's index.
 func (l *Library) catalog() (*catalog, error) {
 	runs, campaigns, err := l.list()
 	if err != nil {
@@ -65,7 +64,6 @@ func categoriesOf(named map[string]int) map[string]string {
 	return categories
 }
 
-// card is a category on the page.
 type card struct {
 	Name            string
 	Runs, Scenarios int
@@ -101,7 +99,6 @@ func (c *catalog) cards(l links) (cards []card, left int) {
 	return cards, left
 }
 
-// group is a campaign with its runs, or a single run.
 type group struct {
 	campaign *entry
 	runs     []entry // latest first

@@ -177,7 +177,6 @@ func (l *live) conduct(ctx context.Context, messages <-chan message) {
 	}
 }
 
-// take handles a message.
 func (l *live) take(ctx context.Context, m message) {
 	switch m.Do {
 	case doRun:
@@ -203,7 +202,6 @@ func (l *live) setSubject(dir string, campaign bool) {
 	}
 }
 
-// followed is a change of a run, or the error that ends the following.
 type followed struct {
 	follow.Change
 	err error
@@ -256,7 +254,6 @@ func eachChange(ctx context.Context, dir string, histograms bool, take func(foll
 	}
 }
 
-// follow handles a change of the run.
 func (l *live) follow(c followed, more bool) {
 	if !more {
 		l.changes = nil
@@ -288,7 +285,6 @@ func (l *live) show() {
 	}
 }
 
-// state is what the page shows now.
 func (l *live) state() state {
 	s := state{
 		Status: l.status, Progress: l.progress.Text, Done: max(0, l.progress.Run-1), Of: l.progress.Of, Values: []value{},
@@ -446,7 +442,6 @@ func (l *live) recordedPage() ([]byte, error) {
 	return b.Bytes(), err
 }
 
-// page returns the page of a run or a campaign.
 func (l *Library) page(folder string, campaign bool) (*pages.Page, error) {
 	if !campaign {
 		r, err := l.run(folder)

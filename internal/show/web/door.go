@@ -84,7 +84,6 @@ const (
 // are not complete, such as the last scrape of a run.
 func (d *Door) Serve(ctx context.Context, h http.Handler) error { return d.serve(ctx, d.Guard(h)) }
 
-// serve is Serve without the guard.
 func (d *Door) serve(ctx context.Context, h http.Handler) error {
 	server := &http.Server{
 		Handler: h, ReadHeaderTimeout: headTimeout, WriteTimeout: answerTimeout, IdleTimeout: idleTimeout,
@@ -140,7 +139,6 @@ func (d *Door) Guard(h http.Handler) http.Handler {
 	})
 }
 
-// protect sets the headers of every answer.
 func protect(h http.Header) {
 	h.Set("Content-Security-Policy", policy)
 	h.Set("X-Content-Type-Options", "nosniff")
@@ -172,7 +170,6 @@ func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 		`<title>Kafka Bench</title><p><a href="/">Go on to the page</a></p></html>`)
 }
 
-// known reports whether a request has the token in its cookie.
 func (d *Door) known(r *http.Request) bool {
 	c, err := r.Cookie(d.cookie())
 	return err == nil && same(c.Value, d.token)

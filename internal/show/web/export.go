@@ -75,7 +75,6 @@ func (e *exporter) all(ctx context.Context) error {
 	return nil
 }
 
-// list writes a list of all runs that match.
 func (e *exporter) list(name string, f filter, l links) error {
 	listing := e.site.list(e.catalog, l, f, 0)
 	if f.Category != "" {
@@ -108,7 +107,6 @@ func folders(all []entry) (names []string) {
 	return names
 }
 
-// repeated returns the names of several runs, which have a history.
 func (c *catalog) repeated() (names []string) {
 	for name, n := range c.named {
 		if n > 1 {

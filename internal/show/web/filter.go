@@ -80,7 +80,6 @@ func (f filter) query(page int) string {
 	return q.Encode()
 }
 
-// asks reports whether the filter excludes anything.
 func (f filter) asks() bool { return f.query(1) != "" }
 
 // fits reports whether a folder matches, except for the verdict.

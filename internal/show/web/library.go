@@ -128,7 +128,6 @@ func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, er
 	return k.value, k.err
 }
 
-// lastLine is the time of a run's last write.
 func (l *Library) lastLine(e entry) time.Time {
 	at := e.version.at
 	for _, name := range []string{result.IntervalsFile, result.EventsFile} {

@@ -39,7 +39,6 @@ type listing struct {
 	Static   bool // in a file, which cannot filter or compare
 }
 
-// listedGroup is a group as a page shows it.
 type listedGroup struct {
 	Campaign *listedCampaign
 	Rows     []listedRow

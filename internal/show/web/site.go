@@ -27,7 +27,6 @@ type links struct {
 	static bool
 }
 
-// ofServer are the addresses of a server.
 var ofServer = links{base: "/"}
 
 func (l links) page(parts ...string) string {
@@ -67,7 +66,6 @@ func (l links) assets() string {
 	return l.base + "assets/"
 }
 
-// site makes the pages of a library.
 type site struct {
 	lib  *Library
 	busy *turnstile
@@ -101,7 +99,6 @@ func (s *site) run(folder string, c *catalog, l links) ([]byte, error) {
 	return s.html(p, c, l, c.around(folder, l)...)
 }
 
-// around returns the links from a run's page to its campaign and its history.
 func (c *catalog) around(folder string, l links) (around []pages.Link) {
 	if campaign, some := c.of[folder]; some {
 		around = append(around, pages.Link{Text: "Its campaign", Href: l.campaign(campaign)})
@@ -141,7 +138,6 @@ func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 	return s.html(pages.History(compared.HistoryOf(h)), c, l)
 }
 
-// mostCompared bounds the runs of one side of a comparison.
 const mostCompared = 100
 
 // comparison returns the page of two sets, each given by folders of runs, or of campaigns with one
@@ -189,7 +185,6 @@ func (s *site) set(letter string, folders []string, c *catalog) (set analysis.Se
 	return set, errors.Join(faults...)
 }
 
-// member reads the runs of one folder for a set.
 func (s *site) member(folder string, c *catalog) (analysis.Set, error) {
 	if _, isRun := c.known[folder]; isRun {
 		r, err := s.lib.run(folder)
@@ -215,7 +210,6 @@ func (s *site) failure(title string, err error, l links) ([]byte, error) {
 	return s.html(p, &catalog{}, l)
 }
 
-// badRequest is an error of the request.
 type badRequest struct{ error }
 
 func (e badRequest) Unwrap() error { return e.error }
@@ -327,7 +321,6 @@ func write(w http.ResponseWriter, status int, page []byte) {
 	_, _ = w.Write(page) // the client may be gone
 }
 
-// serveAsset answers with the style or a script.
 func serveAsset(w http.ResponseWriter, r *http.Request) {
 	name := r.PathValue("file")
 	text, kind := assets()[name], "text/javascript; charset=utf-8"
@@ -342,7 +335,6 @@ func serveAsset(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write([]byte(text))
 }
 
-// assets returns the style and the scripts by name.
 func assets() map[string]string {
 	all := map[string]string{"page.css": pages.Style() + siteCSS, "live.js": liveJS}
 	for name, script := range pages.Scripts() {
@@ -365,7 +357,6 @@ const (
 
 func newTurnstile() *turnstile { return &turnstile{slots: make(chan struct{}, atOnce)} }
 
-// errBusy reports that too many calls wait.
 var errBusy = errors.New("too many pages are asked for at once; try again in a moment")
 
 // pass calls f after waiting for a slot.

@@ -41,7 +41,6 @@ type value struct {
 	Value string `json:"value"` // with all digits; "" if it is not known
 }
 
-// drawing is a chart for wide and for narrow screens.
 type drawing struct {
 	Wide   template.HTML `json:"wide"`
 	Narrow template.HTML `json:"narrow"`
@@ -54,10 +53,8 @@ type shownEvent struct {
 	Reason string `json:"reason"`
 }
 
-// liveChart is a chart of a live page.
 type liveChart struct{ Name, Title string }
 
-// liveCharts are the charts that are drawn while a run goes on.
 func liveCharts() (charts []liveChart) {
 	for _, name := range []string{"timeline", "lag", "age", "gate", "resources"} {
 		if c, err := chart.Named(name); err == nil {
@@ -67,7 +64,6 @@ func liveCharts() (charts []liveChart) {
 	return charts
 }
 
-// mostEvents bounds the events of a live page.
 const mostEvents = 50
 
 // The pause after a drawing is at least leastRest, and restFactor times as long as the drawing

@@ -36,7 +36,6 @@ func signal(c chan struct{}) {
 	}
 }
 
-// open is the number of tabs.
 func (t *tabs) open() int {
 	t.mu.Lock()
 	defer t.mu.Unlock()

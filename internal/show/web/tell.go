@@ -236,7 +236,6 @@ func (p *Pages) end(patience time.Duration) {
 	wait(p.gone, endTimeout)
 }
 
-// wait waits up to d until a channel is closed.
 func wait(c <-chan struct{}, d time.Duration) {
 	if d == 0 {
 		return
