@@ -25,7 +25,6 @@ type broken struct {
 	} `yaml:"test"`
 }
 
-// breaksFile has the breaks.
 const breaksFile = "internal/project/breaks/breaks.yaml"
 
 func readBreaks(dir string) ([]broken, error) {
@@ -55,7 +54,6 @@ func (b broken) change(dir string) (string, error) {
 	return strings.Replace(string(text), b.From, b.To, 1), nil
 }
 
-// describe returns the place and the text of the change.
 func (b broken) describe(dir string) string {
 	text, _ := os.ReadFile(filepath.Join(dir, b.File)) // readable, since change has read it
 	before, _, _ := strings.Cut(string(text), b.From)
@@ -96,7 +94,6 @@ func (b broken) try(dir string) (answer, error) {
 	return b.test(dir, "-overlay="+overlay)
 }
 
-// passes returns an error unless the test passes on the unchanged code.
 func (b broken) passes(dir string) error {
 	answer, err := b.test(dir, "")
 	if err == nil && answer.failed {
@@ -129,7 +126,6 @@ func (b broken) test(dir, flag string) (answer, error) {
 	}
 }
 
-// writeOverlay writes the changed file, and the overlay that names it.
 func writeOverlay(folder, file, changed string) (overlay string, err error) {
 	if file, err = filepath.Abs(file); err != nil {
 		return "", err
@@ -146,7 +142,6 @@ func writeOverlay(folder, file, changed string) (overlay string, err error) {
 	return overlay, os.WriteFile(overlay, text, 0o600)
 }
 
-// exactly returns the pattern that matches only this test, or subtest.
 func exactly(name string) string {
 	parts := strings.Split(name, "/")
 	for i := range parts {

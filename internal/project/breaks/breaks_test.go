@@ -93,7 +93,6 @@ func short(folder string) string {
 	return filepath.Base(folder)
 }
 
-// allTests returns the tier of each test of the tree.
 func allTests(t *testing.T) map[string]string {
 	all, folders := make(map[string]string), make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -155,7 +154,6 @@ func tierOf(file *ast.File) string {
 // The tiers of tests, from the one that always runs.
 var tiers = []string{"quick", "full", "proof"}
 
-// A row is one invariant of docs/INVARIANTS.md.
 type row struct {
 	name  string
 	tests [][]string // by tier: package.TestName
@@ -167,7 +165,6 @@ var (
 	itemPattern = regexp.MustCompile("(?m)^- \\*\\*`([a-z0-9-]+)`\\*\\* ")
 )
 
-// readTable reads the invariants of the module in dir, in their order.
 func readTable(dir string) ([]row, error) {
 	text, err := os.ReadFile(filepath.Join(dir, "docs/INVARIANTS.md"))
 	if err != nil {

@@ -31,13 +31,10 @@ var groups = []struct{ folder, content string }{
 	{"deploy", "what checks the files for Kubernetes, in a module of its own"},
 }
 
-// maxWords bounds the first sentence of a package comment.
 const maxWords = 25
 
-// row is a package's folder, summary, and files to know in Markdown.
 type row struct{ folder, summary, files string }
 
-// read returns the packages of the module in root, by folder.
 func read(root string) ([]row, error) {
 	comments := make(map[string]string)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -121,7 +121,6 @@ func (c contents) json(mediaType string, v any) (descriptor, error) {
 	return c.blob(mediaType, body), err
 }
 
-// tar returns the files and their folders, sorted by name.
 func (c contents) tar(at time.Time) ([]byte, error) {
 	entries := []entry{{"blobs/", 0o755, nil}, {"blobs/sha256/", 0o755, nil}}
 	for _, name := range slices.Sorted(maps.Keys(c)) {

@@ -113,7 +113,6 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// extract returns the entries of a tar in their order, and the files.
 func extract(t *testing.T, archive []byte) (headers []tar.Header, files map[string][]byte) {
 	t.Helper()
 	files = make(map[string][]byte)

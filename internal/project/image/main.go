@@ -39,7 +39,6 @@ func main() {
 	}
 }
 
-// architectures of the image, sorted.
 var architectures = []string{"amd64", "arm64"}
 
 // run builds the binaries of the module in the working directory and writes the image.

@@ -41,7 +41,6 @@ var (
 // need only this process. was is the package's folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
-// in returns the package's folder in a tree.
 func (p hotPath) in(tree string) string {
 	if _, err := os.Stat(filepath.Join(tree, p.pkg)); p.was != "" && errors.Is(err, fs.ErrNotExist) {
 		return p.was
@@ -70,7 +69,6 @@ var hotPaths = []hotPath{
 	{pkg: "kmq/internal/window", pattern: "."},
 }
 
-// comparison is two trees with the same benchmarks: before, and after.
 type comparison struct {
 	paths     []hotPath
 	trees     [2]string                // their folders

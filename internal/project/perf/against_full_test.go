@@ -151,7 +151,6 @@ func checkout(t *testing.T) (dir string) {
 	return dir
 }
 
-// writeHot writes the benchmarks with words replaced.
 func writeHot(t *testing.T, dir, name string, words ...string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// filled is a topic full of stamped records, and the axis of their stamps.
 type filled struct {
 	topic   string
 	axis    *load.Axis
@@ -173,7 +172,6 @@ func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (samp
 	return takeAll(ctx, g, f, look)
 }
 
-// lookApart is the time between two reads of another process's progress.
 const lookApart = 10 * look
 
 // consumeApart runs the tool's consumer in a child process, whose CPU and memory are not reported.
@@ -192,7 +190,6 @@ func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 	return sample{perSecond: s.perSecond}, err
 }
 
-// group is the receiving side, in this or another process.
 type group interface {
 	AddTo(collector *latency.Collector)
 	Positions() []snapshot.Reached

@@ -17,7 +17,6 @@ var jvmOptions = []string{
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true",
 }
 
-// tool runs one of Kafka's tools and returns its output.
 func (l *lab) tool(ctx context.Context, class string, args ...string) (string, error) {
 	all := append(append([]string{}, jvmOptions...), "-cp", l.kafka.Dist().Classpath(), "org.apache.kafka.tools."+class)
 	var stdout, stderr bytes.Buffer
@@ -68,7 +67,6 @@ func parseProducer(out string) (perSecond float64, err error) {
 	return strconv.ParseFloat(all[len(all)-1][1], 64)
 }
 
-// consumed is the result of kafka-consumer-perf-test.
 type consumed struct {
 	perSecond      float64 // from its start, including the join of the group
 	fetchPerSecond float64 // without the time until partitions were assigned

@@ -85,7 +85,6 @@ func (l *lab) progress(format string, values ...any) {
 	fmt.Fprintf(l.stderr, format+"\n", values...)
 }
 
-// describe prints the machine and the versions.
 func (l *lab) describe() {
 	h := probe.DescribeHost()
 	fmt.Fprintf(l.stdout, "Kafka %s, one broker on the same machine; franz-go %s, Go %s, Java %s; %s, %d CPUs, %s; %s.\n",
@@ -132,7 +131,6 @@ func (l *lab) bench(ctx context.Context, text string, overrides ...string) (*ben
 // settle gives the next measurement an empty heap.
 func settle() { debug.FreeOSMemory() }
 
-// perSecond prints a rate in records and bytes.
 func perSecond(records float64, recordBytes int) string {
 	return fmt.Sprintf("%s (%.0f MB/s)", unit.PerSecond(records), records*float64(recordBytes)/1e6)
 }

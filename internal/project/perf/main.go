@@ -69,7 +69,6 @@ func serve() {
 	}
 }
 
-// plan is what the command line asks for.
 type plan struct {
 	subjects []string
 	rounds   int

@@ -61,7 +61,6 @@ func rssAround(intervals []result.Interval, at time.Duration) int64 {
 	return int64(median(near, func(i result.Interval) float64 { return float64(*i.ProcessRSSBytes) }))
 }
 
-// medianRSS is the median of the runs' peaks of resident memory.
 func medianRSS(runs []result.Run) string {
 	peak := median(runs, func(r result.Run) float64 {
 		if r.Process.RSSPeakBytes == nil {

@@ -81,7 +81,6 @@ func medianTime(runs []result.Run, metric string, figure func(result.Time) int64
 	return unit.Nanos(int64(median(runs, func(r result.Run) float64 { return float64(figure(r.Time[metric])) })))
 }
 
-// medianCPU is the tool's CPU time for each record.
 func medianCPU(runs []result.Run) string {
 	cpu := median(runs, func(r result.Run) float64 {
 		if r.Process.CPUPerRecord == nil {

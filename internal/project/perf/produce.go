@@ -70,7 +70,6 @@ func newNumbered() maker {
 	}}
 }
 
-// newPooled reuses records.
 func newPooled() maker {
 	pool := sync.Pool{New: func() any { return kgo.SliceRecord(make([]byte, recordBytes)) }}
 	return maker{
@@ -89,7 +88,6 @@ func newBare() maker {
 	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
 }
 
-// write fills a value with repetitions of a number.
 func write(value []byte, number int64) {
 	var digits [20]byte
 	text := append(strconv.AppendInt(digits[:0], number, 10), ' ')
@@ -173,7 +171,6 @@ func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	return since.sample(records), nil
 }
 
-// mark is the start of a measurement.
 type mark struct {
 	count     int64
 	at        time.Time
@@ -244,7 +241,6 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 `, name, partitions, rate, workers, recordBytes, linger, batchBytes>>10, maxBuffered, warmup, measure)
 }
 
-// sampleOf returns the figures of a run.
 func sampleOf(r result.Run) sample {
 	allocated := float64(r.Process.AllocBytes) / float64(r.Load.Acked)
 	s := sample{perSecond: r.Load.AckedPerS, allocated: &allocated}

@@ -20,7 +20,6 @@ type contender struct {
 	measure func(ctx context.Context) (sample, error)
 }
 
-// sample is one measurement of one contender.
 type sample struct {
 	perSecond float64       // records
 	cpu       time.Duration // of the client for each record; 0 if unknown

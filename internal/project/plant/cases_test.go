@@ -20,7 +20,6 @@ var (
 	easy = plant.Work{Mean: work.Mean / 16, Jitter: work.Jitter / 16}
 )
 
-// kind is a controller by its name.
 type kind struct {
 	name string
 	make func() (backpressure.Controller, error)
@@ -111,7 +110,6 @@ func threeGates() plant.Config {
 	return c
 }
 
-// example is a case to rank controllers over.
 type example struct {
 	name   string
 	config plant.Config

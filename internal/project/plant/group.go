@@ -31,7 +31,6 @@ func (p *plant) assign() {
 	}
 }
 
-// commit commits what a member has processed.
 func (p *plant) commit(m int) {
 	if p.rebalances > 0 || !p.members[m].alive || p.members[m].stalled {
 		return

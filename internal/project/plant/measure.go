@@ -32,7 +32,6 @@ type Result struct {
 
 type delivery struct{ at, due time.Duration }
 
-// measure collects what Result needs.
 type measure struct {
 	p          *plant
 	peak       int64

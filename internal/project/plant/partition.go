@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// record is one that is in the log.
 type record struct {
 	due     time.Duration // when its producer had it
 	visible time.Duration // when an idle worker can have it
@@ -27,7 +26,6 @@ type partition struct {
 	turn int // changes when the worker stops; work of an older turn is void
 }
 
-// append adds a record and returns its offset.
 func (l *partition) append(due time.Duration) int64 {
 	l.log = append(l.log, record{due: due, visible: l.p.now + l.p.cfg.Fetch})
 	l.wake()
@@ -87,7 +85,6 @@ func (l *partition) commit() {
 	}
 }
 
-// draw draws the processing time of a record.
 func (w Work) draw(r *rand.Rand) time.Duration {
 	if w.Exponential {
 		return time.Duration(r.ExpFloat64() * float64(w.Mean))

@@ -16,7 +16,6 @@ const (
 	pace = 10 * time.Millisecond
 )
 
-// plant is a run in progress.
 type plant struct {
 	agenda
 	cfg  Config

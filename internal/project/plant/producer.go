@@ -23,7 +23,6 @@ type deferred struct {
 	n   int64
 }
 
-// rate is the offered rate at a time, in records per second.
 func (c Producer) rate(at time.Duration) float64 {
 	if c.BurstEvery > 0 && at%c.BurstEvery < c.BurstFor {
 		return c.BurstRate

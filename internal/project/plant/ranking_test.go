@@ -16,7 +16,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden table under testdata anew")
 
-// run runs a case under a controller.
 func run(t testing.TB, config plant.Config, make func() (backpressure.Controller, error)) plant.Result {
 	t.Helper()
 	config.NewController = make
@@ -61,7 +60,6 @@ func TestRanking(t *testing.T) {
 	}
 }
 
-// ranking is the table of one case.
 func ranking(t *testing.T, c example) string {
 	t.Helper()
 	var b strings.Builder

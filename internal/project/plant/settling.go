@@ -36,7 +36,6 @@ func (m *measure) settling(step int) time.Duration {
 	return 0
 }
 
-// offeredRate is the total rate of all producers outside of bursts.
 func (m *measure) offeredRate() float64 {
 	var sum float64
 	for _, pr := range m.p.producers {

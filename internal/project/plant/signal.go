@@ -46,7 +46,6 @@ func (p *plant) ask(g *gate) {
 	})
 }
 
-// read returns a reading of this moment.
 func (p *plant) read() backpressure.Reading {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(p.partitions))}
 	for i, l := range p.partitions {

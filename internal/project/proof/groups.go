@@ -65,7 +65,6 @@ var all = []group{
 	},
 }
 
-// tests returns a group that runs all tests of its packages.
 func tests(name, why string, timeout time.Duration, packages ...string) group {
 	return group{name: name, why: why, packages: packages, own: true, timeout: timeout}
 }

@@ -192,7 +192,6 @@ func (p *proof) execute(ctx context.Context, g group) (err error) {
 	return errors.Join(err, readErr)
 }
 
-// without returns env without the named variables.
 func without(env []string, names ...string) []string {
 	return slices.DeleteFunc(env, func(variable string) bool {
 		name, _, _ := strings.Cut(variable, "=")

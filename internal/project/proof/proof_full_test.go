@@ -206,7 +206,6 @@ func prove(t *testing.T, dir string, args ...string) (stdout string, err error) 
 	return out.String(), err
 }
 
-// ended returns the groups of the table at the end of the output.
 func ended(out string, err error) (groups []string) {
 	if err != nil {
 		return []string{err.Error()}
@@ -242,7 +241,6 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// checkout makes a repository of files.
 func checkout(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

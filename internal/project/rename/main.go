@@ -122,7 +122,6 @@ func rewriterOf(name string) func(src []byte, module string, moves []move) ([]by
 	}
 }
 
-// output returns a command's output without surrounding white space.
 func output(dir, name string, args ...string) (string, error) {
 	cmd := exec.Command(name, args...)
 	cmd.Dir = dir

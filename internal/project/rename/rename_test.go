@@ -104,7 +104,6 @@ func TestNothingIsWrittenBesideABrokenFile(t *testing.T) {
 	wantFiles(t, dir, before)
 }
 
-// checkout makes a repository of the files before.
 func checkout(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

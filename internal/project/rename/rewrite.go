@@ -40,7 +40,6 @@ func text(src []byte, module string, moves []move) []byte {
 	})
 }
 
-// edit replaces src[from:to].
 type edit struct {
 	from, to int
 	by       string

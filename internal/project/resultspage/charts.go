@@ -65,7 +65,6 @@ func pictures() []picture {
 	}
 }
 
-// imageWidth is the width of a committed picture, in CSS pixels.
 const imageWidth = 860
 
 // spec returns the picture's chart, or an error if its data is missing.
@@ -153,7 +152,6 @@ func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err
 	return lacking, nil
 }
 
-// write writes a scene to a file whose extension is a format.
 func write(path string, scene draw.Scene) error {
 	var b bytes.Buffer
 	if err := drawvg.Write(&b, scene, strings.TrimPrefix(filepath.Ext(path), ".")); err != nil {

@@ -24,7 +24,6 @@ const searched = "search-"
 
 var front = []string{headline, search, bySarama}
 
-// presetNamed returns the preset of an entry.
 func presetNamed(entry string) string {
 	if entry == bySarama {
 		return "sweep-compression"
@@ -56,7 +55,6 @@ func (s *shelf) readme(text []byte) ([]byte, error) {
 	return bytes.Join([][]byte{before, []byte(blockBegin), block, []byte(blockEnd), after}, nil), nil
 }
 
-// block is the headline as a table, with the machine and the method.
 func (e *entry) block() ([]byte, error) {
 	where, err := whereOf(e.runs())
 	if err != nil {
@@ -81,7 +79,6 @@ func (e *entry) kept() *result.RecordedCampaign {
 	return &c
 }
 
-// searchSection has a search's answer and its probes.
 func (s *shelf) searchSection() (string, error) {
 	e := s.of(search)
 	if e.campaign == nil {

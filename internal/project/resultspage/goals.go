@@ -35,7 +35,6 @@ type goal struct {
 	unknown bool     // base is missing
 }
 
-// goals returns the goals of the page, in its order.
 func goals() ([]goal, error) {
 	var all []goal
 	if err := json.Unmarshal(goalsFile, &all); err != nil {
@@ -192,7 +191,6 @@ func (g goal) bound(f figure.Figure) string {
 	return absent
 }
 
-// withRange prints the median and the range of the runs.
 func withRange(f figure.Figure, values figure.Repeats) string {
 	low, high := values.Format(f, slices.Min[[]float64]), values.Format(f, slices.Max[[]float64])
 	median := values.Format(f, medianOf)

@@ -42,7 +42,6 @@ func main() {
 	}
 }
 
-// job is what the command line asks for.
 type job struct {
 	from   string   // the folder of the runs
 	page   string   // the file that is written; the charts are in images next to it
@@ -91,7 +90,6 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return failed
 }
 
-// writeReadme writes README's result.
 func (j job) writeReadme(s *shelf) error {
 	before, err := os.ReadFile(j.readme)
 	if err != nil {

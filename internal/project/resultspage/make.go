@@ -49,7 +49,6 @@ func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	return errors.Join(failed...)
 }
 
-// command returns the command line for the runs of a scenario.
 func command(name string) []string {
 	if scenario, is := strings.CutPrefix(name, searched); is {
 		return []string{"search", scenario, "--curve"}
@@ -82,7 +81,6 @@ func (j job) makeRun(ctx context.Context, name string, stderr io.Writer) error {
 	return shelve(out, j.from, name)
 }
 
-// invalid reports whether kafka-bench found a run invalid.
 func invalid(err error) bool {
 	var exit *exec.ExitError
 	return errors.As(err, &exit) && exit.ExitCode() == 1

@@ -19,10 +19,8 @@ import (
 //go:embed page.md.tmpl
 var pageTemplate string
 
-// absent replaces a missing figure.
 const absent = "–"
 
-// page returns docs/RESULTS.md.
 func (s *shelf) page() ([]byte, error) {
 	t, err := template.New("page").Option("missingkey=error").Funcs(template.FuncMap{
 		"where": s.where, "methods": func() string { return methodsOf(s.all()) }, "verdicts": s.verdicts,
@@ -125,7 +123,6 @@ func reported(scenario, name string) (string, error) {
 	return between(f, plain(values)), nil
 }
 
-// between prints the lowest and the highest of values.
 func between(f figure.Figure, values figure.Repeats) string {
 	if len(values.Ranked) == 0 {
 		return absent
@@ -303,7 +300,6 @@ func (s *shelf) idle(scenario string) string {
 	return unit.Percent(medianOf(idle))
 }
 
-// drain prints how the runs' drains ended.
 func (s *shelf) drain(scenario string) string {
 	runs := valid(s.of(scenario).runs())
 	var took, left []float64

@@ -44,7 +44,6 @@ func TestScenariosArePresets(t *testing.T) {
 	}
 }
 
-// save saves a run in its own folder.
 func save(t *testing.T, out string, r *result.Recorded) {
 	t.Helper()
 	dir := filepath.Join(out, filepath.Base(r.Dir))
@@ -91,7 +90,6 @@ func made(plan func() *result.Recorded, name, id string, minutes int) *result.Re
 	return &r
 }
 
-// saveSweep saves a sweep of two codecs, twice each, as a campaign.
 func saveSweep(t *testing.T, out string) {
 	t.Helper()
 	saveCampaign(t, out, result.Campaign{

@@ -22,14 +22,12 @@ type prior struct {
 	Configurations []priorCell `json:"cells"`
 }
 
-// priorCell is one configuration of a sweep.
 type priorCell struct {
 	Value    string      `json:"value"` // of the setting that is swept
 	E2eP99Ms *float64    `json:"e2e_p99_ms"`
 	GCCycles *[2]float64 `json:"gc_cycles"` // from, to
 }
 
-// priors are the scenarios of the page, in its order.
 func priors() []prior {
 	var all []prior
 	if err := json.Unmarshal(priorFile, &all); err != nil {
@@ -38,7 +36,6 @@ func priors() []prior {
 	return all
 }
 
-// scenarios are the names of priors.
 func scenarios() []string {
 	var names []string
 	for _, p := range priors() {

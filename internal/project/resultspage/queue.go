@@ -23,7 +23,6 @@ func (s *shelf) missingQueues() string { return s.missingOf(queues) }
 // queueVerdicts gives the number of presets that were made, and of valid runs.
 func (s *shelf) queueVerdicts() string { return s.verdictsOf(queues) }
 
-// queueGoals compares the results with the goals.
 func (s *shelf) queueGoals() (string, error) {
 	table, err := s.goalsOf(queues)
 	if table == notMade {

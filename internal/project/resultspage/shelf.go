@@ -36,7 +36,6 @@ type cell struct {
 	runs  []*result.Recorded
 }
 
-// newShelf returns a shelf with an empty entry for each scenario.
 func newShelf() *shelf {
 	s := &shelf{}
 	for _, name := range scenarios() {
@@ -113,7 +112,6 @@ func (s *shelf) readCampaigns(dir string) error {
 	return nil
 }
 
-// valueOf joins the values that a configuration sets.
 func valueOf(c result.Cell) string {
 	return strings.Join(c.Values, ", ")
 }
@@ -128,7 +126,6 @@ func (s *shelf) of(scenario string) *entry {
 	return nil
 }
 
-// missing names the scenarios and configurations with an earlier report but without a run.
 func (s *shelf) missing() []string {
 	var missing []string
 	for _, e := range s.entries {

@@ -94,7 +94,6 @@ func leftOut(runs []*result.Recorded) string {
 		strings.Join(each, ", "))
 }
 
-// valid returns the valid runs of a variant.
 func (e *entry) valid(variant string) (runs []*result.Run) {
 	for _, c := range e.cells {
 		if c.value != variant {

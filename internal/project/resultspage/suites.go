@@ -21,7 +21,6 @@ var suites = []string{
 	"latency-partitions", "clients", "drivers", "broker-failover",
 }
 
-// onlyNamed reports whether a preset is made only when it is named.
 func onlyNamed(name string) bool {
 	return slices.Contains(front, name) || slices.Contains(studies, name) || slices.Contains(suites, name) ||
 		madeForQueues(name)
@@ -30,7 +29,6 @@ func onlyNamed(name string) bool {
 // quickForm ends the names of campaigns in a suite's quick form.
 const quickForm = "-quick"
 
-// presetOf returns the preset of a campaign.
 func presetOf(campaign string) string {
 	if name, quick := strings.CutSuffix(campaign, quickForm); quick &&
 		(slices.Contains(suites, name) || madeForQueues(name)) {
@@ -104,7 +102,6 @@ func (s *shelf) suite(name string, figures ...string) (string, error) {
 	return text + "\n\n**" + sentence + "**", nil
 }
 
-// besidePrior adds a column of the reported figures to a table, if there are any.
 func besidePrior(table, suite string) (string, error) {
 	all, err := priorSuites()
 	if err != nil {
@@ -172,7 +169,6 @@ func (e *entry) where() (string, error) {
 		r.Cluster.Version, brokers, strings.Join(drivers, ", "), r.StartedAt.Format("2006-01-02")), nil
 }
 
-// sentence is the answer in the report of the suite's campaign.
 func (e *entry) sentence() (string, error) {
 	if e.campaign == nil {
 		return "", nil
@@ -210,7 +206,6 @@ func (s *shelf) verdictsOf(names []string) string {
 	return fmt.Sprintf("%d of %d suites were made; %d of their %d runs are valid, so their books balance.", made, len(names), valid, runs)
 }
 
-// suiteGoals compares the suites' results with their goals.
 func (s *shelf) suiteGoals() (string, error) {
 	table, err := s.goalsOf(suites)
 	if table == notMade {

@@ -38,7 +38,6 @@ const (
 	tooMany     = 60
 )
 
-// run prints the survey of the code in root.
 func run(root string, stdout io.Writer) error {
 	packages, err := read(root)
 	if err != nil {
@@ -71,7 +70,6 @@ func (p *printer) packages(all []*pkg) {
 	p.table("Largest packages", fmt.Sprintf("lines\tfiles\t>%d columns per 1,000\tpackage", wide), lines)
 }
 
-// item is something with a size, and its place.
 type item struct {
 	size        int
 	name, place string
@@ -86,7 +84,6 @@ func (p *printer) largest(title, head string, limit int, items []item) {
 	p.table(title, head, lines)
 }
 
-// typeItems are the types that have methods.
 func typeItems(all []*pkg) []item {
 	var items []item
 	for _, k := range all {

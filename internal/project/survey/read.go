@@ -137,5 +137,4 @@ func typeName(e ast.Expr) string {
 	return "?"
 }
 
-// columns is the width of a line with tabs of 4 columns.
 func columns(line string) int { return utf8.RuneCountInString(line) + 3*strings.Count(line, "\t") }

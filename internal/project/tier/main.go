@@ -38,7 +38,6 @@ func main() {
 	os.Exit(1)
 }
 
-// errTests reports that go test failed.
 var errTests = errors.New("go test")
 
 // run runs go test with args. A first argument -kafka starts the broker, and -check only looks for
@@ -61,7 +60,6 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return goTest(ctx, args[1:], append(os.Environ(), clustertest.Variable+"="+name), stdout)
 }
 
-// slowest is the number of packages in the summary.
 const slowest = 10
 
 // endTimeout bounds the tests' cleanup after a signal.

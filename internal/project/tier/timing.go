@@ -5,7 +5,6 @@ import (
 	"time"
 )
 
-// timing is the time of a package's tests.
 type timing struct {
 	name   string
 	took   time.Duration

@@ -130,7 +130,6 @@ func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64
 	return log
 }
 
-// removeTopics deletes the topics that were kept for the reader.
 func removeTopics(t *testing.T, c cluster.Cluster, runs ...*result.Recorded) {
 	t.Helper()
 	admin := kadm.NewClient(client(t, c))

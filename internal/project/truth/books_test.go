@@ -37,7 +37,6 @@ func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
 
-// touches reports whether the record must be changed.
 func (v *vandal) touches(value []byte) bool {
 	stamp, id, ok := stampOf(value)
 	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {

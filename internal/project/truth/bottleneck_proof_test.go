@@ -26,7 +26,6 @@ func (c cable) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// overCable opens connections over a cable.
 func overCable(delay time.Duration) franz.Option {
 	return franz.WithDialer(func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := (&net.Dialer{}).DialContext(ctx, network, address)

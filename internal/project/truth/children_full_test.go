@@ -31,7 +31,6 @@ func loopback(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// processes returns the IDs of the processes that a run started.
 func processes(events []result.Event) (pids []int) {
 	for _, e := range events {
 		if pid, err := strconv.Atoi(fmt.Sprint(e.Data["pid"])); err == nil && e.Kind == "process" {
@@ -41,7 +40,6 @@ func processes(events []result.Event) (pids []int) {
 	return pids
 }
 
-// wantProcessesGone checks that all n processes of a run have ended.
 func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	t.Helper()
 	pids := processes(r.Events)

@@ -37,7 +37,6 @@ func TestConfined(t *testing.T) {
 	wantNoGroups(t)
 }
 
-// wantNoGroups checks that no control group of this process is left.
 func wantNoGroups(t *testing.T) {
 	t.Helper()
 	for _, path := range emptyGroups() {

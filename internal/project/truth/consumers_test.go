@@ -33,7 +33,6 @@ func TestConsumersApart(t *testing.T) {
 	})
 }
 
-// wantSameSettings checks that the clients of two runs have the same settings.
 func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
 	t.Helper()
 	names := []string{"ClientID", "ConsumerGroup"} // different in each run
@@ -69,5 +68,4 @@ func TestGroupsApart(t *testing.T) {
 	})
 }
 
-// ratio formats a ratio that may be missing.
 func ratio(r *float64) string { return orUnknown(r, "%.3f") }

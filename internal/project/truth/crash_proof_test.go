@@ -78,7 +78,6 @@ func (c *crash) strike() {
 	c.took = time.Since(began)
 }
 
-// runTogether makes several runs at the same time.
 func runTogether(t *testing.T, configs ...bench.Config) []*result.Recorded {
 	t.Helper()
 	runs, errs := make([]*result.Recorded, len(configs)), make([]error, len(configs))

@@ -72,7 +72,6 @@ func TestKilledTool(t *testing.T) {
 	}
 }
 
-// alive reports whether a process exists and is not a zombie.
 func alive(pid int) bool {
 	for range 100 { // a killed process needs a moment to end
 		if syscall.Kill(pid, 0) != nil || zombie(pid) {

@@ -35,19 +35,16 @@ func (i *interrupter) Event(e result.Event) {
 	}
 }
 
-// interruptAt returns cfg with an interrupt some time after an event.
 func interruptAt(cfg bench.Config, at func(result.Event) bool, after time.Duration) bench.Config {
 	i := &interrupter{at: at, after: after, fired: make(chan struct{})}
 	cfg.Watch, cfg.Interrupt = i, i.fired
 	return cfg
 }
 
-// interruptIn returns cfg with an interrupt some time after a phase began.
 func interruptIn(cfg bench.Config, phase string, after time.Duration) bench.Config {
 	return interruptAt(cfg, begins(phase), after)
 }
 
-// begins matches the event with which a phase begins.
 func begins(phase string) func(result.Event) bool {
 	return func(e result.Event) bool { return e.Kind == "phase" && e.What == phase }
 }

@@ -24,7 +24,6 @@ import (
 // a broker when both wake up. It is short, because the controller notices a kill when it expires.
 const session = 4500 * time.Millisecond
 
-// shortSession are the settings of brokers with that timeout.
 var shortSession = map[string]string{
 	"broker.heartbeat.interval.ms": "500",
 	"broker.session.timeout.ms":    fmt.Sprint(session.Milliseconds()),
@@ -252,12 +251,10 @@ func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 // take.
 const noEnd = time.Hour
 
-// synced matches the event that all replicas are in sync again.
 func synced(e result.Event) bool {
 	return e.Kind == "broker" && e.What == "all replicas are in sync again"
 }
 
-// restarted matches the event that a rolling restart is complete.
 func restarted(e result.Event) bool {
 	return e.Kind == "broker" && strings.Contains(e.What, "brokers were restarted and in sync again")
 }

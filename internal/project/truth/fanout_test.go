@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// oneGroup is a driver that is tapped only for the consumers of one group.
 type oneGroup struct {
 	*tapped
 	suffix string // of the group's name

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// filling is a scenario that fills its topic and reads it.
 func filling(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(`
@@ -96,7 +95,6 @@ func wantFillTimes(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantFinalPartitions checks that the group has committed all of n records.
 func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	t.Helper()
 	var committed int64
@@ -126,7 +124,6 @@ func TestFillWaitsForTheWindow(t *testing.T) {
 	})
 }
 
-// deliveredBy is the number of records delivered in intervals that end by then.
 func deliveredBy(r *result.Recorded, endNs int64) (n int64) {
 	for _, iv := range r.Intervals {
 		if iv.EndNs <= endNs {

@@ -95,7 +95,6 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 	}
 }
 
-// hung is a process of two that hangs.
 type hung struct {
 	who       string
 	overrides []string

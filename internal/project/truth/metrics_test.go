@@ -133,7 +133,6 @@ func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *
 	}
 }
 
-// wantMetrics compares the exported metrics with run.json.
 func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric) {
 	t.Helper()
 	load, warm := r.Run.Load, r.Run.Warmup.Load
@@ -192,7 +191,6 @@ func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Ti
 	}
 }
 
-// near reports whether two sums of the same values are equal except for rounding.
 func near(a, b float64) bool { return math.Abs(a-b) <= 1e-9*math.Abs(b) }
 
 // classicBucket returns the ends of the bucket of the value at a rank.

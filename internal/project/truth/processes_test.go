@@ -66,7 +66,6 @@ func wantWhole(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantTimes checks that a metric has values, all within a range.
 func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time.Duration) {
 	t.Helper()
 	got := r.Run.Time[metric]

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// many are 20,000 records in four seconds.
 var many = []string{"load.rate=5k/s", "phases.measure=4s"}
 
 // As TestQueueDrops on Kafka, with more records and all ways to drop, without exact numbers.

@@ -30,7 +30,6 @@ cluster: {metrics: none}
 
 const queued = 1000
 
-// ofQueue is a scenario with a queue.
 func ofQueue(t *testing.T, name, engine string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", fmt.Appendf(nil, queueing, engine), overrides...)
@@ -140,7 +139,6 @@ func TestQueueDrops(t *testing.T) {
 // latest bounds the lateness of a redelivery in virtual time.
 const latest = time.Second
 
-// dropShare is the share of deliveries that are dropped.
 const dropShare = 0.5
 
 // wantExactDrops makes a run of n records and compares it with arithmetic.
@@ -232,13 +230,11 @@ func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {
 	}
 }
 
-// recordsIn is the number of records in a topic, by its end offsets.
 func recordsIn(t *testing.T, c cluster.Cluster, topic string) int64 {
 	t.Helper()
 	return topics(t, c)[topic]
 }
 
-// engines are the engines of a queue.
 var engines = []string{"plain", "markers", "offsetmap", "share"}
 
 // ofEachEngine runs a test for each engine, in a bubble.

@@ -44,7 +44,6 @@ func fill(t *testing.T, theirs *kgo.Client, topic string, n int) (bytes int64) {
 	return bytes
 }
 
-// reading is a scenario that reads a topic and produces nothing.
 func reading(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(`

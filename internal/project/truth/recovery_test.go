@@ -52,7 +52,6 @@ func (c *stalledConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 // agree reports whether two figures are equal within a share of the second.
 func agree(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
 
-// event finds the first event of a kind whose text has the given beginning.
 func event(r *result.Recorded, kind, what string) *result.Event {
 	for i, e := range r.Events {
 		if e.Kind == kind && strings.HasPrefix(e.What, what) {

@@ -50,7 +50,6 @@ func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 // workerWord makes the test binary a child process of a run.
 const workerWord = "worker"
 
-// workerCommand starts it.
 var workerCommand = []string{os.Args[0], workerWord}
 
 // config is a run of a scenario on a cluster, into a folder of the test. A cluster of package
@@ -102,7 +101,6 @@ func tryRun(cfg bench.Config) (*result.Recorded, error) {
 	return recorded, nil
 }
 
-// onlyRun reads the only run in a folder.
 func onlyRun(t *testing.T, out string) *result.Recorded {
 	t.Helper()
 	entries, err := os.ReadDir(out)
@@ -130,7 +128,6 @@ func reasons(r *result.Recorded) []string {
 	})
 }
 
-// wantValid checks that the run is valid.
 func wantValid(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if why := reasons(r); len(why) > 0 {
@@ -141,7 +138,6 @@ func wantValid(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantReason checks that the run is invalid only for this reason.
 func wantReason(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	why := reasons(r)
@@ -150,7 +146,6 @@ func wantReason(t *testing.T, r *result.Recorded, want string) {
 	}
 }
 
-// wantWarning checks that a warning of the run begins like this.
 func wantWarning(t *testing.T, r *result.Recorded, beginning string) {
 	t.Helper()
 	for _, w := range r.Run.Verdict.Warnings {

@@ -45,7 +45,6 @@ func TestEachClient(t *testing.T) {
 	})
 }
 
-// sumOf adds up shares, none of which may be empty.
 func sumOf(t *testing.T, all []result.Share) (records, bytes int64) {
 	t.Helper()
 	for i, s := range all {

@@ -114,7 +114,6 @@ func TestStall(t *testing.T) {
 	}
 }
 
-// stalledRun makes the run with a witness.
 func stalledRun(t *testing.T, k *cluster.Kafka) (*result.Recorded, *stall, *witness) {
 	t.Helper()
 	s, w := &stall{broker: k.Brokers()[0], after: 8 * time.Second, over: make(chan struct{})}, newWitness()

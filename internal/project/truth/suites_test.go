@@ -98,7 +98,6 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	}
 }
 
-// oneCluster gives every run the same cluster, whatever it asks for.
 type oneCluster struct{ cluster.Cluster }
 
 func (c oneCluster) For(context.Context, scenario.Cluster) (cluster.Cluster, error) {

@@ -106,7 +106,6 @@ func TestUndeliveredOfAQueue(t *testing.T) {
 	})
 }
 
-// intervalAt returns the interval that ends at a time.
 func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Interval {
 	t.Helper()
 	for _, iv := range r.Intervals {

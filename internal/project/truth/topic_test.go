@@ -34,7 +34,6 @@ func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	return k
 }
 
-// topics returns the topics of a cluster, with the number of records in each.
 func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	t.Helper()
 	admin := kadm.NewClient(client(t, c))
@@ -49,7 +48,6 @@ func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	return records
 }
 
-// wantNoTopics checks that no topic or group of a run is left on the cluster.
 func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	t.Helper()
 	for name := range topics(t, c) {
@@ -142,7 +140,6 @@ func TestChosenNames(t *testing.T) {
 	})
 }
 
-// wantOnly checks that a cluster has exactly these topics and groups.
 func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	t.Helper()
 	if got := slices.Sorted(maps.Keys(topics(t, c))); !slices.Equal(got, names) {

@@ -76,7 +76,6 @@ func newWitness() *witness {
 	}
 }
 
-// watch returns a driver that the witness observes.
 func (w *witness) watch(d driver.Driver) *tapped {
 	return &tapped{Driver: d, produce: w.produced, done: w.done, poll: w.polled}
 }
@@ -132,7 +131,6 @@ func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time
 	}
 }
 
-// settledAt is the time of each record's report.
 func (w *witness) settledAt() map[identity]time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,7 +141,6 @@ func (w *witness) settledAt() map[identity]time.Time {
 	return at
 }
 
-// with counts the records of a phase with an outcome.
 func (w *witness) with(outcome driver.Outcome, measured bool) (n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -65,7 +65,6 @@ func TestVersions(t *testing.T) {
 	}
 }
 
-// runOn makes a run that must lose no record.
 func runOn(ctx context.Context, t *testing.T, k *cluster.Kafka, line, override string) *result.Run {
 	t.Helper()
 	s, err := scenario.Parse("versions.yaml", []byte(text), `cluster.version="`+line+`"`, override)

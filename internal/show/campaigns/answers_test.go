@@ -131,7 +131,6 @@ func scaling(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// alongAxes gives a campaign's cells values on the axes of a matrix.
 func alongAxes(c *result.RecordedCampaign, axes []result.Axis, values [][]string) *result.RecordedCampaign {
 	c.Campaign.Axes = axes
 	for i := range c.Campaign.Cells {
@@ -263,7 +262,6 @@ func TestNamedAnswers(t *testing.T) {
 	}
 }
 
-// sentenceOf returns the answer in the report of a campaign.
 func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	t.Helper()
 	d, err := campaigns.Analyse(c, "")

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// matrix returns a campaign of two axes.
 func matrix() *result.Campaign {
 	c := &result.Campaign{Axes: []result.Axis{
 		{Path: "load.compression", Values: []string{"none", "zstd"}}, {Path: "load.linger", Values: []string{"0", "5ms"}},

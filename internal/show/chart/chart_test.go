@@ -61,7 +61,6 @@ func faultsOf(spec draw.Spec) (faults []string) {
 	return faults
 }
 
-// faultOf returns the mistake of a series.
 func faultOf(s draw.Series, y draw.Axis) string {
 	if len(s.X0) == 0 {
 		return "it has no values"
@@ -87,7 +86,6 @@ func faultOf(s draw.Series, y draw.Axis) string {
 	return ""
 }
 
-// seriesOf finds a series by its name and its figure.
 func seriesOf(t *testing.T, spec draw.Spec, name, figure string) draw.Series {
 	t.Helper()
 	var have []string

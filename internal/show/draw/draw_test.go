@@ -169,13 +169,11 @@ func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
 	return p
 }
 
-// linear returns the place of a value on a linear axis.
 func (p plot) linear(axis string, v float64) float64 {
 	low, high := p[axis+"-min"], p[axis+"-max"]
 	return p[axis+"-px-min"] + (v-low)/(high-low)*(p[axis+"-px-max"]-p[axis+"-px-min"])
 }
 
-// full formats a value in full precision.
 func full(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func of(x, y draw.Axis, series ...draw.Series) draw.Spec {

@@ -20,7 +20,6 @@ func perSecond(v float64) string { return strconv.FormatFloat(v, 'g', 6, 64) + "
 
 func percent(p float64) string { return strconv.FormatFloat(100*p, 'g', 8, 64) + " %" }
 
-// times formats ns in seconds or milliseconds.
 func times(ns float64) string {
 	if math.Abs(ns) >= 1e9 {
 		return strconv.FormatFloat(ns/1e9, 'g', 6, 64) + " s"
@@ -51,7 +50,6 @@ func wave(name, figure string, n int, mean, swing float64) draw.Series {
 	return s
 }
 
-// goldens returns charts of each kind and each scale.
 func goldens() map[string]draw.Spec {
 	acked, delivered := wave("acked", "acked", 60, 10000, 300), wave("delivered", "delivered", 60, 9300, 900)
 	for i := 30; i < 36; i++ {

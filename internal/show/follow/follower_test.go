@@ -20,10 +20,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// files are the contents of a run's files by name.
 type files map[string][]byte
 
-// record writes a run and returns its files.
 func record(t *testing.T, r *result.Recorded) files {
 	t.Helper()
 	w := create(t, t.TempDir())
@@ -64,7 +62,6 @@ func must(t interface {
 	}
 }
 
-// open follows the run in a folder.
 func open(t *testing.T, dir string) *Follower {
 	t.Helper()
 	root, err := os.OpenRoot(filepath.Dir(dir))

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// saved writes a run's summary and its intervals.
 func saved(t *testing.T, r *result.Recorded) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
@@ -40,7 +39,6 @@ func saved(t *testing.T, r *result.Recorded) (dir string) {
 	return dir
 }
 
-// cpu is the CPU time of this process.
 func cpu(t *testing.T) time.Duration {
 	t.Helper()
 	var usage unix.Rusage

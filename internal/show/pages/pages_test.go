@@ -32,7 +32,6 @@ func written(t *testing.T, p *pages.Page, o pages.Options) string {
 	return b.String()
 }
 
-// datum is an element <data>.
 type datum struct {
 	figure, stat, of string
 	atLeast          bool
@@ -57,7 +56,6 @@ func dataOf(t *testing.T, page string) (all []datum) {
 	return all
 }
 
-// decoded returns the JSON of a report.
 func decoded(t *testing.T, write func(*bytes.Buffer, report.Options) error) (document map[string]any) {
 	t.Helper()
 	if err := json.Unmarshal(showtest.Written(t, write, report.Options{Format: report.AsJSON}), &document); err != nil {
@@ -131,7 +129,6 @@ func sweep(t *testing.T) *result.RecordedCampaign {
 	return c
 }
 
-// comparison returns the comparison of two sets of six runs.
 func comparison(t *testing.T) *compared.Comparison {
 	m := showtest.NewMaker(t, 1)
 	sets := []analysis.Set{{Label: "baseline"}, {Label: "zstd"}}
@@ -169,7 +166,6 @@ func study(t *testing.T, c *result.RecordedCampaign) *pages.Page {
 	return p
 }
 
-// member returns the object of a list whose key has a value.
 func member(list any, key, value string) map[string]any {
 	for _, item := range list.([]any) {
 		if of := item.(map[string]any); of[key] == value {
@@ -179,7 +175,6 @@ func member(list any, key, value string) map[string]any {
 	return nil
 }
 
-// at returns a value of a document by a path with dots.
 func at(document any, path string) any {
 	for _, name := range strings.Split(path, ".") {
 		of, ok := document.(map[string]any)
@@ -225,7 +220,6 @@ func TestValuesOfSeveralRuns(t *testing.T) {
 	}
 }
 
-// everyPage returns one page of each kind.
 func everyPage(t *testing.T) map[string]*pages.Page {
 	return map[string]*pages.Page{
 		"run":        pages.Run(showtest.Simulate(t, resulttest.OverloadTight())),

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// headOf returns the head of a run.
 func headOf(id string) *result.Run {
 	return &result.Run{Run: result.Info{
 		ID: id, Name: "check", StartedAt: time.Unix(1000, 0), Group: "readers", Tool: result.Tool{Version: "v1"},

@@ -28,7 +28,6 @@ func exported(t *testing.T) (names, histograms []string) {
 	return names, histograms
 }
 
-// metricName matches the name of a metric within an expression.
 var metricName = regexp.MustCompile(`\bkafka_bench_\w+`)
 
 // The dashboard queries only exported metrics, and all of them. It queries a time as a native and

@@ -29,7 +29,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// debian returns a program of Debian's package prometheus.
 func debian(t *testing.T, program string) string {
 	t.Helper()
 	path, err := exec.LookPath(program)
@@ -113,7 +112,6 @@ func TestPrometheus(t *testing.T) {
 	}
 }
 
-// wantAnswers runs the dashboard's queries.
 func wantAnswers(t *testing.T, server *prometheusServer, native bool) {
 	t.Helper()
 	buckets := server.ask(t, `count(kafka_bench_e2e_response_time_seconds_bucket)`)
@@ -135,7 +133,6 @@ func wantAnswers(t *testing.T, server *prometheusServer, native bool) {
 	}
 }
 
-// wantTotals checks the counters in Prometheus against the intervals.
 func wantTotals(t *testing.T, server *prometheusServer, intervals []result.Interval) {
 	t.Helper()
 	for _, m := range New().counters {
@@ -150,14 +147,12 @@ func wantTotals(t *testing.T, server *prometheusServer, intervals []result.Inter
 	}
 }
 
-// prometheusServer is a running Prometheus.
 type prometheusServer struct {
 	url  string
 	gone chan error
 	log  *bytes.Buffer // read it when gone
 }
 
-// listening matches the line with Prometheus's address.
 var listening = regexp.MustCompile(`msg="Listening on" address=(\S+)`)
 
 // startPrometheus starts a Prometheus that scrapes a target as in deploy/prometheus, and stops it
@@ -199,7 +194,6 @@ func startPrometheus(t *testing.T, target string, flags []string) *prometheusSer
 	return s
 }
 
-// ask returns the present values of an expression.
 func (s *prometheusServer) ask(t *testing.T, expr string) (values []string) {
 	t.Helper()
 	response, err := http.PostForm(s.url+"/api/v1/query", url.Values{"query": {expr}})

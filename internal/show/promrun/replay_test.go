@@ -104,7 +104,6 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// query is a query of a panel, or of a variable, of the dashboard.
 type query struct {
 	panel, expr string
 	overTime    bool
@@ -131,7 +130,6 @@ type panel struct {
 	} `json:"fieldConfig"`
 }
 
-// dashboard has the fields that the tests read.
 type dashboard struct {
 	UID           string  `json:"uid"`
 	Title         string  `json:"title"`
@@ -146,7 +144,6 @@ type dashboard struct {
 	} `json:"templating"`
 }
 
-// deployed returns a file below deploy/.
 func deployed(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../../deploy", filepath.FromSlash(name)))

@@ -47,7 +47,6 @@ func logged(t *testing.T, name, id string, after time.Duration, scale int64) *re
 	return r
 }
 
-// agree gives the run the figures of its log.
 func agree(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	f, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// queueOf returns a run whose consumers used a queue.
 func queueOf(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "queue"

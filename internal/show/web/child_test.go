@@ -32,7 +32,6 @@ type family struct {
 	warned []string
 }
 
-// connect starts a child with these options.
 func connect(t *testing.T, o Options) (*family, error) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
@@ -71,7 +70,6 @@ func (f *family) warnings() []string {
 	return f.warned
 }
 
-// anyPort returns an address with a free port.
 func anyPort(t *testing.T) *Address {
 	t.Helper()
 	a, err := ParseAddress("127.0.0.1:0")
@@ -81,14 +79,12 @@ func anyPort(t *testing.T) *Address {
 	return &a
 }
 
-// tab is an open page.
 type tab struct {
 	t     *testing.T
 	body  io.ReadCloser
 	lines *bufio.Reader
 }
 
-// look opens a tab.
 func (f *family) look() *tab {
 	f.t.Helper()
 	answer, err := http.Get(f.URL + "events")
@@ -121,7 +117,6 @@ func (b *tab) until(what string, fits func(state) bool) state {
 	}
 }
 
-// fetch returns a page.
 func fetch(t *testing.T, address string) string {
 	t.Helper()
 	answer, err := http.Get(address)
@@ -136,7 +131,6 @@ func fetch(t *testing.T, address string) string {
 	return string(text)
 }
 
-// mainOf returns the main part of a page.
 func mainOf(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(page, "<main")

@@ -58,7 +58,6 @@ func doorAt(t *testing.T, address, token string) *Door {
 	return &Door{address: a, token: token, port: a.port, loopback: token == ""}
 }
 
-// knock sends a request to a door with a page behind it.
 func knock(d *Door, method, host, path string, cookies ...*http.Cookie) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.Host = host

@@ -70,7 +70,6 @@ func (s *shelf) write(name, text string) {
 	}
 }
 
-// campaign writes a campaign of one scenario with these runs.
 func (s *shelf) campaign(folder, name string, runs ...string) {
 	s.t.Helper()
 	c := result.Campaign{
