@@ -197,8 +197,8 @@ var walls = map[string][]string{
 
 	// What people see: the layout first, then the packages that read only result files.
 	"internal/show/layout": {"internal/plan/unit"},
-	// Charts: draw makes shapes and SVG, and knows nothing of runs. drawvg has what PDF and PNG
-	// need, so that programs that draw only SVG do not link it.
+	// Charts: draw makes shapes and SVG, and knows nothing of runs. drawvg adds PDF and PNG, and is
+	// separate so that other programs need not link their libraries.
 	"internal/show/draw":   {},
 	"internal/show/drawvg": {"internal/show/draw"},
 	// analysis finds what runs show, without sentences. The sentences are in answers for the

@@ -17,8 +17,8 @@ import (
 
 const root = "../../.."
 
-// Each test that docs/INVARIANTS.md names exists in the tier of its column, each item of DESIGN's
-// list has a row, and each row has a break whose test is one of the row's.
+// Each test that docs/INVARIANTS.md names exists in the tier of its column. Each item of DESIGN's
+// list has a row, and each row has a break for one of its tests.
 func TestInvariants(t *testing.T) {
 	rows, err := readTable(root)
 	if err != nil {

@@ -15,7 +15,7 @@ var (
 
 // missing returns the paths in backticks in text that do not exist. A path begins at one of the
 // roots, or below internal/ or a group of folders there. A bare file name must be in a root, or in
-// a folder that its block named before; if the block named none, it may be in any folder.
+// a folder that its block named before. If the block named none, it may be in any folder.
 func missing(text string, roots ...string) []string {
 	var gone []string
 	for _, b := range block.Split(text, -1) {

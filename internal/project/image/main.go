@@ -3,9 +3,9 @@
 //	image -o build/kafka-bench.tar -version v1.2.0
 //
 // The file is a tar of an OCI image layout. The image has the binary, which contains root
-// certificates, and an empty /tmp, but no shell and no files of a distribution. It runs as
-// user 65532. Two builds of one tree with one Go have the same bytes: entries are sorted, and
-// every time is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970.
+// certificates, and an empty /tmp, but no shell and no files of a distribution. It runs as user
+// 65532. Two builds of one tree with one Go have the same bytes. Entries are sorted, and every time
+// is SOURCE_DATE_EPOCH, in seconds since 1970, or 1970.
 //
 // Files to know: main.go (the binaries), layout.go (the image).
 package main

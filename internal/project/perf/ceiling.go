@@ -13,8 +13,7 @@ import (
 // fractions of the closed loop's rate that an open loop offers.
 var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 
-// tolerance is the part of the records due in the window that may be missing from its acks, if the
-// rate is to count as held.
+// tolerance is the part of the records due in the window that its acks may lack if the rate held.
 const tolerance = 0.001
 
 // ceilingWindow is the window of each rate. It is twice as long as elsewhere, because a single
@@ -22,7 +21,7 @@ const tolerance = 0.001
 func (l *lab) ceilingWindow() time.Duration { return 2 * l.plan.measure }
 
 // ceiling finds the highest rate that an open loop holds, compared with the closed loop's rate at
-// the same settings. The difference is the cost of the schedule: an open loop must be ready when a
+// the same settings. The difference is the cost of the schedule. An open loop must be ready when a
 // record is due, queue what the client cannot take, and time it.
 func (l *lab) ceiling(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `

@@ -2,13 +2,13 @@
 // the offered load.
 //
 // It compares the tool with clients that only produce or consume: a minimal franz-go loop, and
-// Kafka's own performance tools. All use one real broker with the same records and settings.
-// They alternate (A B C A B C …), so that drift of the machine affects all alike. The result
-// is the ratio of the medians; absolute figures depend on this machine, whose processors also
-// run the broker.
+// Kafka's own performance tools. All use one real broker with the same records and settings. They
+// alternate (A B C A B C …), so that drift of the machine affects all alike. The result is the
+// ratio of the medians; absolute figures depend on this machine, whose processors also run the
+// broker.
 //
-// With the argument "against" and a commit, it compares the hot paths of the work tree with
-// those of the commit, by the benchmarks that both have.
+// With the argument "against" and a commit, it compares the hot paths of the work tree and the
+// commit, by their common benchmarks.
 //
 // It prints the tables to standard output as Markdown, and progress to standard error.
 //

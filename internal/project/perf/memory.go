@@ -46,8 +46,8 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 	return nil
 }
 
-// rssAround is the median of the tool's resident memory in the ten seconds up to a point of the
-// measured window, because garbage makes it vary.
+// rssAround is the median of the tool's resident memory in the ten seconds before at, as garbage
+// makes it vary.
 func rssAround(intervals []result.Interval, at time.Duration) int64 {
 	var near []result.Interval
 	for _, i := range intervals {

@@ -84,8 +84,8 @@ func TestNoScheduleExceedsTheBound(t *testing.T) {
 	})
 }
 
-// If the mark is taken after the reading, acks in between count as seen although the reading lacks
-// them, and the plant finds that the bound breaks. So the test above can fail.
+// If the mark is taken after the reading, acks in between count as seen, and the plant finds that
+// the bound breaks. So the test above can fail.
 func TestAMarkTakenLateBreaksTheBound(t *testing.T) {
 	c := faults(plant.Fault{Kind: plant.Stall, At: time.Second, For: 2 * time.Second})
 	c.Members, c.For, c.Read, c.MarkLate = 1, 5*time.Second, 200*ms, true

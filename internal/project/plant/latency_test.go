@@ -25,7 +25,7 @@ func TestLatencyHoldsItsTarget(t *testing.T) {
 	}
 }
 
-// It also does so if members commit and gates read at the same moments, so that a reading sees a
+// It also does so if members commit and gates read at the same moments. A reading then sees a
 // commit at once or an interval later.
 func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4) {

@@ -25,8 +25,8 @@ func renamed(path string, moves []move) string {
 	return longest.to + strings.TrimPrefix(path, longest.from)
 }
 
-// pathIn matches import paths of a module within text: the module's path before one of its folders,
-// and not at the end of a longer path.
+// pathIn matches import paths of a module within text: the module's path before one of its folders.
+// It does not match the end of a longer path.
 func pathIn(module string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w./-])(` + regexp.QuoteMeta(module) + `/(?:backpressure|kmq|internal|cmd)\b[\w/-]*)`)
 }

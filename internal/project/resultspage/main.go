@@ -2,17 +2,17 @@
 // results/, compared with earlier reports of the same scenarios.
 //
 // No figure on that page is typed. The text is a template, its figures come from the runs in
-// results/, and earlier results from a data file (prior.json). A test compares the page with
-// the runs.
+// results/, and earlier results from a data file (prior.json). A test compares the page with the
+// runs.
 //
 //	go run ./internal/project/resultspage                          writes docs/RESULTS.md
 //	go run ./internal/project/resultspage -run bin/kafka-bench     makes the runs, then writes it
 //	go run ./internal/project/resultspage -run bin/kafka-bench -only quick,overload
 //	go run ./internal/project/resultspage -run bin/kafka-bench -only backpressure-study -flags "--cluster kafka --repeat 3"
 //
-// Runs are made one after the other, each with the command that a person would use. results/
-// keeps only what the page and a reader need: the summary, the scenario, the series, the events
-// and the curves, without the histograms.
+// Runs are made one after the other, each with the command that a person would use. The folder
+// results/ keeps only the summary, the scenario, the series, the events and the curves, without the
+// histograms.
 //
 // Files to know: page.go, front.go (what README shows), charts.go, make.go, suites.go.
 package main

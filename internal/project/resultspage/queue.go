@@ -31,8 +31,8 @@ func (s *shelf) queueGoals() (string, error) {
 	return table, err
 }
 
-// decision is the table of the best engine for each kind of work, from all presets of the kmq study
-// that were made; "" without any.
+// decision is the table of the best engine for each kind of work, from the presets of the kmq study
+// that were made. It is "" without any.
 func (s *shelf) decision() (string, error) {
 	var campaigns []*analysis.Study
 	for i := range s.queues {

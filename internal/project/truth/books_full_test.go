@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// On Kafka, run.json agrees to the record with a witness at the driver and with a reader of the
-// log, and Java's HdrHistogram agrees with the histograms.
+// On Kafka, run.json agrees to the record with a witness at the driver and with the log. Java's
+// HdrHistogram agrees with the histograms.
 func TestBooksOnKafka(t *testing.T) {
 	t.Parallel()
 	k, w := clustertest.Shared(t), newWitness()

@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// After the broker is killed in runs with acks 1 and acks all, and restarted with its data,
-// run.json agrees to the record with a witness at the driver and with a reader of the log.
+// If the broker is killed and restarted in runs with acks 1 and acks all, run.json agrees to the
+// record with a witness and with the log.
 func TestCrash(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	levels := []string{"load.acks=1", "load.acks=all"}

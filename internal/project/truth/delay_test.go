@@ -47,8 +47,8 @@ func TestFixedDelay(t *testing.T) {
 	}
 }
 
-// With a delay of fetch responses, a record waits for a uniform part of the delay, until the next
-// response begins, and then for the whole delay.
+// If fetch responses are delayed, a record waits a uniform part of the delay until the next
+// response begins, and then the whole delay.
 func TestFetchDelay(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{FetchDelay: delayed}, func(t *testing.T, c *virtual.Cluster) {

@@ -26,8 +26,8 @@ import (
 // childVariable makes the test binary a tool that will be killed; its value is the tool's folder.
 const childVariable = "KAFKA_BENCH_TRUTH_CHILD"
 
-// If the tool is killed (SIGKILL) in a run on its own Kafka, the run can be read and rendered, the
-// next start removes the broker, and the other processes end.
+// If the tool is killed (SIGKILL), its run can be read and rendered, the next start removes its
+// broker, and its other processes end.
 func TestKilledTool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()

@@ -116,8 +116,8 @@ func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
 	}
 }
 
-// If the leader of a partition is killed with SIGKILL under acks all, nothing is lost or unknown,
-// and the longest gap in acks agrees with a witness.
+// If a leader is killed with SIGKILL under acks all, nothing is lost or unknown, and the longest
+// gap in acks agrees with a witness.
 func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	s := failover(t, "killed-leader", "[{at: 3s, kill: leader of partition 0, for: 6s}]", noEnd)
 	r, w := broken(t, k, s, synced)
@@ -290,8 +290,8 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	return r, w
 }
 
-// wantPairs checks that each broker that was gone has an event before the one from which it serves
-// again, and each finished restart an event for its end.
+// wantPairs checks that each broker has an event when it is gone and one when it serves again, and
+// each finished restart one for its end.
 func wantPairs(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	gone, ends := make(map[any]bool), 0
@@ -360,8 +360,8 @@ func (w *witness) longestSilences() map[int32]time.Duration {
 	return longest
 }
 
-// wantStretches checks that the periods before, during and after the fault are adjacent, have every
-// time of a measured record, and contain the fault in the middle one.
+// wantStretches checks that the periods before, during and after the fault are adjacent and have
+// every measured record, and that the middle one contains the fault.
 func wantStretches(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	a := r.Run.Availability

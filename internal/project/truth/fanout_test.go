@@ -23,8 +23,8 @@ func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error
 	return d.Driver.NewConsumer(cfg)
 }
 
-// Each of three groups reads everything, the books balance for each and for all, and a record that
-// one group does not get is lost only there.
+// Each of three groups reads everything and its books balance. A record that one group does not get
+// is lost only there.
 func TestFanOut(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -36,8 +36,8 @@ cluster: {metrics: none}
 	return s
 }
 
-// slowly runs a test on a cluster that needs 10 ms for a write and 20 ms for a read, because a fill
-// is a closed loop.
+// slowly runs a test on a cluster that needs 10 ms for a write and 20 ms for a read. A closed loop
+// such as a fill needs that.
 func slowly(t *testing.T, do func(*testing.T, *virtual.Cluster)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Millisecond, FetchDelay: 20 * time.Millisecond}, do)

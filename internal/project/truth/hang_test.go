@@ -68,7 +68,7 @@ func (d *deaf) Event(e result.Event) {
 var _ observe.Watcher = (*deaf)(nil)
 
 // If one of two processes hangs for two seconds, the intervals continue with the other one's
-// figures and name the late one, and nothing is missing afterwards.
+// figures and name the late one. Nothing is missing afterwards.
 func TestHungProcessBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, h := range hanging {

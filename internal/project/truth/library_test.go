@@ -19,9 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// The public packages keep the bound in an application without the tool: two unlimited producers, a
-// consumer of 2400/s that commits each second, and a gate with 5000 credits. An independent reader
-// observes the lag.
+// The public packages keep the bound in an application without the tool. It has two unlimited
+// producers, a consumer of 2400/s that commits each second, and a gate with 5000 credits. An
+// independent reader observes the lag.
 func TestCreditLibrary(t *testing.T) {
 	t.Parallel()
 	const bound, seconds = 5000, 8

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A run with producers in three processes offers the same records as one with producers in the
-// tool, its books balance, and its times come from one clock.
+// With producers in three processes, a run offers the same records, its books balance, and its
+// times come from one clock.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	const delay, lingers = 50 * time.Millisecond, time.Millisecond

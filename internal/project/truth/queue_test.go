@@ -159,8 +159,8 @@ func wantExactDrops(t *testing.T, c cluster.Cluster, d dropping, n int64) *resul
 	return q
 }
 
-// wantDrops makes a run of n records and checks what also holds on a slow cluster: a copy without
-// an answer for a second is written again, and its record comes once more.
+// wantDrops makes a run of n records and checks what also holds on a slow cluster. There, a copy
+// without an answer for a second is written again, and its record comes once more.
 func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides ...string) *result.Recorded {
 	t.Helper()
 	keys := fmt.Sprintf("consume.queue={engine: %s, threads: 4, in_flight: 30000, %s}", d.engine, d.queue)
@@ -182,8 +182,8 @@ func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides .
 	return r
 }
 
-// With a record each second that takes 350 ms, the oldest unacknowledged record is as old as the
-// time since it was due, and there is none before and after.
+// The age of the oldest unacknowledged record is the time since it was due, here up to 350 ms in
+// each second.
 func TestOldestUnacked(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -272,8 +272,8 @@ func TestQueueSettles(t *testing.T) {
 }
 
 // The records in the hands of a killed consumer are delivered again, and nothing is lost. It is not
-// restarted: kgo's commit during a rebalance waits in a mutex and stops the bubble's clock, and a
-// rebalance of one member takes no time.
+// restarted, because a rebalance of one member takes no time. In a longer one, kgo's commit waits
+// in a mutex and stops the bubble's clock.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {

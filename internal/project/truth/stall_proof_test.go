@@ -66,9 +66,9 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 // TestStall freezes the broker (SIGSTOP) for 3 s of a run of 20 s and compares the response times
 // with arithmetic.
 //
-// A record that comes due u after the broker froze is acknowledged once it woke, S after it
-// froze. If that took no time, its response time would be S − u: a uniform tail up to S, and
-// the share of all records above x would be (S − x) / T.
+// A record that comes due u after the broker froze is acknowledged once it woke, S after it froze.
+// If that took no time, its response time would be S − u: a uniform tail up to S. The share of all
+// records above x would be (S − x) / T.
 //
 //	response │╲  S + c
 //	         │  ╲
@@ -77,15 +77,15 @@ func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 //	         └────────┴─────── u
 //	              ↑   S
 //
-// But the first record is acknowledged at c after the broker woke, and the last of those that
-// had waited at C. The stall also affects records that were sent up to b before it. So the
-// share above x is between
+// But the first record is acknowledged at c after the broker woke, and the last of those that had
+// waited at C. The stall also affects records that were sent up to b before it. So the share above
+// x is between
 //
 //	(S + c − x) / T   and   (b + S + C − x) / T
 //
-// It must be at least the first, within 5 %; a busy machine may exceed the second. The same
-// holds for deliveries, with their own c, C and b. A witness at the driver measures all of
-// these, not the tested histograms. The test also logs the difference to (S − x) / T.
+// It must be at least the first, within 5 %; a busy machine may exceed the second. The same holds
+// for deliveries, with their own c, C and b. A witness at the driver measures all of these, not the
+// tested histograms. The test also logs the difference to (S − x) / T.
 func TestStall(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	run(t, config(t, k, stallScenario(t, "warm", "phases.measure=3s"))) // warms up the broker's JIT

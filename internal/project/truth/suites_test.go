@@ -18,8 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Quick forms of suites on throughput and scale, reduced further, on three brokers: every run is
-// valid, its books balance, nothing is lost, and the campaign has an answer.
+// In reduced quick forms of suites on three brokers, every run is valid, its books balance, nothing
+// is lost, and the campaign has an answer.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []struct {

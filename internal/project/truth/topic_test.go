@@ -154,8 +154,8 @@ func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	}
 }
 
-// On a topic that others use, earlier records are not the run's, those that others write during it
-// are counted as foreign, and all of them stay.
+// On a topic that others use, records that they write during the run are counted as foreign,
+// earlier ones are not counted, and all of them stay.
 func TestExistingTopic(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

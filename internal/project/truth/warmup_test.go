@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// If acks and deliveries come 400 ms late, across the boundary of warm-up and measured window, each
-// phase still has exactly the records due in it, and each histogram a value for each.
+// If acks and deliveries come 400 ms late, each phase still has exactly the records due in it, and
+// each histogram a value for each.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
 	const late = 400 * time.Millisecond

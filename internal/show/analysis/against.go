@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// VariantComparison is one variant of a campaign against its base: the variant
-// without backpressure that offered the same to the same consumers, or else the
-// first.
+// VariantComparison is one variant of a campaign against its base. The base is the variant without
+// backpressure that offered the same to the same consumers, or else the first.
 type VariantComparison struct {
 	Base    string `json:"base"`
 	Variant string `json:"variant"`

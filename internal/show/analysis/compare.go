@@ -203,9 +203,8 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 // PrimaryName is the figure closest to what users experience.
 const PrimaryName = "e2e_response_time_p99"
 
-// PrimaryOf returns the default figure by which runs are judged: the e2e response
-// time p99, or else the first with a good side, of those that the runs have. If
-// there is none, its Name is "".
+// PrimaryOf returns the default figure by which runs are judged. Of those that the runs have, it is
+// the e2e response time p99, or else the first with a good side. If there is none, its Name is "".
 func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settingNames returns the names of a matrix's axes for sentences and heads: the
-// last part of the path, or the whole path if two axes have the same last part.
+// settingNames returns the names of a matrix's axes for sentences and heads. A name is the last
+// part of the path, or the whole path if two axes have the same last part.
 func settingNames(axes []result.Axis) []string {
 	count := map[string]int{}
 	last := func(path string) string { return path[strings.LastIndex(path, ".")+1:] }

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Holm's procedure on an example worked by hand: at 5 % over four tests, the levels
-// are 1.25 %, 1.67 %, and 2.5 % for the others, as 2.6 % is above 2.5 %.
+// Holm's procedure on an example worked by hand, at 5 % over four tests. The levels are 1.25 %,
+// 1.67 %, and 2.5 % for the others, as 2.6 % is above 2.5 %.
 func TestDecide(t *testing.T) {
 	tests := []tested{{p: 0.030}, {p: 0.001}, {p: math.NaN()}, {p: 0.026}, {p: 0.016}}
 	decide(tests, 0.05)

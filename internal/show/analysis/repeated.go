@@ -81,8 +81,8 @@ func (r Repeated) MedianText(f figure.Figure) string {
 	return f.FormatClocked(r.Summary.Median, r.Least.Median, r.ClockError)
 }
 
-// Interval prints the bounds of the median: [8.40, 8.70 ms] for an interval,
-// 8.40..8.70 ms for the range of few values, and "" for one value.
+// Interval prints the bounds of the median: [8.40, 8.70 ms] for an interval, and 8.40..8.70 ms for
+// the range of few values. It is "" for one value.
 func (r Repeated) Interval(f figure.Figure) string {
 	if r.N < 2 || math.IsNaN(r.Summary.Low) {
 		return ""

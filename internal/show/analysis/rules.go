@@ -42,7 +42,7 @@ const (
 type Finding struct {
 	Rule   Rule
 	Of     []string           // the variants, as a reader calls them
-	Values map[string]float64 // shares are ratios; n is the number of runs of which it is true
+	Values map[string]float64 // shares are ratios; n is the number of runs with the finding
 	Run    *result.Run        // the typical one, if the sentence needs its settings
 	Names  []string
 	Said   string // text from the runs themselves

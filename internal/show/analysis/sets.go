@@ -39,8 +39,8 @@ func inTime(a, b *result.Recorded) int {
 type Set struct {
 	Label string // its name for people
 	Runs  []*result.Recorded
-	// Missing is the number of further runs that were tried and left no files to
-	// read: they could not be started, or their files are gone.
+	// Missing is the number of further runs that were tried and left no files to read. They could
+	// not be started, or their files are gone.
 	Missing int
 }
 
@@ -56,8 +56,8 @@ func CellSet(c *result.RecordedCampaign, cell int) Set {
 	return set
 }
 
-// Sample is a set with the runs that figures are taken from: the valid runs in the
-// order of time, or all finished runs if none is valid.
+// Sample is a set with the runs that figures are taken from. These are the valid runs in the order
+// of time, or all finished runs if none is valid.
 type Sample struct {
 	Set
 	Taken []*result.Recorded

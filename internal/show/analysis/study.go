@@ -43,9 +43,8 @@ type Study struct {
 	ByFrom     string        // who chose it: FromReader and so on
 }
 
-// Statuses of an answer: one cell is shown to be best; none is; the runs are too
-// few; fewer than two cells have the figure; the answer is that of a search; or it
-// is that of a named question.
+// Statuses of an answer: one cell is shown to be best; none is; the runs are too few; fewer than
+// two cells have the figure. The last two are for a search and a named question.
 const (
 	AnswerBest      = "best"
 	AnswerNone      = "none"
@@ -63,10 +62,9 @@ const (
 	FromDefault  = "default"
 )
 
-// NewStudy returns the study of a campaign. by is the name of the figure that ranks
-// the cells. "" means the one that the suite or its question names (see
-// inQuestion), or the e2e response time p99, or the first headline figure that a
-// cell has.
+// NewStudy returns the study of a campaign. by is the name of the figure that ranks the cells. If
+// it is "", the suite or its question may name one (see inQuestion). The default is the e2e
+// response time p99, or else the first headline figure that a cell has.
 func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{},
 		Recorded: c}
@@ -369,10 +367,9 @@ type Ranking struct {
 
 // Rank ranks the cells, and says whether one is shown to be best.
 //
-// It tests the cell with the best median against every other cell, not every pair,
-// which leaves each test more of the chance of a false alarm. J. C. Hsu, Multiple
-// Comparisons, 1996, calls it the comparison with the best. Only a cell that is
-// better than all others is called best.
+// It tests the cell with the best median against every other cell. That leaves each test more of
+// the chance of a false alarm than tests of all pairs. J. C. Hsu, Multiple Comparisons, 1996, calls
+// it the comparison with the best. Only a cell that is better than all others is called best.
 func (d *Study) Rank() Ranking {
 	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
 	if len(r.Cells) < 2 || d.Unranked() {

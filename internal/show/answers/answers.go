@@ -1,16 +1,13 @@
-// Package answers has the questions that a suite can ask of its campaign. The
-// answer to each is a table with the columns that its reader needs, and one
-// sentence.
+// Package answers has the questions that a suite can ask of its campaign. The answer to each is a
+// table with the columns that its reader needs, and one sentence.
 //
-// The sentence says how far the runs support it: with one run of each it makes no
-// claim, and with several it gives medians with their bounds. Each question has its
-// own file. To add one, write its file and name it in [Questions].
+// With one run of each, the sentence makes no claim, and with several it gives medians with their
+// bounds. Each question has its own file. To add one, write its file and name it in [Questions].
 //
-// Files to know: answers.go (the questions), columns.go (what tables have in
-// common); then most.go, scaling.go, perconsumer.go, enough.go, knee.go, slope.go,
-// times.go, failover.go, savings.go, payloads.go; and of the engines of a queue
-// engines.go, enginescaling.go, enginetimes.go, startsfirst.go, redelivery.go,
-// enginefaults.go, decision.go.
+// Files to know: answers.go (the questions), columns.go (what tables have in common); then most.go,
+// scaling.go, perconsumer.go, enough.go, knee.go, slope.go, times.go, failover.go, savings.go,
+// payloads.go; and of the engines of a queue engines.go, enginescaling.go, enginetimes.go,
+// startsfirst.go, redelivery.go, enginefaults.go, decision.go.
 package answers
 
 import (
@@ -50,9 +47,9 @@ var Questions = []Question{
 	{"engine-faults", engineFaults}, {"decision", decision},
 }
 
-// Named answers the question that the study's suite names. asked is false if the
-// suite names none, if a reader asked for a ranking, or if the campaign is a
-// search. The table is empty if no run can be read.
+// Named answers the question that the study's suite names. The result asked is false if the suite
+// names none, a reader asked for a ranking, or the campaign is a search. The table is empty if no
+// run can be read.
 func Named(d *analysis.Study) (a Answer, asked bool) {
 	i := slices.IndexFunc(Questions, func(q Question) bool { return q.Name == d.Campaign.Answer })
 	if i < 0 || d.ByFrom == analysis.FromReader || d.Search != nil {

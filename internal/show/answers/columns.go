@@ -107,8 +107,8 @@ func cellBottleneck(d *analysis.Cell) string {
 	return text
 }
 
-// The names that package bottleneck uses if no resource is the bottleneck: the run
-// did all that the load asked for, or nothing measured explains its rate.
+// The names that package bottleneck uses if no resource is the bottleneck. The run did all that the
+// load asked for, or nothing measured explains its rate.
 const (
 	offeredLoad = "offered load"
 	notKnown    = "not known"

@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// A workKind is a row of the table: the figure that decides which engine is best
-// for a kind of work, and the scenarios that measure it.
+// A workKind is a row of the table: the figure that decides the best engine for a kind of work, and
+// the scenarios that measure it.
 type workKind struct {
 	work    string
 	figure  string

@@ -75,8 +75,8 @@ func queueTime(d *analysis.Study) string {
 	return "e2e_service_time"
 }
 
-// morePartitions prints the ratio of an engine's rate with the most partitions to
-// that with the fewest, for each group of cells that differ only in partitions.
+// morePartitions compares an engine's rate with the most partitions and with the fewest, for each
+// group of cells that differ only in partitions.
 func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (parts []string) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == partitionsKey })
 	if axis < 0 {

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// failover answers what the faults of brokers cost: how long a partition had no
-// acks, lost and duplicate records, and the times before, during and after.
+// failover answers what the faults of brokers cost: gaps in acks, lost and duplicate records, and
+// the times before, during and after.
 func failover(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("unavailable", "ack_gap_max"), worst("at worst", "ack_gap_max"),

@@ -10,10 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// knee answers at which record size the cost of the bytes equals the fixed cost of
-// a record: seconds for each record = a + b·size, over all valid runs. For a closed
-// loop these are seconds of time. A scheduled load takes the same time at any cost,
-// so they are CPU seconds of the tool, and of the brokers if every run has them.
+// knee answers at which record size the cost of the bytes equals the fixed cost of a record. It
+// fits seconds for each record = a + b·size, over all valid runs. For a closed loop these are
+// seconds of time. A scheduled load takes the same time at any cost. Then they are CPU seconds of
+// the tool, and of the brokers if every run has them.
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
 	head, takes := "time for each record", "costs"

@@ -47,9 +47,9 @@ func spreads(d *analysis.Study, all []said) string {
 	return phrases(clauses)
 }
 
-// spread names the cells with the lowest and the highest value of a figure, their
-// ratio, and the cells not shown to differ from the lowest. It is "" if fewer than
-// two cells have the figure.
+// spread names the cells with the lowest and the highest value of a figure, with their ratio. It
+// also names the cells not shown to differ from the lowest. It is "" if fewer than two cells have
+// the figure.
 func spread(d *analysis.Study, s said) string {
 	ranked := d.RankedOtherwise(s.figure)
 	cells := ranked.Ranked()

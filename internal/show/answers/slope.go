@@ -25,9 +25,8 @@ func (s storedSlope) times(bytes float64) stats.Estimate {
 // mean.
 func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.MeanY) }
 
-// slopeOf fits the throughput of each whole interval of the measured window to the
-// bytes of keys and values stored at its middle, including the fill and the
-// warm-up.
+// slopeOf fits the throughput of each whole interval of the measured window to the bytes stored at
+// its middle. These are keys and values, including the fill and the warm-up.
 func slopeOf(r *result.Recorded) storedSlope {
 	xs, ys, stored := analysis.Stored(r)
 	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}

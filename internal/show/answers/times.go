@@ -16,9 +16,8 @@ import (
 // the highest.
 const manyCells = 5
 
-// timesBeside shows a time of the cells side by side: the one that the suite or its
-// question names, or the end-to-end response time, or the service time in a closed
-// loop.
+// timesBeside shows a time of the cells side by side. It is the one that the suite or its question
+// names, or the end-to-end response time; in a closed loop, the service time.
 func timesBeside(d *analysis.Study) Answer {
 	metric := "e2e_response_time"
 	if i := slices.IndexFunc(result.TimeMetrics,

@@ -61,8 +61,8 @@ func scaleSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// A falling rate does not read as growth, the peak is named if it is not at the largest shape, and
-// more partitions are compared with fewer at the same shape.
+// A falling rate does not read as growth, and the peak is named if it is not at the largest shape.
+// More partitions are compared with fewer at the same shape.
 func TestEngineScalingIsInTheOrderOfShapes(t *testing.T) {
 	of := func(rates ...float64) string {
 		names := []string{"4x25-few", "4x25-many", "1x1-few", "1x1-many", "6x25-few", "6x25-many"}
@@ -258,8 +258,8 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	}
 }
 
-// The table of decisions names the engine that the runs show to be best and those not shown to
-// differ, and never one that lost a record.
+// The table of decisions names the engine that is shown to be best and those not shown to differ,
+// and never one that lost a record.
 func TestDecision(t *testing.T) {
 	d, err := campaigns.Analyse(decisionSuite(t, 5), "")
 	if err != nil {

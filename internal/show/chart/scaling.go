@@ -160,7 +160,7 @@ func (s shapes) ideal() draw.Series {
 	return line
 }
 
-// base is the median with which a line is compared: of its own valid cell of the
+// base is the median with which a line is compared. It is that of its own valid cell of the
 // smallest shape, or else of the first line with the same engine; NaN without one.
 func (s shapes) base(l line, figure string) float64 {
 	engine := l.cells[0].EngineOf()

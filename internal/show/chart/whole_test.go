@@ -442,8 +442,8 @@ func TestFound(t *testing.T) {
 	same(t, "ends of levels", level.X1, []float64{1.5, 3.5})
 }
 
-// A chart over time draws one run of each cell of a campaign: of those with intervals, the one with
-// the median p99, including lower bounds.
+// A chart over time draws one run of each cell: of those with intervals, the one with the median
+// p99, including lower bounds.
 func TestTypicalRuns(t *testing.T) {
 	runs := repeats(t, 3, []string{"a", "b", "c"}, func(string, *result.Run) {})
 	campaign := &result.RecordedCampaign{Runs: runs}

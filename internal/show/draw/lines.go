@@ -6,10 +6,9 @@ import "math"
 // extremes.
 const crowded = 5
 
-// extremes removes the points of a line that cannot be seen. Of each column of
-// pixels it keeps the first, the lowest, the highest and the last, in their order,
-// so the line covers the same pixels. Of a crowded column it keeps the lowest and
-// the highest, because the line fills the column between them.
+// extremes removes the points of a line that cannot be seen. Of each column of pixels it keeps the
+// first, the lowest, the highest and the last, so the line covers the same pixels. Of a crowded
+// column it keeps the lowest and the highest, because the line fills the column between them.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {

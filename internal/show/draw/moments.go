@@ -66,9 +66,8 @@ func (s Spec) Moments() []Moment {
 	return moments
 }
 
-// Within returns the lowest and the highest value of a series in a moment: the
-// values that begin in it, and for steps also the value at its start. The X0 of the
-// series must ascend.
+// Within returns the lowest and the highest value of a series in a moment. It uses the values that
+// begin in it, and for steps also the value at its start. The X0 of the series must ascend.
 func (s Series) Within(m Moment) (low, high float64, some bool) {
 	low, high = math.Inf(1), math.Inf(-1)
 	first, begins := slices.BinarySearch(s.X0, m.From)

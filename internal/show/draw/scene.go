@@ -10,10 +10,9 @@ type Scene struct {
 
 // Group is the shapes of one panel, or of all.
 type Group struct {
-	// Class is "panel", "marks" or "words". A panel's data locate its values: for x
-	// and y the scale, the ends as raw values and in pixels, and the place of 0 on
-	// a logarithmic axis. In categories, the markers of several series are side by
-	// side.
+	// Class is "panel", "marks" or "words". A panel's data locate its values. For x and y they have
+	// the scale, the ends as raw values and in pixels, and the place of 0 on a logarithmic axis. In
+	// categories, the markers of several series are side by side.
 	Class  string
 	Data   []Datum
 	Shapes []Shape

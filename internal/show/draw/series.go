@@ -52,8 +52,8 @@ func (p *panel) endsAt(series int, at Point) {
 // joins is the largest gap in pixels between two intervals that is not drawn.
 const joins = 0.25
 
-// lines are the unbroken parts of a series in pixels, from x0, and to x1 at the
-// same height if the values held for a time.
+// lines are the unbroken parts of a series in pixels. A value that held for a time is a horizontal
+// line from x0 to x1.
 func (p *panel) lines(l *layout, s Series, values []float64, joined bool) [][]Point {
 	var lines [][]Point
 	var line []Point

@@ -22,9 +22,8 @@ const MaxMarks = 12
 
 // Panel is one plot.
 type Panel struct {
-	// Y is the vertical axis. If it has categories, they are rows from the top
-	// down, a series' Y is the number of its row, and its values lie along the x
-	// axis.
+	// Y is the vertical axis. If it has categories, they are rows from the top down. A series' Y is
+	// then the number of its row, and its values are along the x axis.
 	Y       Axis
 	Height  float64 // of the plot, in CSS pixels; 0 means the default height
 	Series  []Series

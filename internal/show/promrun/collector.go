@@ -3,7 +3,7 @@
 //
 // A [Collector] takes the changes of a follow.Follower. It exports only the present run, and
 // forgets it when another begins. Gauges are those of the latest interval. Counters and histograms
-// cover the whole run, warm-up included, and grow with each interval; at the end they equal the sum
+// cover the whole run, warm-up included, and grow with each interval. At the end they equal the sum
 // of warm-up and measured window in run.json. What the run does not measure is not exported.
 //
 // Files to know: collector.go, metrics.go (the table of all), times.go (histograms).

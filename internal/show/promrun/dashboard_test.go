@@ -75,7 +75,7 @@ func wantBothKinds(t *testing.T, q query, name string) {
 	}
 }
 
-// The dashboard follows Grafana's schema: IDs are unique, panels do not overlap, and each has a
+// The dashboard follows Grafana's schema. IDs are unique, panels do not overlap, and each has a
 // title, an explanation, a unit and the variable's data source.
 func TestDashboardIsWellFormed(t *testing.T) {
 	d := readDashboard(t)

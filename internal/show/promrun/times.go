@@ -67,7 +67,7 @@ const nativeSchema = 3
 const perDoubling = 1 << nativeSchema
 
 // bounds are the upper bounds of the classic buckets in nanoseconds: 1, 1.5, 2, 3, 5, 7 × 10^k from
-// 10 µs to an hour, the highest value of a run's histograms.
+// 10 µs. The last is an hour, the highest value of a run's histograms.
 var bounds = func() (all []int64) {
 	for decade := int64(time.Microsecond); ; decade *= 10 {
 		for _, times := range []int64{10, 15, 20, 30, 50, 70} {

@@ -350,10 +350,9 @@ func MergedTag(r *result.Recorded, tag string) string {
 	return name + "-" + r.Run.Run.ID + "_" + tag
 }
 
-// WriteMerged writes one histogram log with a line for each run and tag: all its
-// values in one histogram, over the time from its first interval to its last. Lines
-// are in the order of time. HistogramLogProcessor reads it with -tag, and so do
-// tools that plot several tags.
+// WriteMerged writes one histogram log with a line for each run and tag. A line has all the tag's
+// values, from its first interval to its last. Lines are in the order of time.
+// HistogramLogProcessor reads it with -tag, and so do tools that plot several tags.
 func (h *Histograms) WriteMerged(w io.Writer) error {
 	type line struct {
 		tag        string

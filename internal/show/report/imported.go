@@ -99,8 +99,8 @@ type Imported struct {
 	Run *result.Run
 }
 
-// Imports writes a line for each imported run, and then what the runs of each
-// format have in common: their warnings, and what they cannot say.
+// Imports writes a line for each imported run. Then it writes the common warnings of each format's
+// runs, and what they cannot say.
 func Imports(w io.Writer, all []Imported, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {
@@ -153,9 +153,9 @@ func common(a, b []string) []string {
 var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "the cluster", "run.", "when it ",
 	"warmup", "warm-up")
 
-// unsaidWords turns paths in run.json into words: a part for each block, with its
-// figures in brackets, or only the block if all of it is missing. It omits the time
-// series, which run.json lists.
+// unsaidWords turns paths in run.json into words: a part for each block, with its figures in
+// brackets. If all of a block is missing, it names only the block. It omits the time series, which
+// run.json lists.
 func unsaidWords(paths []string) (parts []string) {
 	var blocks []string
 	fields := map[string][]string{}

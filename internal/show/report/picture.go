@@ -126,7 +126,7 @@ func bounds(r *result.Recorded) []layout.Level {
 	return boundLevels(r)
 }
 
-// boundLevels returns the bound over time, of whatever it bounds.
+// boundLevels returns the bound over time, also of one partition or of an estimated backlog.
 func boundLevels(r *result.Recorded) (all []layout.Level) {
 	for _, i := range r.Intervals {
 		if i.BoundRecords != nil && i.Phase != "drain" { // during the drain, no producer is held back

@@ -16,9 +16,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// SideBySide writes several runs: a table with a column for each name, sentences on
-// what the figures show, and each lag over time on one scale. If a name has several
-// runs, its column has the median and the range.
+// SideBySide writes several runs: a table with a column for each name, sentences on the findings,
+// and each lag over time on one scale. If a name has several runs, its column has the median and
+// the range.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	PrintPictures(p, printSeveral(p, runs))

@@ -1,19 +1,18 @@
-// Package report writes text, Markdown, CSV and JSON from the files of runs. It
-// shows one run on one screen (Text), several in columns (SideBySide), the values
-// of a run's histograms (Histograms), and a run while it goes on (Live). It reads
-// only result files, so it can render a run of any age without Kafka.
+// Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one run
+// (Text), several in columns (SideBySide), the values of a run's histograms (Histograms), and a run
+// while it goes on (Live). It reads only result files, so it can render a run of any age without
+// Kafka.
 //
-// A report begins with the run's validity and the share of the load that its
-// figures cover. Records shed at the source are in no percentile, so the share is
-// also printed with the percentiles. A percentile that too few records support is
-// not printed.
+// A report begins with the run's validity and the share of the load that its figures cover. Records
+// shed at the source are in no percentile, so the share is also printed with the percentiles. A
+// percentile that too few records support is not printed.
 //
-// Package analysis finds what several runs show, and wording.go has a sentence for
-// each finding. Packages compared and campaigns write comparisons, histories and
-// campaigns through Forms. The JSON documents are a contract, as a run's files are.
+// Package analysis finds what several runs show, and wording.go has a sentence for each finding.
+// Packages compared and campaigns write comparisons, histories and campaigns through Forms. The
+// JSON documents are a contract, as a run's files are.
 //
-// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go, output.go
-// (the formats), picture.go, live.go.
+// Files to know: text.go, books.go, times.go, sidebyside.go, wording.go, output.go (the formats),
+// picture.go, live.go.
 package report
 
 import (

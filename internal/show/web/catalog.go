@@ -43,8 +43,8 @@ func (l *Library) catalog() (*catalog, error) {
 	return c, nil
 }
 
-// categoriesOf returns the category of each name of runs: its first word if other names begin with
-// it, as in sweep-acks and sweep-payload, and else the name.
+// categoriesOf returns the category of each name of runs. It is the first word if other names begin
+// with it, as in sweep-acks and sweep-payload, and else the name.
 func categoriesOf(named map[string]int) map[string]string {
 	shared := map[string]int{}
 	first := func(name string) string {
