@@ -21,6 +21,7 @@ type Group struct {
 // Datum is an attribute data-Name of a shape, with what the shape represents.
 type Datum struct{ Name, Value string }
 
+// Point is a place in the picture, in CSS pixels.
 type Point struct{ X, Y float64 }
 
 // Form says which fields of a Shape are used.

@@ -237,6 +237,7 @@ func disagreement(log *TagValues, run result.Time) string {
 	return ""
 }
 
+// Write writes the summary in the format of o.
 func (h *Histograms) Write(w io.Writer, o Options) error {
 	return Forms{Head: h.Head, Text: h.text, Markdown: h.markdown, Sheets: Sheets{"histograms": h.table},
 		Sheet: "histograms", Document: h}.Write(w, o)
