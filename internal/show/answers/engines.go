@@ -72,7 +72,7 @@ func engines(d *analysis.Study) Answer {
 		clauses = append(clauses, clause)
 	}
 	for _, c := range alone {
-		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, with no plain beside it", d.Said(c.Label),
+		clauses = append(clauses, fmt.Sprintf("%s acknowledged %s, without a plain scenario to compare with", d.Said(c.Label),
 			medianOf(c, name)))
 	}
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsCost(d)) + notSettled(d))

@@ -32,7 +32,7 @@ func enough(d *analysis.Study) Answer {
 	columns := []column{valued(titleOf(name), name), ofBest, valued("bytes/s", "throughput_bytes_per_s")}
 	table := tabulate(d, append(columns, costColumns()...)...)
 	if len(ranked) == 0 {
-		return table.says(phrases(append([]string{"no valid run tells what it reached"}, notRanked(d)...)))
+		return table.says(phrases(append([]string{"no valid run shows what it reached"}, notRanked(d)...)))
 	}
 	best := ranked[0].Figures[d.By.Name]
 	byValue := slices.Clone(ranked)

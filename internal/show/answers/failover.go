@@ -25,7 +25,7 @@ func failover(d *analysis.Study) Answer {
 	for _, cell := range d.ValidCells() {
 		gap := cell.Of("ack_gap_max")
 		if gap.N == 0 {
-			clauses = append(clauses, d.Said(cell.Label)+": no run tells how long the topic was not available")
+			clauses = append(clauses, d.Said(cell.Label)+": no run shows how long the topic was unavailable")
 			continue
 		}
 		clause := fmt.Sprintf("%s: a partition took no record for %s", d.Said(cell.Label),

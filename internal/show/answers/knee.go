@@ -31,7 +31,7 @@ func knee(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	switch {
 	case math.IsNaN(cost.Fixed):
-		return table.says("sizes and runs are too few to tell the cost of a record from that of its bytes.")
+		return table.says("there are too few sizes and runs to separate the cost of a record from that of its bytes.")
 	case math.IsNaN(cost.Knee) || math.IsNaN(cost.KneeHigh):
 		return table.says("the runs do not show that both records and their bytes cost something, so there is no size at which one turns into the other.")
 	}

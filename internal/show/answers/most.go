@@ -62,7 +62,7 @@ func mostOf(d *analysis.Study, separated string) string {
 		return c.PartlyRead()
 	})
 	if len(ranked) == 0 {
-		return cmp.Or(strings.Join(skipped, separated), "no valid run tells what it reached")
+		return cmp.Or(strings.Join(skipped, separated), "no valid run shows what it reached")
 	}
 	head, rest := bestOf(d, ranked)
 	clauses := []string{head}

@@ -74,7 +74,7 @@ func perConsumer(d *analysis.Study) Answer {
 	table := tabulate(d, append(columns, costColumns()...)...)
 	table.Notes = []string{"÷ fewest consumers: what each consumer read ÷ that of the fewest consumers on as many brokers. ÷ fewest brokers: ÷ that of as many consumers on the fewest brokers."}
 	if len(crews) == 0 {
-		return table.says(phrases(append([]string{"no valid run tells what its consumers read"}, notRanked(d)...)))
+		return table.says(phrases(append([]string{"no valid run shows what its consumers read"}, notRanked(d)...)))
 	}
 	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
 }

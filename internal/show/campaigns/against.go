@@ -48,7 +48,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 
 func (d *CampaignDocument) againstLegend() string {
 	figures, level := analysis.FiguresNamed(analysis.Compared(d.study)), unit.ShortPercent(analysis.DefaultAlpha)
-	text := fmt.Sprintf("Each variant is a comparison of its own (Mann-Whitney): of those in which nothing differs, at most %s call %s better or worse, and at most %s any of the others (Holm).",
+	text := fmt.Sprintf("Each variant is compared by itself (Mann-Whitney). If nothing differs, at most %s of such comparisons call %s better or worse, and at most %s any other figure (Holm).",
 		level, analysis.PrimaryOf(figures, d.study.Has).Title, level)
 	for _, c := range d.Against {
 		if len(c.DiffersIn) > 0 {

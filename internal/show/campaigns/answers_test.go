@@ -601,9 +601,9 @@ func TestPartlyReadIsNotRanked(t *testing.T) {
 	}{
 		{partly(limits(t, 5), 3), "memory 128MiB is the least from which on all are within 10 % of the best", "the best is"},
 		{partly(limits(t, 5), 3), "; memory 1GiB is not ranked: it did not read all.", "memory 1GiB reached"},
-		{partly(limits(t, 5), 1, 2, 3), "o valid run tells what it reached; memory 64MiB is not ranked", "is the least"},
+		{partly(limits(t, 5), 1, 2, 3), "o valid run shows what it reached; memory 64MiB is not ranked", "is the least"},
 		{partly(crews(t, 5), 3), "brokers 3, consumers 4 is not ranked: it did not read all.", "4 consumers read"},
-		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run tells what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
+		{partly(crews(t, 5), 0, 1, 2, 3), "o valid run shows what its consumers read; brokers 1, consumers 1 is not ranked", "each"},
 	} {
 		if got := sentenceOf(t, c.campaign); !strings.Contains(got, c.want) || strings.Contains(got, c.never) {
 			t.Errorf("%q", got)

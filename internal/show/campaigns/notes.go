@@ -83,5 +83,5 @@ func unsettledNote(d *analysis.Study) []string {
 	if len(clients) < 2 || unsettled == 0 {
 		return nil
 	}
-	return []string{"Compare failed and unknown together between clients, not each by itself: a client that does not tell whether a record had left it has it unknown where another has it failed."}
+	return []string{"Compare clients only by the sum of failed and unknown records: if a client does not report whether a record was sent, the record is unknown, and with another client it is failed."}
 }

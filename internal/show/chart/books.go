@@ -71,7 +71,7 @@ func booksOf(r named) (draw.Panel, error) {
 		return draw.Panel{}, r.lacks(runFile, "load", "the run did not finish")
 	}
 	if r.Run.Load.Scheduled == 0 || !r.Run.Says("load.scheduled") {
-		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or it is not told")
+		return draw.Panel{}, r.lacks(runFile, "load.scheduled", "nothing was scheduled, or the number is not known")
 	}
 	var names, fields []string
 	bars := draw.Series{Name: "records", Kind: draw.Bars}

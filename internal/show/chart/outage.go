@@ -61,7 +61,7 @@ func gapsOf(r named) (keptGaps, error) {
 	if g := r.Run.Gaps; g != nil {
 		notes := []string{"Shown are gaps of " + unit.Nanos(g.AtLeastNs) + " or longer."}
 		if g.LeftOut > 0 {
-			notes = append(notes, unit.Things(int64(g.LeftOut), "shorter one")+" beside the longest of these not kept.")
+			notes = append(notes, "The run kept only the longest of these, and left out "+unit.Things(int64(g.LeftOut), "shorter one")+".")
 		}
 		return keptGaps{g.Acks, g.Deliveries, "gaps.acks", "gaps.deliveries", notes}, nil
 	}

@@ -127,8 +127,8 @@ func (f field) missing(r named) string {
 
 // Reasons for a missing count.
 const (
-	noProducers = "nobody produced"
-	noConsumers = "nobody consumed"
+	noProducers = "the run had no producers"
+	noConsumers = "the run had no consumers"
 )
 
 // produces and consumes report the purpose of a run. For a killed run without a

@@ -61,7 +61,7 @@ func TestCompareOfBlocks(t *testing.T) {
 		sets[1-i/2].Runs = append(sets[1-i/2].Runs, m.Run("same", 1, nil))
 	}
 	c := compare(t, sets, analysis.CompareOptions{})
-	const want = "B's runs all came before A's: whatever drifted between is in the difference. Run A B A B, or make both in one matrix"
+	const want = "B's runs all came before A's: the difference includes any drift of the machine. Run A B A B, or make both in one matrix"
 	if len(c.Warnings) != 1 || !strings.HasPrefix(c.Warnings[0], want) {
 		t.Errorf("the warnings are %q", c.Warnings)
 	}

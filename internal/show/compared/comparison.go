@@ -214,7 +214,7 @@ func (c *Comparison) settings(p *layout.Page, a *analysis.Against) {
 		p.Heading("Configuration", ": "+a.Letter+" was asked for the same as A")
 	}
 	if shown := a.Told(a.Clients); len(shown) > 0 {
-		p.Heading("Client settings", ", where the clients of "+a.Letter+" were in effect set differently")
+		p.Heading("Client settings", ", where the effective ones of "+a.Letter+" differ from A")
 		printDifferences(p, layout.Plain, shown)
 	}
 	if shown := a.Told(a.Hidden); len(shown) > 0 {
@@ -342,7 +342,7 @@ func plan(a *analysis.Against) string {
 	if len(each) == 0 {
 		return ""
 	}
-	return "Where none is shown, so many runs more of each would show a difference like the one seen four times in five, if it is real: " + layout.Enumerate(each) + "."
+	return "If no difference is shown, this many more runs of each would show one of the seen size in four of five comparisons: " + layout.Enumerate(each) + "."
 }
 
 func styleOf(word string) string {
@@ -442,7 +442,7 @@ func (c *Comparison) legend() []string {
 	}
 	tests, level := c.tests(), unit.ShortPercent(c.Alpha)
 	return []string{
-		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is what may be held against %s.", tests, c.levels(), level),
+		fmt.Sprintf("%s, by ranks (Mann-Whitney). %s p is compared with %s.", tests, c.levels(), level),
 		"Differences are relative to A's median, their bounds at the level that each was decided at.",
 	}
 }
@@ -451,7 +451,7 @@ func (c *Comparison) legend() []string {
 func (c *Comparison) levels() string {
 	level := unit.ShortPercent(c.Alpha)
 	primary := "The primary figure, " + analysis.FigureCalled(c.Primary).Title + ", "
-	promise := "of comparisons in which nothing differs, at most so many call any of them better or worse (Holm)."
+	promise := "if nothing differs, at most that share of comparisons calls any of them better or worse (Holm)."
 	switch n := c.FiguresTested - c.Others; {
 	case c.Primary == "":
 		return fmt.Sprintf("They share %s: %s", level, promise)
@@ -543,7 +543,7 @@ func drifted(a, b analysis.Sample, letter string) string {
 	case !lastA.Before(firstB):
 		return ""
 	}
-	return fmt.Sprintf("%s's runs all came before %s's: whatever drifted between is in the difference. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
+	return fmt.Sprintf("%s's runs all came before %s's: the difference includes any drift of the machine. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
 }
 
 // leftOut names the sets from which runs are left out, with their number.
@@ -573,7 +573,7 @@ func because(d *analysis.Decided) string {
 		return fmt.Sprintf("%s, %s at the least, and that it is worse is shown (p %s)", from,
 			Difference(f.LeastDifference()), pText(f.PHolm))
 	case math.IsNaN(f.Test.Difference):
-		return fmt.Sprintf("%s: shown to be worse (p %s), and nobody knows by how much", from, pText(f.PHolm))
+		return fmt.Sprintf("%s: shown to be worse (p %s), by an unknown amount", from, pText(f.PHolm))
 	case d.Status == analysis.CheckFailed:
 		return fmt.Sprintf("%s, %s, and that is shown (p %s)", from, Difference(f.Test.Difference), pText(f.PHolm))
 	}

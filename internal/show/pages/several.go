@@ -34,7 +34,7 @@ func besideEachOther(runs []*result.Recorded) *Page {
 			valid++
 		}
 	}
-	p := &Page{Kind: "Runs beside each other", Title: unit.Things(int64(len(runs)), "run")}
+	p := &Page{Kind: "Runs side by side", Title: unit.Things(int64(len(runs)), "run")}
 	p.Badges = []Badge{validRuns(valid, len(runs))}
 	p.sections(report.Several(runs), "Figures")
 	p.severalCharts("Charts", runs)

@@ -29,7 +29,7 @@ func counters() []row {
 			func(i *result.Interval) int64 { return i.Acked }),
 		always("failed_records_total", "Records that are known not to be in the log.", "failed",
 			func(i *result.Interval) int64 { return i.Failed }),
-		always("unknown_records_total", "Records of which the client cannot tell whether they are in the log.", "unknown",
+		always("unknown_records_total", "Records that may or may not be in the log, because the client reports no outcome.", "unknown",
 			func(i *result.Interval) int64 { return i.Unknown }),
 		always("delivered_records_total", "Records that consumers were handed, duplicates included.", "delivered",
 			func(i *result.Interval) int64 { return i.Delivered }),
@@ -63,7 +63,7 @@ func gauges() []row {
 
 		some("queue_in_flight_records", "Records that the consumers of a queue have fetched and not settled.",
 			"queue_in_flight", func(i *result.Interval) *int64 { return i.QueueInFlight }),
-		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and nobody acknowledged.",
+		seconds("queue_oldest_unacked_seconds", "Age of the oldest record that a queue delivered and that is not acknowledged.",
 			"queue_oldest_unacked_ns", func(i *result.Interval) *int64 { return i.QueueOldestUnackedNs }),
 
 		some("process_cpu_cores", "CPU of all processes of the run, in cores.", "process_cpu_cores",

@@ -109,7 +109,7 @@ func undelivered(r *result.Run) string {
 func longestGaps(all []result.AckGap) string {
 	gaps := slices.Clone(all)
 	if len(gaps) == 0 {
-		return "no time that could be told, while brokers were broken"
+		return "no measurable time, while brokers were broken"
 	}
 	slices.SortStableFunc(gaps, func(a, b result.AckGap) int { return cmp.Compare(b.ToNs-b.FromNs, a.ToNs-a.FromNs) })
 	var each []string

@@ -193,7 +193,7 @@ func kept(r *result.Run) (all []remark) {
 
 // whyUndecided explains a bound between the lowest and the highest possible peak of
 // the lag.
-const whyUndecided = "the bound lies between what it was at the least and at the most, as several processes wrote on while it was read"
+const whyUndecided = "several processes produced while the lag was read, and the bound lies between its lowest and highest possible peak"
 
 // fromTo prints a range, or one value if both ends print the same.
 func fromTo(low, top float64, format func(float64) string) string {

@@ -276,7 +276,7 @@ func sumUp(r *result.Run, width int) string {
 	due := copies(r) * l.Scheduled
 	switch {
 	case r.Run.Imported != nil:
-		return "What became of each record is not told: the figures are as the other tool counts them."
+		return "The outcome of each record is not known: the figures are counts of the other tool."
 	case reads(r) && !r.Says("lag.drained"): // others still wrote: the topic had no end
 		return unit.Things(d.Delivered, "record") + " were read in the window."
 	case reads(r):
@@ -284,7 +284,7 @@ func sumUp(r *result.Run, width int) string {
 	case l.Scheduled == 0:
 		return "Nothing was scheduled."
 	case r.Consumer.Members == 0:
-		return fmt.Sprintf("%s of the scheduled was acked; nobody consumed in this run.", share(l.Acked, l.Scheduled))
+		return fmt.Sprintf("%s of the scheduled was acked; this run had no consumers.", share(l.Acked, l.Scheduled))
 	case !d.Checked:
 		return fmt.Sprintf("%s were delivered in the window: counted, not checked, as the records carry no stamp.",
 			unit.Things(d.Delivered, "record"))

@@ -44,7 +44,7 @@ func besideBottleneck(b result.Bottleneck) (all []remark) {
 		}
 	}
 	if len(others) > 0 {
-		all = append(all, remark{layout.Plain, "used besides", layout.List(others...)})
+		all = append(all, remark{layout.Plain, "also used", layout.List(others...)})
 	}
 	return all
 }

@@ -44,7 +44,7 @@ func printGroupAtEnd(p *layout.Page, r *result.Run) {
 	switch {
 	case r.Run.Group == "" && len(r.Groups) == 0: // the tool assigned the partitions
 	case w.Groups == nil:
-		p.Labelled("members", "not known: the brokers did not tell at the window's end")
+		p.Labelled("members", "not known: the brokers did not report them at the window's end")
 	default:
 		for _, g := range w.Groups {
 			text := membersAtEnd(g)
@@ -68,7 +68,7 @@ func membersAtEnd(g result.GroupAtEnd) string {
 	}
 	untold := func(m result.Member) bool { return m.Partitions == nil }
 	if slices.ContainsFunc(g.Members, untold) {
-		return text + "; the brokers did not tell which partitions each had"
+		return text + "; the brokers did not report which partitions each had"
 	}
 	least, most, lag, offsets := len(g.Members[0].Partitions), 0, int64(0), false
 	var behind result.MemberPartition

@@ -158,7 +158,7 @@ func markdownSeveral(m *layout.Markdown, runs []*result.Recorded) {
 	markdownHeadline(m, runs)
 	markdownFootnotes(m, runs)
 	markdownCaveats(m, runs)
-	m.Paragraph("Runs beside each other carry no claim of a difference: `kafka-bench compare` tests one.")
+	m.Paragraph("This table makes no claim of a difference: `kafka-bench compare` tests one.")
 }
 
 func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {

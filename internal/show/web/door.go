@@ -67,7 +67,7 @@ func (d *Door) Warning() string {
 	if d.token == "" {
 		return ""
 	}
-	return "the page is not only for this machine: whoever has its address sees the runs, and the connection is " +
+	return "other machines can reach the page: anyone who has its address sees the runs, and the connection is " +
 		"not encrypted"
 }
 

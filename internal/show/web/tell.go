@@ -184,7 +184,7 @@ func (p *Pages) tell(m message) {
 	select {
 	case p.queue <- m:
 	default:
-		p.lose("its process does not take what it is told")
+		p.lose("its process does not read its input")
 	}
 }
 
