@@ -79,8 +79,8 @@ type AgentInterval struct {
 	RSSBytes           *int64   `json:"process_rss_bytes"`
 }
 
-// Pulse is what the agents of a run have counted while it goes on: what their intervals and times
-// will say is known once they have handed in. It is shown, and not recorded.
+// Pulse is a line of pulses.ndjson: what the agents of a run have counted while it goes on. Their
+// intervals and times are known only after they have handed in.
 type Pulse struct {
 	RunID  string       `json:"run_id,omitempty"`
 	Agents []AgentPulse `json:"agents"` // by index, without those that have not told anything
@@ -128,16 +128,21 @@ func (p Pulse) Since(earlier Pulse) (i Interval) {
 	return i
 }
 
-// Agent appends a line to agents.ndjson, which the first one makes.
-func (w *Writer) Agent(i AgentInterval) error {
-	if w.agents == nil {
-		a, err := newAppender(w.dir, AgentsFile)
+// Agent appends a line to agents.ndjson. The first line makes the file.
+func (w *Writer) Agent(i AgentInterval) error { return w.appendTo(&w.agents, AgentsFile, i) }
+
+// Pulse appends a line to pulses.ndjson. The first line makes the file.
+func (w *Writer) Pulse(p Pulse) error { return w.appendTo(&w.pulses, PulsesFile, p) }
+
+func (w *Writer) appendTo(to **appender, name string, line any) error {
+	if *to == nil {
+		a, err := newAppender(w.dir, name)
 		if err != nil {
 			return err
 		}
-		w.agents = a
+		*to = a
 	}
-	return w.agents.line(i)
+	return (*to).line(line)
 }
 
 // readAgents reads agents.ndjson; a run without agents has none.

@@ -21,11 +21,12 @@ const (
 	CurvesFile     = "curves.json"
 	ScenarioFile   = "scenario.yaml"
 	AgentsFile     = "agents.ndjson" // only of a run that agents made
+	PulsesFile     = "pulses.ndjson" // likewise
 )
 
 // RunFiles are their names, in the order in which they are listed.
 func RunFiles() []string {
-	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile}
+	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile, PulsesFile}
 }
 
 const (

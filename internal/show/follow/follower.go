@@ -12,6 +12,7 @@ package follow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -33,8 +34,10 @@ type Change struct {
 	Run       *result.Run
 	Intervals []result.Interval
 	Events    []result.Event
-	// Histograms are those of intervals, of all metrics and both books; nil unless
-	// the Follower asks for them.
+	// Pulse is the agents' last pulse; nil if there is no new one.
+	Pulse *result.Pulse
+	// Histograms are those of intervals, of all metrics and both books; nil unless the Follower asks
+	// for them.
 	Histograms []latency.LogEntry
 	// WrittenAt is when the run last wrote a line, by the clock of the file system;
 	// without a line, it is the run's start. A run writes at the end of each
@@ -81,6 +84,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 	f.tails = []*tail{
 		{name: result.IntervalsFile, atOnce: linesAtOnce, take: f.takeInterval},
 		{name: result.EventsFile, atOnce: linesAtOnce, take: f.takeEvent},
+		{name: result.PulsesFile, atOnce: linesAtOnce, take: f.takePulse},
 		{name: result.HistogramsFile, atOnce: histogramsAtOnce, take: f.takeHistogram},
 	}
 	return f, nil
@@ -191,6 +195,11 @@ func (f *Follower) takeEvent(line []byte) error {
 	err := result.DecodeEvent(line, &e)
 	f.next.Events = append(f.next.Events, e)
 	return err
+}
+
+func (f *Follower) takePulse(line []byte) error {
+	f.next.Pulse = new(result.Pulse)
+	return json.Unmarshal(line, f.next.Pulse)
 }
 
 func (f *Follower) takeHistogram(line []byte) error {

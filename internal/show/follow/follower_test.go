@@ -221,6 +221,18 @@ func TestNextWaitsForLines(t *testing.T) {
 	})
 }
 
+// A change has the agents' last pulse.
+func TestFollowPulses(t *testing.T) {
+	w := create(t, t.TempDir())
+	must(t, w.Pulse(result.Pulse{RunID: "a"}))
+	must(t, w.Pulse(result.Pulse{RunID: "b", Agents: []result.AgentPulse{{Index: 1, Acked: 7}}}))
+	c, err := open(t, w.Dir()).Next(t.Context())
+	must(t, err)
+	if want := (&result.Pulse{RunID: "b", Agents: []result.AgentPulse{{Index: 1, Acked: 7}}}); !reflect.DeepEqual(c.Pulse, want) {
+		t.Errorf("the pulse is %+v, want %+v", c.Pulse, want)
+	}
+}
+
 // The age of the last line shows that a run was killed. A torn line does not count, and other files
 // are not read.
 func TestKilledRun(t *testing.T) {

@@ -2,6 +2,7 @@ package web
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"slices"
 	"time"
@@ -28,6 +29,7 @@ type state struct {
 	Values []value            `json:"values"`
 	Charts map[string]drawing `json:"charts"` // by name, of those with data
 	Events []shownEvent       `json:"events"` // latest first
+	Agents [][]string         `json:"agents"` // a row for each agent, with agentColumns
 	Ended  bool               `json:"ended"`
 	// Page is the address of the page of the finished run; "" before the end, and if nothing was
 	// recorded.
@@ -80,12 +82,17 @@ type seen struct {
 	drawn    int    // number of intervals in charts
 	charts   map[string]drawing
 	restedAt time.Time // the end of the pause
+	// pulse is the agents' last pulse, and before the previous one.
+	pulse, before result.Pulse
 }
 
 // take adds a change of the run, and reports whether a phase began.
 func (s *seen) take(c follow.Change) (began bool) {
 	if c.Run != nil {
 		s.run.Run = *c.Run
+	}
+	if c.Pulse != nil {
+		s.pulse, s.before = *c.Pulse, s.pulse
 	}
 	for _, i := range c.Intervals {
 		s.run.Intervals = append(s.run.Intervals, slim(i))
@@ -152,7 +159,33 @@ func (s *seen) fill(to *state) {
 			At: layout.At(e.AtNs), Kind: e.Kind, What: e.What, Reason: e.Reason,
 		})
 	}
+	to.Agents = agentRows(s.pulse, s.before)
 	to.Charts = s.draw()
+}
+
+var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
+
+// agentRows has a row for each agent: its rates since the previous pulse, and waiting records.
+func agentRows(now, before result.Pulse) [][]string {
+	rows := [][]string{}
+	for _, a := range now.Agents {
+		was := result.Pulse{}
+		if i := slices.IndexFunc(before.Agents, func(b result.AgentPulse) bool { return b.Index == a.Index }); i >= 0 {
+			was.Agents = before.Agents[i : i+1]
+		}
+		since := result.Pulse{Agents: []result.AgentPulse{a}}.Since(was)
+		rate := func(n int64) string {
+			if since.Seconds() <= 0 {
+				return unit.Absent
+			}
+			return unit.PerSecond(float64(n) / since.Seconds())
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%d (%s)", a.Index, a.HostName), a.Phase, rate(since.Scheduled), rate(since.Acked), rate(since.Delivered),
+			unit.Count(a.Failed), unit.Count(a.DeferredRecords), unit.Count(a.InFlightRecords),
+		})
+	}
+	return rows
 }
 
 // draw draws the charts if they lack an interval and the pause is over.
