@@ -7,14 +7,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// The bounds of a target: below a millisecond the clock of a poll has nothing to
-// say, and beyond an hour no run would see it missed.
+// Bounds of a target: a poll's clock has no resolution below a millisecond, and no run would notice
+// a missed target above an hour.
 const (
 	minTarget = unit.Duration(time.Millisecond)
 	maxTarget = unit.Duration(time.Hour)
 )
 
-// backpressure checks the controller, its signal and what becomes of the excess.
+// backpressure checks the controller, its signal and the excess.
 func (c *checker) backpressure(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
@@ -45,7 +45,6 @@ func (c *checker) backpressure(s Scenario) {
 	}
 }
 
-// excess checks what becomes of what is held back.
 func (c *checker) excess(b Backpressure) {
 	const path = "backpressure"
 	c.choice(path+".excess", b.Excess, excesses)
@@ -75,7 +74,7 @@ func (c *checker) limits(b Backpressure) {
 	case "latency", "aimd", "gradient":
 		c.between(path+".max_lag", b.MaxLag, 0, maxRecords)
 	default:
-		return // and said to be unknown
+		return // already reported as unknown
 	}
 	if b.Controller != "hysteresis" && b.ResumeLag != 0 {
 		c.mistake(path+".resume_lag", b.Controller+" does not close and open by two lags",
@@ -88,7 +87,7 @@ func (c *checker) limits(b Backpressure) {
 	c.target(b)
 }
 
-// target wants one of the controllers that hold a time, and of no other.
+// target requires a target of the controllers that have one, and refuses it for others.
 func (c *checker) target(b Backpressure) {
 	const path = "backpressure.target"
 	holds := b.Controller == "latency" || b.Controller == "aimd"
@@ -104,7 +103,7 @@ func (c *checker) target(b Backpressure) {
 	}
 }
 
-// pooled checks how several processes keep one bound together.
+// pooled checks how several processes keep one bound.
 func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
@@ -125,8 +124,7 @@ func (c *checker) pooled(s Scenario) {
 	}
 }
 
-// hysteresis wants two lags, the gate closing above the one and opening below
-// the other.
+// hysteresis requires a lag that closes the gate, and a smaller one that opens it.
 func (c *checker) hysteresis(b Backpressure) {
 	const path = "backpressure"
 	if b.MaxLag == 0 {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// consume checks the consuming side.
 func (c *checker) consume(s Scenario) {
 	g := s.Consume
 	c.between("consume.consumers", int64(g.Consumers), 0, maxWorkers)
@@ -32,7 +31,7 @@ func (c *checker) consume(s Scenario) {
 	c.queue(s)
 }
 
-// assignor wants it where the members share out the partitions.
+// assignor allows an assignor only if the members assign the partitions.
 func (c *checker) assignor(g Consume) {
 	const path = "consume.assignor"
 	switch {
@@ -48,7 +47,7 @@ func (c *checker) assignor(g Consume) {
 	}
 }
 
-// sessionTimeout wants it where the member has a say in it.
+// sessionTimeout allows a session timeout only if the member sets it.
 func (c *checker) sessionTimeout(g Consume) {
 	const path = "consume.session_timeout"
 	switch {
@@ -64,7 +63,7 @@ func (c *checker) sessionTimeout(g Consume) {
 	}
 }
 
-// from wants a beginning where there is something to begin in.
+// from allows a start only for a topic that holds records.
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
@@ -79,7 +78,6 @@ func (c *checker) from(s Scenario) {
 	}
 }
 
-// group checks the name of the groups.
 func (c *checker) group(g Consume) {
 	const path = "consume.group"
 	switch {
@@ -91,8 +89,7 @@ func (c *checker) group(g Consume) {
 	}
 }
 
-// consumerProcesses wants a consumer for each process, and for each enough to run at
-// all.
+// consumerProcesses requires a consumer for each process, and enough CPU and memory for it to run.
 func (c *checker) consumerProcesses(g Consume) {
 	const path = "consume.processes"
 	switch {
@@ -119,8 +116,7 @@ func (c *checker) consumerProcesses(g Consume) {
 	}
 }
 
-// hold wants the consumers to be let go before the measured window ends, or with
-// the drain.
+// hold requires the hold to end within the measured window, or with the drain.
 func (c *checker) hold(s Scenario) {
 	const path = "consume.hold"
 	h, measure := s.Consume.Hold, s.Phases.Measure
@@ -153,7 +149,7 @@ func (c *checker) commit(commit Commit) {
 	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
 }
 
-// changes wants every change of work in the measured window, one after another.
+// changes requires ascending times within the measured window.
 func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 	const path = "consume.changes"
 	if len(changes) > maxLevels {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// faults wants what goes wrong to be possible: in the measured window, in the
-// order of the times, and befalling somebody who is there.
+// faults requires ascending times within the measured window, and targets in a state that the fault
+// can change.
 func (c *checker) faults(s Scenario) {
 	const path = "faults"
 	if len(s.Faults) > maxLevels {
@@ -44,8 +44,8 @@ func (c *checker) faults(s Scenario) {
 	}
 }
 
-// oneGroup wants consumers whom a fault can befall, and one group for their numbers to
-// be in.
+// oneGroup requires consumers, and exactly one group, because a fault names only a consumer's
+// number.
 func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
@@ -64,8 +64,8 @@ func (c *checker) oneGroup(g Consume) bool {
 	return true
 }
 
-// faultTime wants the time of fault i in the window, and not before the one ahead
-// of it. Two may come at one time.
+// faultTime requires the time of fault i to be in the window, and not before the previous one. Two
+// may be at the same time.
 func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	measure := s.Phases.Measure
 	switch {
@@ -79,7 +79,7 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	}
 }
 
-// lasting wants a time for which the target stays away only where it goes away.
+// lasting allows For only for an action that has an opposite.
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && Opposite(f.Action()) == "" {
@@ -88,8 +88,8 @@ func (c *checker) lasting(at string, f ScheduledFault) {
 	}
 }
 
-// consumerFate wants f to befall a consumer that it can befall, and notes what became
-// of it. The next number after all of them may join.
+// consumerFate checks f against the consumer's state, and applies it. The next free number may
+// join.
 func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	const given = "consume.consumers"
 	n, action := f.Target().Number, f.Action()
@@ -113,8 +113,8 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	crew.set(n, f)
 }
 
-// brokerFate is consumerFate for a broker, of whom none joins. Where an earlier fault
-// befell whoever led a partition, nobody knows who is away.
+// brokerFate is consumerFate for a broker; none joins. After a fault of a partition's leader the
+// states are unknown.
 func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlier []ScheduledFault) {
 	const given = "cluster.brokers"
 	n, action := f.Target().Number, f.Action()
@@ -136,7 +136,7 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	brokers.set(n, f)
 }
 
-// befalls wants f to make sense for a target that is in a state.
+// befalls requires an action that is possible in the target's state.
 func (c *checker) befalls(path string, f ScheduledFault, is state, given string) {
 	who, action := f.Target(), f.Action()
 	switch {
@@ -151,8 +151,7 @@ func (c *checker) befalls(path string, f ScheduledFault, is state, given string)
 	}
 }
 
-// unnamed checks a fault of a broker that is not told by its ID: the leader of a
-// partition, or every broker.
+// unnamed checks a fault of a partition's leader, or of every broker.
 func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	path := at + "." + f.Action()
 	switch t := f.Target(); {
@@ -169,10 +168,9 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	}
 }
 
-// befallsBrokers tells whether the target is a broker, or several.
+// befallsBrokers reports whether the target is one broker or all.
 func (t Target) befallsBrokers() bool { return t.Kind != "" && t.Kind != ConsumerTarget }
 
-// brokerFaults are those that befall brokers.
 func (s Scenario) brokerFaults() (all []ScheduledFault) {
 	for _, f := range s.Faults {
 		if f.Target().befallsBrokers() {
@@ -182,8 +180,7 @@ func (s Scenario) brokerFaults() (all []ScheduledFault) {
 	return all
 }
 
-// brokerFaultWarnings say where a broker that is away takes more with it than
-// people mean who write its fault.
+// brokerFaultWarnings warns if a missing broker makes partitions unavailable.
 func (s Scenario) brokerFaultWarnings() (w warnings) {
 	befallen := s.brokerFaults()
 	if len(befallen) == 0 || s.Topic.Existing != "" {

@@ -15,12 +15,12 @@ const (
 	maxDeliveries = 1000
 	minVisibility = unit.Duration(100 * time.Millisecond)
 	maxVisibility = unit.Duration(time.Hour)
-	// Those of package kmq.
+	// Bounds of package kmq.
 	maxQueueCommit  = unit.Duration(time.Minute)
 	minQueueSession = unit.Duration(time.Second)
 )
 
-// The words of a queue.
+// Valid words of a queue.
 var (
 	engines   = []string{"plain", "markers", "offsetmap", "share"}
 	drops     = []string{"silent", "nack"}
@@ -29,7 +29,7 @@ var (
 	queueAcks = []string{"all", "leader"}
 )
 
-// queue checks a queue, and that the rest of the scenario is of a run with one.
+// queue checks a queue, and that the rest of the scenario fits a run with one.
 func (c *checker) queue(s Scenario) {
 	const path = "consume.queue"
 	q := s.Consume.Queue
@@ -55,7 +55,7 @@ func (c *checker) queue(s Scenario) {
 	c.queueRun(s)
 }
 
-// drop checks what becomes of deliveries that are not acknowledged.
+// drop checks which deliveries are not acknowledged.
 func (c *checker) drop(path string, q Queue) {
 	d := q.Drop
 	if d.Share < 0 || d.Share > 1 || d.Share == 1 && q.MaxDeliveries == 0 {
@@ -76,7 +76,7 @@ func (c *checker) drop(path string, q Queue) {
 	}
 }
 
-// backoff checks the delay of what is given back.
+// backoff checks the delay after a nack.
 func (c *checker) backoff(path string, q Queue) {
 	b := q.Backoff
 	if b == (Backoff{}) {
@@ -92,7 +92,7 @@ func (c *checker) backoff(path string, q Queue) {
 	}
 }
 
-// engine wants of an engine what it can do.
+// engine refuses keys that the engine does not support.
 func (c *checker) engine(path string, q Queue) {
 	const choose = "leave it out, or choose markers or offsetmap"
 	given := path + ".engine"
@@ -133,8 +133,7 @@ func (c *checker) engine(path string, q Queue) {
 	}
 }
 
-// queueRun wants the rest of the scenario to be of a run whose consumers share a queue
-// in the tool's own process.
+// queueRun refuses keys of ordinary consumers, and of consumers in child processes.
 func (c *checker) queueRun(s Scenario) {
 	g := s.Consume
 	for _, refused := range []struct {
@@ -183,7 +182,7 @@ func (c *checker) queueRun(s Scenario) {
 	}
 }
 
-// queueWarnings say where a queue does something else than one may mean.
+// queueWarnings returns the warnings about a queue.
 func (s Scenario) queueWarnings() (w warnings) {
 	q, g := s.Consume.Queue, s.Consume
 	if !q.Used() {
