@@ -123,8 +123,8 @@ func (c *checker) minInSync(t Topic) {
 	}
 }
 
-// batchLimit is the largest batch that the topic will take, and the path of the
-// x
+// batchLimit returns the largest batch that the topic accepts, and the path of the setting to raise.
+// The limit is 0 if it is unknown.
 func (s Scenario) batchLimit() (limit unit.Size, path string) {
 	path = "topic.config.max.message.bytes"
 	if s.Topic.Existing != "" {

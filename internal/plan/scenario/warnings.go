@@ -11,16 +11,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Warnings are what is allowed in a valid scenario and yet changes what its
-// figures mean, or is unlikely to be what was meant. They belong into the
-// result, beside the figures. stampBytes is the size of the stamp that records
-// carry; smaller records go without.
+// Warnings returns what is valid but changes the meaning of the figures, or is probably not meant.
+// It belongs into the result. stampBytes is the size of the stamp; smaller records have none.
 func (s Scenario) Warnings(stampBytes int) []string {
 	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(),
 		s.faultWarnings(), s.phaseWarnings())
 }
 
-// warnings collects what holds.
 type warnings []string
 
 func (w *warnings) when(holds bool, format string, values ...any) {
@@ -32,7 +29,7 @@ func (w *warnings) when(holds bool, format string, values ...any) {
 func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	l := s.Load
 	if l.Producers == 0 && !s.Filled() {
-		return nil // it is all idle
+		return nil // the whole load is idle
 	}
 	smallest, largest := l.Record.Size.Bounds()
 	w.when(smallest < unit.Size(stampBytes),
@@ -86,11 +83,10 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 	return w
 }
 
-// SmallBound begins the warning of a bound below NeededBound; the bound that would do
-// follows, and a space.
+// SmallBound begins the warning of a bound below NeededBound, before the needed bound.
 const SmallBound = "backpressure.max_lag: give at least "
 
-// wider says what bound would do, in the number that the scenario gives.
+// wider returns the needed bound in the unit of the scenario.
 func (s Scenario) wider(needed, allowed int64) string {
 	b := s.Backpressure
 	if b.Per != "partition" {
@@ -101,12 +97,10 @@ func (s Scenario) wider(needed, allowed int64) string {
 		unit.Count((needed+partitions-1)/partitions), unit.Count(b.MaxLag), unit.Count(allowed))
 }
 
-// silence is after how much time Kafka gives up a member that vanished, unless the
-// scenario says so: Kafka's own default in both protocols (KIP-735, KIP-848).
+// silence is Kafka's default session timeout in both protocols (KIP-735, KIP-848).
 const silence = unit.Duration(45 * time.Second)
 
-// brokerSilence is the least that a broker takes unless it is told otherwise:
-// group.min.session.timeout.ms.
+// brokerSilence is the default of group.min.session.timeout.ms.
 const brokerSilence = unit.Duration(6 * time.Second)
 
 func (s Scenario) faultWarnings() (w warnings) {
@@ -134,8 +128,7 @@ func (s Scenario) faultWarnings() (w warnings) {
 	return append(w, s.brokerFaultWarnings()...)
 }
 
-// silence is for how long a consumer may be silent before it is taken for dead. In a
-// share group that is the brokers' to say.
+// silence returns the session timeout of a consumer. For a share group the brokers set it.
 func (s Scenario) silence() unit.Duration {
 	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
 		s.Consume.Queue.Engine == "share" {
@@ -155,10 +148,9 @@ func (s Scenario) phaseWarnings() (w warnings) {
 	return w
 }
 
-// Gates reports whether the producers ask a gate.
 func (b Backpressure) Gates() bool { return b.Controller != "" && b.Controller != "off" }
 
-// ProducingClients is the number of clients that the producers share.
+// ProducingClients returns the number of clients that the producers share.
 func (s Scenario) ProducingClients() int {
 	if s.Load.Clients > 0 {
 		return s.Load.Clients
