@@ -13,10 +13,10 @@ import (
 // engine is short for {engine: name}.
 type Queue struct {
 	Engine  string `yaml:"engine,omitempty"`  // plain, markers, offsetmap, share
-	Threads int    `yaml:"threads,omitempty"` // of each consumer, 1 to 1,000; 0: 1
-	Batch   int    `yaml:"batch,omitempty"`   // records of one receive at most, 1 to 10,000; 0: 10
+	Threads int    `yaml:"threads,omitempty"` // of each consumer, 1 to 1,000; default: 1
+	Batch   int    `yaml:"batch,omitempty"`   // records of one receive at most, 1 to 10,000; default: 10
 	// Visibility is how long a delivery may stay unsettled before the record is delivered again,
-	// 100ms to 1h. 0: 30s for markers and offsetmap, the broker's own for share. plain has none.
+	// 100ms to 1h. Default: 30s for markers and offsetmap, the broker's own for share. plain has none.
 	Visibility unit.Duration `yaml:"visibility,omitempty"`
 	// MaxDeliveries is the number of deliveries after which a record goes to the dead letters. 0 is
 	// no limit.
@@ -25,22 +25,22 @@ type Queue struct {
 	// queue with MaxDeliveries always has one.
 	DeadLetter bool `yaml:"dead_letter,omitempty"`
 	// InFlight bounds each consumer's fetched, unsettled records, 1 to 1,000,000. Dropped records
-	// count until their visibility ends. 0: 1000.
+	// count until their visibility ends. Default: 1000.
 	InFlight int     `yaml:"in_flight,omitempty"`
 	Drop     Drop    `yaml:"drop,omitempty"`
 	Backoff  Backoff `yaml:"backoff,omitempty"`
 	// Order limits which records are processed at once: any (none), one of each partition, or one
-	// of each key. Empty: none.
+	// of each key. Default: none.
 	Order string `yaml:"order,omitempty"` // none, partition, key
 	// Tracker says where the markers engine redelivers: in each consumer, or in the tool's process
-	// for all of them, with its own clients. Empty: in-process.
+	// for all of them, with its own clients. Default: in-process.
 	Tracker string `yaml:"tracker,omitempty"` // in-process, external
 	// Transactions makes the markers engine write in transactions.
 	Transactions bool `yaml:"transactions,omitempty"`
 	// StartFirst makes the markers engine write a durable start marker and commit it before it
 	// delivers the record, instead of some time after.
 	StartFirst bool `yaml:"start_first,omitempty"`
-	// Acks says how durable markers and copies must be before they count as written. Empty: all.
+	// Acks says how durable markers and copies must be before they count as written. Default: all.
 	Acks string `yaml:"acks,omitempty"` // all, leader
 }
 
@@ -48,14 +48,14 @@ type Queue struct {
 // the scenario's seed. "silent" waits for the visibility to end; "nack" returns the record.
 type Drop struct {
 	Share unit.Share `yaml:"share,omitempty"` // such as 50%
-	How   string     `yaml:"how,omitempty"`   // silent, nack; empty: silent
+	How   string     `yaml:"how,omitempty"`   // silent, nack; default: silent
 }
 
 // Backoff is the delay after a nack: Min after the first delivery, doubled with each further one,
 // up to Max.
 type Backoff struct {
 	Min unit.Duration `yaml:"min,omitempty"`
-	Max unit.Duration `yaml:"max,omitempty"` // 0: Min
+	Max unit.Duration `yaml:"max,omitempty"` // default: Min
 }
 
 // Used reports whether the consumers take records from a queue.

@@ -38,13 +38,13 @@ type Scenario struct {
 
 // Cluster is the local cluster that a run starts. On an existing cluster it has no effect.
 type Cluster struct {
-	Version string            `yaml:"version,omitempty"` // release line of Kafka, such as 4.0; empty: the tool's default
-	Brokers int               `yaml:"brokers"`           // 1 to 9; 0: as many as the topic's replication
-	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; 0: 1 GiB for one broker, 512 MiB for each of several
+	Version string            `yaml:"version,omitempty"` // release line of Kafka, such as 4.0; default: the tool's own
+	Brokers int               `yaml:"brokers"`           // 1 to 9; default: as many as the topic's replication
+	Heap    unit.Size         `yaml:"heap"`              // of each broker's JVM; default: 1 GiB for one broker, 512 MiB for each of several
 	JVM     []string          `yaml:"jvm,omitempty"`     // further JVM options
 	Config  map[string]string `yaml:"config,omitempty"`  // broker properties; they override the tool's own
 	// Disks are existing folders. Each broker creates a folder in each of them for its log.dirs,
-	// and the run removes these folders at its end. Empty: a folder in the user's cache.
+	// and the run removes these folders at its end. Default: a folder in the user's cache.
 	Disks []string `yaml:"disks,omitempty"`
 	// Metrics chooses how brokers report their metrics: jmx (an agent in the broker's process) or
 	// none.
@@ -59,7 +59,7 @@ type Cluster struct {
 // replication and configuration; producers write to it.
 type Topic struct {
 	Existing string `yaml:"existing,omitempty"`
-	// Name is the name of the new topic; empty: the run's own name. If a topic of this name exists,
+	// Name is the name of the new topic; default: the run's own name. If a topic of this name exists,
 	// the run refuses to start and leaves the topic unchanged.
 	Name        string `yaml:"name,omitempty"`
 	Partitions  int    `yaml:"partitions"`  // 1 to 10,000
@@ -142,12 +142,12 @@ type Arrival struct {
 	Length  unit.Duration `yaml:"length,omitempty"`
 	Period  unit.Duration `yaml:"period,omitempty"`
 	To      unit.Rate     `yaml:"to,omitempty"`
-	Over    unit.Duration `yaml:"over,omitempty"` // 0: the whole measured window
+	Over    unit.Duration `yaml:"over,omitempty"` // default: the whole measured window
 	At      unit.Duration `yaml:"at,omitempty"`
 	Steps   []Step        `yaml:"steps,omitempty"`
 }
 
-// Step is a constant rate for a period. The last step lasts until the end, and its For may be 0.
+// Step is a constant rate for a period. The last step lasts until the end, and may omit its time.
 type Step struct {
 	Rate unit.Rate     `yaml:"rate"`
 	For  unit.Duration `yaml:"for"`
@@ -180,7 +180,7 @@ type Keys struct {
 type Consume struct {
 	Consumers int `yaml:"consumers"` // of each group; 0: no consumers
 	Groups    int `yaml:"groups"`    // 1 to 100
-	// Group is the name of the new group; empty: the run's own name. Several groups append their
+	// Group is the name of the new group; default: the run's own name. Several groups append their
 	// numbers. If a group of this name exists, the run refuses to start.
 	Group string `yaml:"group,omitempty"`
 	// Processes is the number of operating system processes that share the consumers of each group:
@@ -195,7 +195,7 @@ type Consume struct {
 	// tool assigns them, without a group and without commits.
 	Assignment string `yaml:"assignment"`
 	// From says where reading begins in an existing or filled topic: at the end that the run finds,
-	// or at the start. Empty: end, or start for a run without producers.
+	// or at the start. Default: end, or start for a run without producers.
 	From string `yaml:"from,omitempty"` // end, start
 	// Hold keeps the consumers from fetching until a time. They stay members and poll.
 	Hold Hold `yaml:"hold,omitempty"`
@@ -215,7 +215,7 @@ type Consume struct {
 	// (group.min.session.timeout.ms, 6s by default). 0 is the client's default.
 	SessionTimeout unit.Duration `yaml:"session_timeout,omitempty"`
 	// Assignor assigns partitions within a classic group: range, roundrobin, sticky or
-	// cooperative-sticky. Empty: the driver's default.
+	// cooperative-sticky. Default: the driver's own.
 	Assignor string `yaml:"assignor,omitempty"`
 	// PollTimeout is how long a poll waits for records. A poll that returns none counts as an empty
 	// poll. 0 waits without limit.
@@ -284,9 +284,9 @@ type Backpressure struct {
 	// MaxLag is in records. hysteresis closes the gate above it. credit never lets the lag exceed
 	// it. For latency, aimd and gradient it is an upper limit, and 0 is no limit.
 	MaxLag    int64 `yaml:"max_lag,omitempty"`
-	ResumeLag int64 `yaml:"resume_lag,omitempty"` // records; a closed hysteresis opens below it; 0: half of MaxLag
+	ResumeLag int64 `yaml:"resume_lag,omitempty"` // records; a closed hysteresis opens below it; default: half of MaxLag
 	// Target is the time that a record may take from the gate to its consumer. latency aims at it;
-	// aimd reduces the load above it (0: 250ms for aimd).
+	// aimd reduces the load above it (default 250ms).
 	Target unit.Duration `yaml:"target,omitempty"`
 	Poll   unit.Duration `yaml:"poll,omitempty"` // how often the lag is read
 	// Signal says how far the consumers are: "committed" is the group's committed offsets;
@@ -297,7 +297,7 @@ type Backpressure struct {
 	// Excess says what happens to a record that is held back: it waits at the source (defer), it is
 	// dropped (shed), or one of Keep waits and the others are dropped (degrade).
 	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
-	Keep   int64  `yaml:"keep,omitempty"`   // for degrade: 1 to 1,000,000; 0: 10
+	Keep   int64  `yaml:"keep,omitempty"`   // for degrade: 1 to 1,000,000; default: 10
 	// MaxDeferred bounds the queue at the source, in records. Further records are shed.
 	MaxDeferred int64 `yaml:"max_deferred,omitempty"`
 	// Grace is how long the lag may be unknown before Blind applies: "closed" admits nothing,

@@ -60,6 +60,7 @@ type Axis struct {
 	Values []string // as written; the variants' names
 }
 
+// Cell is one configuration of a suite.
 type Cell struct {
 	// Name is the suite's name and the values: sweep-compression-zstd. It is unique in the suite,
 	// is also the Scenario's name, and so a part of the run folder's name.

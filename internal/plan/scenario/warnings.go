@@ -148,6 +148,7 @@ func (s Scenario) phaseWarnings() (w warnings) {
 	return w
 }
 
+// Gates reports whether the producers use a gate.
 func (b Backpressure) Gates() bool { return b.Controller != "" && b.Controller != "off" }
 
 // ProducingClients returns the number of clients that the producers share.
