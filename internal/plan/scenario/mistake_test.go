@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// mistakes reads text and returns the lines of its mistakes.
 func mistakes(t *testing.T, text string, overrides ...string) []string {
 	t.Helper()
 	_, err := Parse("f.yaml", []byte(text), overrides...)
@@ -23,7 +22,7 @@ func mistakes(t *testing.T, text string, overrides ...string) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// each case has one mistake, whose text is all of it.
+// check requires exactly one mistake in each case, with the whole text.
 func check(t *testing.T, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
@@ -95,8 +94,7 @@ func TestStructureMistakes(t *testing.T) {
 	})
 }
 
-// A key that is right elsewhere, or in another tool, is named before one that looks
-// alike: consumers is not consume.
+// A key's correct path, or its meaning in another tool, comes before a similar key.
 func TestUnknownKeys(t *testing.T) {
 	for key, want := range map[string]string{
 		"consumers": "it belongs at consume.consumers", "acks": "it belongs at load.acks", "maxLag": "it belongs at backpressure.max_lag",
@@ -114,14 +112,14 @@ func TestUnknownKeys(t *testing.T) {
 	}
 }
 
-// keysOfOthers are keys that people write elsewhere, where they mean something else.
+// keysOfOthers are keys of other mappings that other tools use with another meaning.
 var keysOfOthers = []string{
-	"replicas", // topic.replication, and not how often the replicas are looked at
-	"brokers",  // addresses, and not how many a run starts
-	"topic",    // a name, and not the mapping
+	"replicas", // here topic.replication, not an interval
+	"brokers",  // here addresses, not a number
+	"topic",    // here a name, not the mapping
 }
 
-// Every synonym stands for a key that there is, or a flag, and hides no key.
+// Every synonym names an existing key or flag, and hides no key.
 func TestSynonyms(t *testing.T) {
 	for word, ours := range synonyms {
 		if synonym(word) != ours {
@@ -135,7 +133,7 @@ func TestSynonyms(t *testing.T) {
 		}
 		for alternative := range strings.SplitSeq(ours, ", or ") {
 			if strings.HasPrefix(alternative, "the ") || strings.HasPrefix(alternative, "kafka-bench ") {
-				continue // TestComingFrom of the command knows those
+				continue // TestComingFrom of the command checks those
 			}
 			path, _, _ := strings.Cut(strings.ReplaceAll(alternative, ":", ","), ",")
 			typ := reflect.TypeFor[document]()
@@ -151,7 +149,7 @@ func TestSynonyms(t *testing.T) {
 	}
 }
 
-// What an alias brings to where it is used is told there.
+// A mistake in an anchored value has the place of the alias.
 func TestMistakesOfAliases(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"phases: {warmup: &w 3s, measure: 30s}\nload:\n  rate: *w", `f.yaml:3:9: load.rate: rate "3s": unknown multiplier "s"; write 3/s, 3k/s (thousands) or 3M/s (millions)`},
@@ -167,7 +165,7 @@ func TestMistakesOfAliases(t *testing.T) {
 	}
 }
 
-// What cannot be read must not bring up mistakes that only follow from it.
+// A value that cannot be read causes no further mistakes.
 func TestNoMistakeFromAMistake(t *testing.T) {
 	for _, text := range []string{
 		"phases: {measure: 40}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
@@ -184,8 +182,7 @@ func TestNoMistakeFromAMistake(t *testing.T) {
 	}
 }
 
-// An alias bomb of a kilobyte must neither take the memory of millions of
-// values nor the time.
+// An alias bomb of 1 KiB takes neither the memory nor the time of its values.
 func TestAliasBomb(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("load:\n  arrival:\n    process: &l0 lol\n")

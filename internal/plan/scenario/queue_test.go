@@ -29,7 +29,7 @@ func TestQueueDefaults(t *testing.T) {
 	}
 }
 
-// What an engine can't do, or a run with a queue, is said before there is a run.
+// Keys that an engine or a run with a queue does not support are mistakes.
 func TestQueueRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"consume: {queue: {engine: plain, drop: {share: 10%, how: nack}}}":                               "plain can't deliver a record again",
@@ -100,7 +100,7 @@ func TestBackoffDelay(t *testing.T) {
 	}
 }
 
-// Median and percentiles are what the moments give back.
+// The moments of lognormal work give its median and percentiles back.
 func TestLognormalMoments(t *testing.T) {
 	mean, deviation := Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"}.Moments()
 	ratio := deviation.Seconds() / mean.Seconds()

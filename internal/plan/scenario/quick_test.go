@@ -37,8 +37,7 @@ func TestQuickIsLaidOver(t *testing.T) {
 	}
 }
 
-// What is set on the command line lies over the quick form, and a later file's quick
-// part over an earlier one's.
+// Overrides apply over the quick form, and a later file's quick form over an earlier one's.
 func TestQuickIsLaidUnder(t *testing.T) {
 	s, err := suiteOf(Options{Quick: true, Set: []string{"phases.measure=7s", "matrix=null", "variants=null", "name=mine"}}, twoForms, "quick: {phases: {measure: 6s, drain: 6s}}")
 	if err != nil {
@@ -74,7 +73,7 @@ func TestQuickMistakes(t *testing.T) {
 	}
 }
 
-// One scenario is wanted, and gets its whole form.
+// Read returns the full form.
 func TestReadTakesTheWholeForm(t *testing.T) {
 	s, err := Parse("f.yaml", []byte("quick: {phases: {measure: 5s}, matrix: {load.acks: [1, all]}}"))
 	if err != nil || s.Phases.Measure != Defaults().Phases.Measure {
@@ -93,8 +92,8 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// A driver is any word where nobody says which there are; where somebody does, a wrong
-// one is told where it was written, in a matrix and in a variant too.
+// Any driver is valid if none are known; else an unknown one is reported at its place, also in a
+// matrix and a variant.
 func TestDrivers(t *testing.T) {
 	known := []string{"franz", "sarama"}
 	for _, c := range []struct {
@@ -115,7 +114,7 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// The driver of Options is over all, and of a matrix over drivers it is what is left.
+// Options.Driver replaces the scenario's driver, and reduces a matrix over drivers to one.
 func TestDriverOfOptions(t *testing.T) {
 	for text, cells := range map[string]int{
 		"driver: franz": 1,

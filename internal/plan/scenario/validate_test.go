@@ -365,7 +365,7 @@ func TestDerivedValues(t *testing.T) {
 	}
 }
 
-// A scenario in code that nobody wrote down has mistakes without a place.
+// A scenario from code has mistakes without a place.
 func TestValidateWithoutAFile(t *testing.T) {
 	s := Defaults()
 	s.Phases.Measure = 0
