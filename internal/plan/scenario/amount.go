@@ -69,7 +69,6 @@ type keyed struct {
 	there bool
 }
 
-// written returns the keys that have a value, in their order.
 func written(all ...keyed) (paths []string) {
 	for _, s := range all {
 		if s.there {
@@ -95,7 +94,6 @@ func (c *checker) amount(path string, bytes unit.Size, records string, all, each
 	}
 }
 
-// round checks the rounds of a closed loop.
 func (c *checker) round(l Load) {
 	const path = "load.round"
 	clients := l.Clients

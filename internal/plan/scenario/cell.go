@@ -168,7 +168,6 @@ func plain(text string) string {
 	return strings.Join(words, "-")
 }
 
-// cut shortens a plain name.
 func cut(name string, length int) string {
 	return strings.TrimRight(name[:min(length, len(name))], "-._")
 }

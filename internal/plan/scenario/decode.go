@@ -59,7 +59,6 @@ func newDecoder(o Options) *decoder {
 	}
 }
 
-// begin starts a new layer.
 func (d *decoder) begin(layer string) {
 	d.layer = layer
 	d.layers = append(d.layers, layer)
@@ -81,7 +80,6 @@ func (d *decoder) use(n *yaml.Node) (end func()) {
 	return func() { d.alias = nil }
 }
 
-// mistake records that the value of path, at n, cannot be read.
 func (d *decoder) mistake(n *yaml.Node, path, problem, remedy string) {
 	d.mistakeAt(d.place(n), path, problem, remedy)
 }
@@ -181,7 +179,6 @@ func (d *decoder) count(n *yaml.Node, path string) bool {
 	return d.nodes < maxNodes
 }
 
-// target returns n, or the value of the alias n.
 func target(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode {
 		return n.Alias
@@ -207,7 +204,6 @@ func (d *decoder) remember(n *yaml.Node, path string) {
 	}
 }
 
-// forget removes the place of a value that is replaced or reset.
 func (d *decoder) forget(path string) {
 	if at, known := d.places[path]; known {
 		d.cell.replaces(path, at)
@@ -256,7 +252,6 @@ func untold(t reflect.Type, path string) reflect.Value {
 	return at
 }
 
-// mapping reads the keys of n into the fields of the struct v.
 func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		remedy := mappingRemedy(v)
@@ -403,7 +398,6 @@ func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(reflect.ValueOf(settings))
 }
 
-// list replaces the slice v by the elements of n.
 func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.SequenceNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a list", "write it as [first, second]")
@@ -424,7 +418,6 @@ func (d *decoder) list(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(list)
 }
 
-// size reads the long form of a Size.
 func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 	remedy := "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	if n.Kind != yaml.MappingNode {
@@ -440,7 +433,6 @@ func (d *decoder) size(n *yaml.Node, size *Size, path string) {
 	*size = long.size(target(n.Content[0]).Value)
 }
 
-// text reads a scalar with its type's UnmarshalText.
 func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))

@@ -142,7 +142,6 @@ func wholeNumber(text string) bool {
 	return err == nil && strconv.FormatInt(n, 10) == text
 }
 
-// appendJSON appends a tree of encode.
 func appendJSON(to []byte, n *yaml.Node) ([]byte, error) {
 	switch n.Kind {
 	case yaml.MappingNode:

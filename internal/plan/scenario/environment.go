@@ -14,7 +14,6 @@ import (
 // default if it is unset or empty, and $${ means ${ itself. Keys and comments do not change. The
 // value of a variable is text and never parsed as YAML, so it cannot add a key.
 
-// environment replaces variables in values.
 type environment struct {
 	lookup func(string) (string, bool)
 	unset  map[*yaml.Node]bool // values with a variable that is not set
@@ -124,7 +123,6 @@ func (e *environment) replace(text string) (replaced, problem, remedy string) {
 	return b.String() + text, "", ""
 }
 
-// value returns the value of ${inner}.
 func (e *environment) value(inner string) (value, problem, remedy string) {
 	parts := variable.FindStringSubmatch(inner)
 	if parts == nil || strings.Contains(inner, "${") {

@@ -44,7 +44,6 @@ func (s Scenario) Expected() Expected {
 	return total(warm+measured, true)
 }
 
-// filled returns the number of records of the fill.
 func (s Scenario) filled(mean float64) int64 {
 	if s.Topic.Fill <= 0 || mean <= 0 {
 		return s.FillCount()
@@ -127,7 +126,6 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 	return sum
 }
 
-// fraction returns r in records per nanosecond.
 func fraction(r unit.Rate) *big.Rat { return big.NewRat(r.Records, int64(r.Per)) }
 
 func up(r *big.Rat) int64 {

@@ -59,7 +59,6 @@ func (p *party) until(t unit.Duration) {
 	}
 }
 
-// count returns how many are running.
 func (p *party) count() (n int) {
 	for _, f := range p.who {
 		if f.state == running {
@@ -69,7 +68,6 @@ func (p *party) count() (n int) {
 	return n
 }
 
-// numbers returns the existing numbers as text.
 func (p *party) numbers() string {
 	if len(p.who) == 1 {
 		return fmt.Sprint(p.first)

@@ -26,7 +26,6 @@ const (
 	EveryBroker    = "every broker"        // for Restart
 )
 
-// state is the state of a target of faults.
 type state int
 
 const (
@@ -57,7 +56,6 @@ func Opposite(action string) string { return effects[action].undo }
 // Mends reports whether an action undoes others: Start and Resume do.
 func Mends(action string) bool { return effects[action].mends }
 
-// actOn is an action and its target.
 type actOn struct {
 	action string
 	target Target

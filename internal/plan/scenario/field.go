@@ -66,7 +66,6 @@ func elsewhere(key string) []string {
 	return paths
 }
 
-// join returns the path of a key in the mapping at path.
 func join(path, key string) string {
 	if path == "" {
 		return key

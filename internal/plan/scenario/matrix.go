@@ -305,7 +305,6 @@ func guess(word string, words []string, intro string) string {
 	return all
 }
 
-// excluded reports whether the matrix excludes a cell.
 func (m matrix) excluded(cell []choice) bool {
 	return slices.ContainsFunc(m.exclude, func(e exclusion) bool {
 		for _, t := range e.terms {

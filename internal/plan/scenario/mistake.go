@@ -88,7 +88,6 @@ func (fs Mistakes) bounded() Mistakes {
 	})
 }
 
-// asError returns fs, or a nil error if fs is empty.
 func (fs Mistakes) asError() error {
 	if len(fs) == 0 {
 		return nil

@@ -17,7 +17,6 @@ const overridePrefix = "--set "
 // driverPrefix starts the layer name of Options.Driver.
 const driverPrefix = "--driver "
 
-// isOverride reports whether a layer is an override.
 func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
 }
@@ -93,7 +92,6 @@ func shift(n *yaml.Node, columns int) {
 	}
 }
 
-// nest returns the tree of a value under a path of keys.
 func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 	for _, key := range slices.Backward(keys) {
 		value = &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Line: key.Line, Column: key.Column,

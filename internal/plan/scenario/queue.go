@@ -120,13 +120,10 @@ func (q *Queue) anyEngine() bool { return q.Used() }
 // lends reports whether the engine uses the scenario's visibility.
 func (q *Queue) lends() bool { return q.Engine == "markers" || q.Engine == "offsetmap" }
 
-// writes reports whether the engine writes records of its own.
 func (q *Queue) writes() bool { return q.lends() }
 
-// tracks reports whether the engine has a tracker.
 func (q *Queue) tracks() bool { return q.Engine == "markers" }
 
-// queueDefault returns the derivation of a key of the queue.
 func queueDefault[T comparable](key, follow string, has func(*Queue) bool, at func(*Queue) *T, value T) derivation {
 	var zero T
 	return derivation{

@@ -9,7 +9,6 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// quickKey is the key of the quick form.
 const quickKey = "quick"
 
 // quickSuffix ends the name of a quick form, so that its runs are not taken for full ones.
@@ -78,7 +77,6 @@ func (d *decoder) aside() *decoder {
 	}
 }
 
-// quickName returns the name of a scenario's quick form, cut to maxNameLength.
 func quickName(name string) string {
 	if strings.HasSuffix(name, quickSuffix) || name == "" {
 		return name

@@ -134,7 +134,6 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	return s
 }
 
-// driverKey is the key of the client under test.
 const driverKey = "driver"
 
 // chosen returns the override that chooses the driver.
@@ -145,7 +144,6 @@ func (doc document) chosen(driver string) string {
 	return driverKey + "=" + driver
 }
 
-// conclusion returns all mistakes, or nil.
 func (d *decoder) conclusion() error {
 	return d.env.attribute(d.mistakes.sorted(d.layers)).bounded().asError()
 }
@@ -176,7 +174,6 @@ func readText(name string, from io.Reader) ([]byte, error) {
 	return text, nil
 }
 
-// notFound says that arg is neither a preset nor a file.
 func notFound(arg string) error {
 	presets := "the presets are " + strings.Join(Names(), ", ")
 	if arg == "" {
@@ -188,7 +185,6 @@ func notFound(arg string) error {
 	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)
 }
 
-// nameOf derives a scenario's name from its file's.
 func nameOf(file string) string {
 	base := filepath.Base(strings.TrimPrefix(file, "preset "))
 	base = strings.TrimSuffix(base, filepath.Ext(base))
@@ -265,7 +261,6 @@ var syntaxRemedies = []struct{ problem, remedy string }{
 	{"unknown anchor", "an anchor (&name) stands before the alias (*name) that uses it"},
 }
 
-// syntax returns the place and the cause of a YAML error.
 func syntax(err error, text string) (at place, problem, remedy string) {
 	var load *yaml.LoadError
 	if !errors.As(err, &load) {
@@ -287,7 +282,6 @@ func syntax(err error, text string) (at place, problem, remedy string) {
 	return at, problem, remedy
 }
 
-// before returns the text before a place on its line.
 func before(text string, at place) string {
 	for range at.line - 1 {
 		_, text, _ = strings.Cut(text, "\n")

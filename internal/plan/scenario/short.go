@@ -82,7 +82,6 @@ func (m sizeMapping) size(key string) Size {
 	}
 }
 
-// mapping returns the long form of s.
 func (s Size) mapping() sizeMapping {
 	switch s.Distribution {
 	case "uniform":
@@ -94,7 +93,6 @@ func (s Size) mapping() sizeMapping {
 	}
 }
 
-// oneRecord is the text of OneRecord.
 const oneRecord = "1 record"
 
 // String returns b as a scenario writes it.

@@ -113,7 +113,6 @@ func (s Suite) Marshal() ([]byte, error) {
 	return all.Bytes(), nil
 }
 
-// suite builds and validates the suite of a document.
 func (d *decoder) suite(doc document, readable bool) Suite {
 	var c checker
 	c.choice("order", doc.Order, []string{Interleaved, Blocked})
@@ -186,7 +185,6 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 	}
 }
 
-// readCells reads and validates the cells of doc.
 func (d *decoder) readCells(doc document, all []axis, values [][]choice, readable bool) []Cell {
 	cells := make([]Cell, len(values))
 	unexplained := make(map[Mistake][]int) // the indices of its cells
@@ -243,7 +241,6 @@ func texts(values []choice) []string {
 	return list
 }
 
-// alone refuses a matrix and variants.
 func (d *decoder) alone(doc document) {
 	for _, key := range []struct {
 		name  string

@@ -35,7 +35,6 @@ const (
 	minCPU           = 0.01          // cgroups count in quanta, which would be longer than a record takes
 )
 
-// maxRate is the highest rate of an open loop.
 var maxRate = unit.Rate{Records: 100_000_000, Per: time.Second}
 
 // Valid words of a scenario.
@@ -67,7 +66,6 @@ var kafkaVersions = []string{"3.9", "4.0", "4.1", "4.2", "4.3"}
 // KafkaVersions lists the release lines that a local cluster can have, the oldest first.
 func KafkaVersions() []string { return slices.Clone(kafkaVersions) }
 
-// brokerMetrics are the ways to get brokers' metrics.
 var brokerMetrics = []string{"jmx", "none"}
 
 // codecLevels is the highest compression level of each codec; 0 is none.
@@ -90,7 +88,6 @@ type finding struct {
 	from []string
 }
 
-// findings is Validate without places.
 func (s Scenario) findings() []finding {
 	c := &checker{}
 	c.scenario(s)
@@ -110,12 +107,10 @@ type checker struct {
 	findings []finding
 }
 
-// mistake adds a finding about path.
 func (c *checker) mistake(path, problem, remedy string, from ...string) {
 	c.findings = append(c.findings, finding{Mistake{Path: path, Problem: problem, Remedy: remedy}, from})
 }
 
-// choice requires value to be one of choices.
 func (c *checker) choice(path, value string, choices []string) {
 	if slices.Contains(choices, value) {
 		return
@@ -136,12 +131,10 @@ func (c *checker) between(path string, value, low, high int64) bool {
 	return c.ordered(path, value >= low, value <= high, fmt.Sprint(value), fmt.Sprint(low), fmt.Sprint(high))
 }
 
-// size requires low ≤ value ≤ high, and reports whether it holds.
 func (c *checker) size(path string, value, low, high unit.Size) bool {
 	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
 }
 
-// duration requires low ≤ value ≤ high, and reports whether it holds.
 func (c *checker) duration(path string, value, low, high unit.Duration) bool {
 	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
 }
@@ -197,7 +190,6 @@ func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, hig
 	return aboveLow && belowHigh
 }
 
-// scenario checks the keys of the run as a whole.
 func (c *checker) scenario(s Scenario) {
 	switch {
 	case s.Name == "":
@@ -224,7 +216,7 @@ func (c *checker) driver(name string) {
 	}
 }
 
-// cluster checks the local cluster, whether or not the run uses it.
+// cluster checks the local cluster even if the run does not use it.
 func (c *checker) cluster(s Scenario) {
 	c.between("cluster.brokers", int64(s.Cluster.Brokers), 1, maxBrokers)
 	c.size("cluster.heap", s.Cluster.Heap, minHeap, 1024*unit.GiB)

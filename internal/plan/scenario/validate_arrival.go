@@ -28,7 +28,6 @@ const (
 	measurePath = "phases.measure"
 )
 
-// arrival checks the arrival process, and that all of it is within the measured window.
 func (c *checker) arrival(s Scenario) {
 	a := s.Load.Arrival
 	if !slices.Contains(processes, a.Process) {
@@ -56,7 +55,6 @@ func (c *checker) arrival(s Scenario) {
 	}
 }
 
-// burst requires at least one whole period.
 func (c *checker) burst(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	length, period := c.required(arrivalPath+".length", a.Length), c.required(arrivalPath+".period", a.Period)
@@ -70,7 +68,6 @@ func (c *checker) burst(a Arrival, measure unit.Duration) {
 	}
 }
 
-// spike requires the spike to end within the measured window.
 func (c *checker) spike(a Arrival, measure unit.Duration) {
 	c.rate(arrivalPath+".peak", a.Peak)
 	at := c.duration(arrivalPath+".at", a.At, 0, maxPhase)
@@ -79,7 +76,6 @@ func (c *checker) spike(a Arrival, measure unit.Duration) {
 	}
 }
 
-// steps requires all steps to end within the measured window.
 func (c *checker) steps(s Scenario) {
 	const path = arrivalPath + ".steps"
 	steps := s.Load.Arrival.Steps
@@ -106,7 +102,6 @@ func (c *checker) steps(s Scenario) {
 	}
 }
 
-// inWindow requires end to be within the measured window.
 func (c *checker) inWindow(path string, end, measure unit.Duration, what string, from ...string) {
 	if measure > 0 && end > measure {
 		c.mistake(path, fmt.Sprintf("%s at %s, and the measured window ends at %s", what, end, measure),

@@ -14,7 +14,6 @@ const (
 	maxTarget = unit.Duration(time.Hour)
 )
 
-// backpressure checks the controller, its signal and the excess.
 func (c *checker) backpressure(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure
@@ -58,7 +57,6 @@ func (c *checker) excess(b Backpressure) {
 	}
 }
 
-// limits checks which lags and times apply to the controller.
 func (c *checker) limits(b Backpressure) {
 	const path = "backpressure"
 	switch b.Controller {
@@ -103,7 +101,6 @@ func (c *checker) target(b Backpressure) {
 	}
 }
 
-// pooled checks how several processes keep one bound.
 func (c *checker) pooled(s Scenario) {
 	const path = "backpressure"
 	b := s.Backpressure

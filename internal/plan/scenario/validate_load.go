@@ -19,7 +19,6 @@ const (
 	idempotentInFlight = 5 // Kafka's maximum; franz-go accepts no other number
 )
 
-// load checks the offered load and its workers.
 func (c *checker) load(s Scenario) {
 	l := s.Load
 	steps := l.Arrival.Steps
@@ -93,7 +92,6 @@ func (c *checker) readOnly(s Scenario) {
 	}
 }
 
-// producer checks the settings of the producing clients.
 func (c *checker) producer(s Scenario) {
 	l := s.Load
 	c.choice("load.acks", l.Acks, ackLevels)
@@ -124,7 +122,6 @@ func (c *checker) client(path string, settings map[string]string) {
 	}
 }
 
-// level checks the compression level against the codec.
 func (c *checker) level(l Load) {
 	highest, known := codecLevels[l.Compression]
 	switch {
@@ -138,7 +135,6 @@ func (c *checker) level(l Load) {
 	}
 }
 
-// idempotent checks Kafka's requirements of an idempotent producer.
 func (c *checker) idempotent(l Load) {
 	if l.Acks != "all" {
 		c.mistake("load.idempotent", fmt.Sprintf("it needs acks all, and load.acks is %s", l.Acks),
@@ -151,7 +147,6 @@ func (c *checker) idempotent(l Load) {
 	}
 }
 
-// record checks the records, and that they fit into batches.
 func (c *checker) record(s Scenario) {
 	r := s.Load.Record
 	c.choice("load.record.payload", r.Payload, payloads)
@@ -163,7 +158,6 @@ func (c *checker) record(s Scenario) {
 	}
 }
 
-// batch requires a batch above 0, and reports whether it holds.
 func (c *checker) batch(b Batch) bool {
 	switch b {
 	case OneRecord:
@@ -213,7 +207,6 @@ func (c *checker) keys(k Keys) {
 	}
 }
 
-// recordSize checks the sizes, and reports whether they are valid.
 func (c *checker) recordSize(size Size) bool {
 	const path = "load.record.size"
 	v := size.Values

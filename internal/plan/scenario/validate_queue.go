@@ -29,7 +29,6 @@ var (
 	queueAcks = []string{"all", "leader"}
 )
 
-// queue checks a queue, and that the rest of the scenario fits a run with one.
 func (c *checker) queue(s Scenario) {
 	const path = "consume.queue"
 	q := s.Consume.Queue
@@ -55,7 +54,6 @@ func (c *checker) queue(s Scenario) {
 	c.queueRun(s)
 }
 
-// drop checks which deliveries are not acknowledged.
 func (c *checker) drop(path string, q Queue) {
 	d := q.Drop
 	if d.Share < 0 || d.Share > 1 || d.Share == 1 && q.MaxDeliveries == 0 {
@@ -76,7 +74,6 @@ func (c *checker) drop(path string, q Queue) {
 	}
 }
 
-// backoff checks the delay after a nack.
 func (c *checker) backoff(path string, q Queue) {
 	b := q.Backoff
 	if b == (Backoff{}) {
@@ -182,7 +179,6 @@ func (c *checker) queueRun(s Scenario) {
 	}
 }
 
-// queueWarnings returns the warnings about a queue.
 func (s Scenario) queueWarnings() (w warnings) {
 	q, g := s.Consume.Queue, s.Consume
 	if !q.Used() {

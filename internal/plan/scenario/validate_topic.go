@@ -77,7 +77,6 @@ func (c *checker) fill(s Scenario) {
 	}
 }
 
-// existing checks an existing topic.
 func (c *checker) existing(t Topic) {
 	const made = "leave topic.existing out to have a topic made"
 	for _, key := range written(keyed{"topic.fill", t.Fill != 0}, keyed{"topic.fill_records", t.FillRecords != 0},

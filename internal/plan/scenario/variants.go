@@ -14,7 +14,6 @@ import (
 // VariantAxis is the path of the variants' axis in a Suite and in an exclusion.
 const VariantAxis = "variant"
 
-// variantsKey is the key of the list of variants.
 const variantsKey = "variants"
 
 // againstKey is the key of a variant that names the variant to compare it with.
@@ -24,9 +23,6 @@ const againstKey = "against"
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
 	func(key string) bool { return key == "name" || key == "description" })
 
-// variants are partial scenarios to compare. In YAML they are a list: [{name: loose, backpressure:
-// {…}}, …]. Each is applied over the scenario, below the overrides of the command line. A later
-// file's list replaces an earlier one; in it a name, as in [loose, tight], keeps that variant.
 type variants struct {
 	at   place
 	list []choice // text is the name
@@ -34,7 +30,6 @@ type variants struct {
 
 func (vs variants) given() bool { return len(vs.list) > 0 }
 
-// axis returns the axis of the variants.
 func (vs variants) axis() axis { return axis{path: VariantAxis, at: vs.at, values: vs.list} }
 
 func (vs variants) names() []string { return texts(vs.list) }

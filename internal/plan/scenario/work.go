@@ -58,7 +58,6 @@ func bounded64(ns float64) time.Duration {
 	return time.Duration(ns)
 }
 
-// work checks the fields of a Work against its distribution.
 func (c *checker) work(path string, w Work) {
 	if w.byTail() {
 		c.tail(path, w)
@@ -78,7 +77,6 @@ func (c *checker) work(path string, w Work) {
 	}
 }
 
-// tail checks lognormal work that is given by its median or its percentiles.
 func (c *checker) tail(path string, w Work) {
 	const examples = "write {median: 5ms, sigma: 1}, or {p50: 5ms, p99: 100ms}"
 	byMedian, byPercentiles := w.Median != 0 || w.Sigma != 0, w.P50 != 0 || w.P99 != 0
