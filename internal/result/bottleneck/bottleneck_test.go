@@ -205,7 +205,7 @@ func TestNothingToJudge(t *testing.T) {
 	}
 }
 
-// drawn fills any type with random figures, each of which may be missing.
+// drawn fills any type with random figures, where each may be missing.
 func drawn(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
