@@ -17,7 +17,7 @@ func measuredWith(method int) *result.Run {
 	return r
 }
 
-// Runs of both methods compare only by the later one's figures; runs of one method always compare.
+// In a set of both methods only the later one's runs have a redefined figure; runs of one method all do.
 func TestAmong(t *testing.T) {
 	const otherwise, unknown = "measured otherwise before method 2", "measured with method 3, and this kafka-bench compares up to method 2"
 	for _, c := range []struct {

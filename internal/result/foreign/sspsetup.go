@@ -12,7 +12,7 @@ import (
 
 func thousands(n int64) string { return unit.Count(n) }
 
-// perSecond is a rate as a scenario spells it.
+// perSecond returns a rate as a scenario writes it.
 func perSecond(rate float64) string {
 	parsed, err := unit.ParseRate(strconv.FormatFloat(rate, 'f', -1, 64) + "/s")
 	if err != nil {
@@ -21,18 +21,17 @@ func perSecond(rate float64) string {
 	return parsed.String()
 }
 
-// object is a piece of a scenario, by the keys of its YAML.
+// object is a part of a scenario, by the keys of its YAML.
 type object map[string]any
 
-// settings are what was run, which are texts and numbers that always marshal.
+// settings converts o, whose texts and numbers always marshal.
 func (o object) settings() result.Settings {
 	text, _ := json.Marshal(o)
 	s, _ := result.SettingsOf(json.RawMessage(text))
 	return s
 }
 
-// describe says what was run, in the words of a scenario, so that a comparison
-// finds what was set differently.
+// describe sets the scenario, so that a comparison finds different settings.
 func (f *sspFile) describe(d *draft) {
 	c := f.Config
 	acks := strconv.Itoa(c.Acks)
@@ -95,8 +94,7 @@ func (f *sspFile) backpressure() object {
 	}
 }
 
-// caveats are what is known to be wrong with the source, each beside the figure
-// that it touches.
+// caveats adds warnings about known errors of the source.
 func (f *sspFile) caveats(d *draft) {
 	c, n := f.Config, f.Final
 	d.warn("a rate of %s was asked for%s and %s was sent: ticks that its pacer misses are dropped, and what was due then is counted nowhere",
