@@ -29,7 +29,6 @@ type appendable interface {
 	Close() error
 }
 
-// newAppender creates the file name in dir.
 func newAppender(dir, name string) (*appender, error) {
 	f, err := os.OpenFile(filepath.Join(dir, name), os.O_CREATE|os.O_EXCL|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -57,7 +56,6 @@ func (a *appender) Write(p []byte) (int, error) {
 	return n, nil
 }
 
-// line appends v as one line of JSON.
 func (a *appender) line(v any) error {
 	b, err := encode(v, "")
 	if err != nil {

@@ -38,7 +38,6 @@ func lockCampaign(dir string) (*os.File, error) {
 // before then sees that it is no longer at its path (see lockCampaign).
 func unlockCampaign(file *os.File) error { return errors.Join(os.Remove(file.Name()), file.Close()) }
 
-// flock takes an exclusive lock, and does not wait for it.
 func flock(file *os.File) error {
 	for {
 		err := unix.Flock(int(file.Fd()), unix.LOCK_EX|unix.LOCK_NB)
@@ -48,7 +47,6 @@ func flock(file *os.File) error {
 	}
 }
 
-// isAt reports whether the open file is the one at path.
 func isAt(file *os.File, path string) bool {
 	open, err := file.Stat()
 	if err != nil {

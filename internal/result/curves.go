@@ -37,7 +37,6 @@ func CurvePercentiles() []float64 {
 // errNoCurves reports a run without curves: it is older, or did not finish.
 var errNoCurves = errors.New("no curves")
 
-// readCurves reads the curves of a run; nil if it has none.
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {
 	c := new(Curves)
 	err := readDocument(fsys, dir, CurvesFile, errNoCurves, c)

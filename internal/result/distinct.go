@@ -34,7 +34,6 @@ func Shared(a, b []*Recorded) []*Recorded {
 	return slices.DeleteFunc(once, func(r *Recorded) bool { return !there[r.identity()] })
 }
 
-// identity identifies a run.
 type identity struct {
 	id, folder string
 	startedNs  int64

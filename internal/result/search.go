@@ -53,7 +53,6 @@ type Probe struct {
 	ResponseP99Ns *int64 `json:"response_p99_ns"`
 }
 
-// withLists returns s with empty lists instead of null ones.
 func (s Search) withLists() *Search {
 	if s.Expectations == nil {
 		s.Expectations = []string{}

@@ -173,7 +173,6 @@ func (w *Writer) summary(r Run) error {
 	return replaceFile(w.dir, SummaryFile, b)
 }
 
-// replaceFile atomically replaces a file of a run.
 func replaceFile(dir, name string, content []byte) error {
 	if err := replace(dir, name, content); err != nil {
 		return fileError(name, err)

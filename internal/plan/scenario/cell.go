@@ -127,7 +127,6 @@ func (c *cellReading) settersOf(path string) (causes []cause) {
 	return slices.CompactFunc(causes, cause.sameAxis)
 }
 
-// term returns the exclusion of the values of these causes.
 func (c *cellReading) term(causes []cause) string {
 	slices.SortFunc(causes, func(a, b cause) int { return cmp.Compare(a.axis, b.axis) })
 	var terms []string

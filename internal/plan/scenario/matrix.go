@@ -21,8 +21,6 @@ const maxChoiceText = 1000
 var notVaried = []string{"name", "description", "question", "answer", "by", "variants", "matrix", "quick", "repeat",
 	"order", "seed"}
 
-// matrix varies settings: its cells are all combinations of their values except the excluded ones.
-// In YAML it is {path: [value, …], …, exclude: [{path: value, …}, …]}.
 type matrix struct {
 	axes    []axis
 	exclude []exclusion
@@ -110,7 +108,6 @@ func (m *matrix) lay(a axis, away bool) {
 	}
 }
 
-// choices reads the values of the axis at path.
 func (d *decoder) choices(n *yaml.Node, path string) (values []choice) {
 	const example = "list the values to run with, as in load.compression: [none, zstd]"
 	switch {

@@ -87,7 +87,6 @@ func ReadSuite(arg string, o Options) (Suite, error) {
 	return parseSuite(layers, o)
 }
 
-// parseSuite is ReadSuite for layers that were read.
 func parseSuite(layers []layer, o Options) (Suite, error) {
 	d, doc, readable := read(layers, o)
 	suite := d.suite(doc, readable)

@@ -116,7 +116,6 @@ func (c *checker) consumerProcesses(g Consume) {
 	}
 }
 
-// hold requires the hold to end within the measured window, or with the drain.
 func (c *checker) hold(s Scenario) {
 	const path = "consume.hold"
 	h, measure := s.Consume.Hold, s.Phases.Measure
@@ -149,7 +148,6 @@ func (c *checker) commit(commit Commit) {
 	c.duration("consume.commit", commit.Interval, unit.Duration(time.Millisecond), unit.Duration(time.Hour))
 }
 
-// changes requires ascending times within the measured window.
 func (c *checker) changes(changes []WorkChange, measure unit.Duration) {
 	const path = "consume.changes"
 	if len(changes) > maxLevels {

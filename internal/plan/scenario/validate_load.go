@@ -238,7 +238,6 @@ func (c *checker) recordSize(size Size) bool {
 	return len(c.findings) == before
 }
 
-// fits checks that the largest record fits into a batch, and a batch into the broker's limit.
 func (c *checker) fits(s Scenario) {
 	_, largest := s.Load.Record.Size.Bounds()
 	need := s.largestBatch()

@@ -27,7 +27,6 @@ const (
 	keyAllowance   = unit.Size(32) // the longest key of package payload
 )
 
-// topic checks a new topic, or that the scenario does not change an existing one.
 func (c *checker) topic(s Scenario) {
 	t := s.Topic
 	if t.Existing != "" {

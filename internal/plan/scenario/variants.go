@@ -70,7 +70,6 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	*vs = next
 }
 
-// bases requires each against to name another variant of next or before.
 func (d *decoder) bases(next, before variants, path string) {
 	known := append(next.names(), before.names()...)
 	for i, v := range next.list {

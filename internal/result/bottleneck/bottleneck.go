@@ -113,7 +113,6 @@ var rules = []rule{
 	buffered,
 }
 
-// judge is one run with its limits.
 type judge struct {
 	*result.Run
 	Settings
@@ -280,5 +279,4 @@ func found(name string, k kind, saturation float64, remedy, evidence string, arg
 // unknown is the result of a rule without its figures.
 func unknown() (finding, bool) { return finding{}, false }
 
-// percent formats a ratio with three significant digits.
 func percent(ratio float64) string { return fmt.Sprintf("%.3g %%", 100*ratio) }

@@ -19,7 +19,6 @@ func cores(n float64) string {
 	return fmt.Sprintf("%.3g cores", n)
 }
 
-// consumerCPU judges the busiest process of consumers with a limit.
 func consumerCPU(j *judge) (finding, bool) {
 	c := j.Consumer.Confined
 	if c == nil || c.CPU <= 0 || c.CPUCoresUsed == nil {
@@ -64,7 +63,6 @@ func clientCPU(j *judge) (finding, bool) {
 		"%s of %s%s", percent(share), cores(j.ClientCores), with)
 }
 
-// brokerCPU judges the local broker with the highest part of its allowed cores.
 func brokerCPU(j *judge) (finding, bool) {
 	worst, share, allowed := result.Broker{}, -1.0, 0.0
 	for _, b := range byID(j.Broker) {
@@ -129,7 +127,6 @@ func disk(j *judge) (finding, bool) {
 	return j.timed(f, known)
 }
 
-// busiestDisk returns the busiest of the disks with brokers' logs.
 func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 	if j.HostUse == nil || len(j.Broker) == 0 {
 		return worst, false
@@ -229,7 +226,6 @@ func (j *judge) hostBusy() (share float64, known bool) {
 	return share, true
 }
 
-// waits describes how long the run's processes waited for a core.
 func (j *judge) waits() string {
 	var parts []string
 	if own := j.Process.CPUWaitRatio; own != nil {
@@ -246,7 +242,6 @@ func (j *judge) waits() string {
 	return "; of the time in which they could run they waited for a core: " + strings.Join(parts, ", ")
 }
 
-// ownCores returns what the tool and its local brokers used, as a sum and as text.
 func (j *judge) ownCores() (sum float64, parts string) {
 	if c := j.Process.CPUCores; c != nil {
 		sum, parts = *c, decimals(*c)+" kafka-bench, "
@@ -265,13 +260,11 @@ func (j *judge) ownCores() (sum float64, parts string) {
 
 func decimals(v float64) string { return fmt.Sprintf("%.2f", v) }
 
-// networkThreads judges the broker whose threads waited least for work.
 func networkThreads(j *judge) (finding, bool) {
 	return j.threads(NetworkThreads, "network threads", "raise num.network.threads of the brokers",
 		func(m result.BrokerMetrics) (mean, worst *float64) { return m.NetworkIdleRatio, m.NetworkIdleRatioMin })
 }
 
-// requestHandlers judges the broker whose threads waited least for work.
 func requestHandlers(j *judge) (finding, bool) {
 	return j.threads(RequestHandlers, "request handlers",
 		"raise num.io.threads of the brokers, or find what the handlers wait for",

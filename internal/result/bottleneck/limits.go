@@ -10,7 +10,6 @@ import (
 // Limits: settings that cause waits. All but quotas and partitions depend on a duration (see
 // timed).
 
-// quota judges how long brokers throttled clients.
 func quota(j *judge) (finding, bool) {
 	share, evidence := -1.0, ""
 	for _, b := range byID(j.Broker) {
@@ -43,7 +42,6 @@ func part(a, b float64) float64 {
 	return a / (a + b)
 }
 
-// gate judges how long backpressure refused records.
 func gate(j *judge) (finding, bool) {
 	b := j.Backpressure
 	if b == nil {
@@ -55,7 +53,6 @@ func gate(j *judge) (finding, bool) {
 		"the gate refused records for %s of the window", percent(min(1, share))))
 }
 
-// partitions judges more workers than partitions.
 func partitions(j *judge) (finding, bool) {
 	c, n := j.Consumer, j.partitions()
 	if c.Utilisation == nil || n <= 0 || c.Workers <= n {
@@ -205,7 +202,6 @@ func batchSize(j *judge) (finding, bool) {
 			fill)), unit.Bytes(j.BatchBytes), percent(min(1, busy))))
 }
 
-// batchFill returns how full the producers' batches are, before compression.
 func (j *judge) batchFill() (fill float64, known bool) {
 	if j.Clients == nil || j.Clients.Produce == nil || j.Clients.Produce.BytesPerBatch == nil || j.BatchBytes <= 0 {
 		return 0, false

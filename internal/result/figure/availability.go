@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// availability returns what faults of brokers did to the run's topic.
 func availability() []Figure {
 	figures := []Figure{
 		{

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// backpressure returns what a gate did with the load, and how its bound changed.
 func backpressure() []Figure {
 	return []Figure{
 		{
@@ -56,7 +55,6 @@ func backpressure() []Figure {
 // noBackpressure is why a run without a controller has no figure of one.
 const noBackpressure = "there was no backpressure"
 
-// held is a figure of the gate.
 func held(v func(result.Backpressure) float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if r.Backpressure == nil {

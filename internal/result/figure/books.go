@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// books returns what happened to the records of the measured window.
 func books() []Figure {
 	return []Figure{
 		{

@@ -111,7 +111,6 @@ func Named(name string) (Figure, error) {
 	return Figure{}, fmt.Errorf("figure %q: %s", name, hint(name, names))
 }
 
-// hint suggests a correct name.
 func hint(name string, names []string) string {
 	const example = "e2e_response_time_p99"
 	word := strings.ToLower(name)

@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// lag returns the figures of the backlog and of the consumers.
 func lag() []Figure {
 	return []Figure{
 		{

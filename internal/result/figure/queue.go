@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// queue returns the figures of a queue and their cost.
 func queue() []Figure {
 	count := func(of func(*result.Queue) int64) func(*result.Queue) *float64 {
 		return func(q *result.Queue) *float64 { return pointTo(float64(of(q))) }

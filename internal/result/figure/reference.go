@@ -43,7 +43,6 @@ func References(sets [][]*result.Run) map[*result.Run]Reference {
 // speed.
 const NotFelt = "consume.commit"
 
-// referenceFor returns off as a reference of set, if it is one.
 func referenceFor(set, off []*result.Run) (Reference, bool) {
 	if len(set) == 0 || len(off) == 0 || off[0].Backpressure != nil {
 		return Reference{}, false
@@ -75,7 +74,6 @@ func referenceFor(set, off []*result.Run) (Reference, bool) {
 	return reference, len(b) > 0 && reference.DeliveredPerS > 0
 }
 
-// median returns the median of at least one value.
 func median(values []float64) float64 {
 	slices.Sort(values)
 	n := len(values)

@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// requests returns how clients' connections and brokers' threads were used.
 func requests() []Figure {
 	produce := func(r *result.Run) *result.ClientRequests { return clients(r).Produce }
 	fetch := func(r *result.Run) *result.ClientRequests { return clients(r).Fetch }
@@ -24,7 +23,6 @@ func requests() []Figure {
 	}
 }
 
-// clients returns the requests of a run's clients; none if they were not timed.
 func clients(r *result.Run) result.Clients {
 	if r.Clients == nil {
 		return result.Clients{}
@@ -32,7 +30,6 @@ func clients(r *result.Run) result.Clients {
 	return *r.Clients
 }
 
-// millis converts milliseconds to nanoseconds.
 func millis(ms *float64) *float64 {
 	if ms == nil {
 		return nil

@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// throughput returns what a run reached, and its bytes on the wire and on disk.
 func throughput() []Figure {
 	return []Figure{
 		{

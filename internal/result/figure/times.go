@@ -47,7 +47,6 @@ func statisticKeys() []string {
 	return names
 }
 
-// times returns the statistics of all times of a record.
 func times() []Figure {
 	var all []Figure
 	for _, metric := range result.TimeMetrics {

@@ -2,7 +2,6 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// usage returns what the tool, the host and the brokers used in the measured window.
 func usage() []Figure {
 	return []Figure{
 		{Name: "wire_ratio", Title: "bytes sent ÷ bytes acked", Kind: Ratio, Better: Lower,
@@ -141,7 +140,6 @@ func wireRatio(r *result.Run) (float64, string) {
 	return float64(*r.Load.WireBytes) / float64(r.Load.Bytes), ""
 }
 
-// compressionRatio is the ratio of the run's codec on its own records.
 func compressionRatio(r *result.Run) (float64, string) {
 	for _, c := range r.Compression {
 		if c.UsedByThisRun {

@@ -16,7 +16,6 @@ type document struct {
 	faults []error
 }
 
-// openDocument reads content into v.
 func openDocument(d *draft, content []byte, v any) (*document, error) {
 	if err := json.Unmarshal(content, v); err != nil {
 		line := lineAt(content, jsonOffset(content, err))
@@ -30,7 +29,6 @@ func openDocument(d *draft, content []byte, v any) (*document, error) {
 	return doc, doc.index("", decoder, content, &lineCounter{line: 1})
 }
 
-// jsonOffset returns the offset of a JSON error.
 func jsonOffset(content []byte, err error) int64 {
 	var syntax *json.SyntaxError
 	var mismatch *json.UnmarshalTypeError
@@ -99,7 +97,6 @@ func join(path, key string) string {
 	return path + "." + key
 }
 
-// has reports whether there is a value at path that is not null.
 func (doc *document) has(path string) bool { return doc.lines[path] > 0 }
 
 // need adds an error for each missing value.
@@ -125,5 +122,4 @@ func (doc *document) notNegative(values map[string]float64) {
 	}
 }
 
-// err returns all errors.
 func (doc *document) err() error { return errors.Join(doc.faults...) }

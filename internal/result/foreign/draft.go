@@ -31,14 +31,12 @@ func newDraft(path string, o Options) *draft {
 	return d
 }
 
-// tells adds fields that the source has.
 func (d *draft) tells(paths ...string) { d.says = append(d.says, paths...) }
 
 func (d *draft) warn(format string, args ...any) {
 	d.Run.Verdict.Warnings = append(d.Run.Verdict.Warnings, fmt.Sprintf(format, args...))
 }
 
-// condemn adds a reason why the run is invalid.
 func (d *draft) condemn(format string, args ...any) {
 	d.Run.Verdict.Status = result.Invalid
 	d.Run.Verdict.Reasons = append(d.Run.Verdict.Reasons, fmt.Sprintf(format, args...))
@@ -49,7 +47,7 @@ func (d *draft) fault(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.path, line, fmt.Errorf(format, args...))
 }
 
-// metric sets a distribution; told are its fields that the source has.
+// metric sets a distribution; the source has its fields in told.
 func (d *draft) metric(name string, t result.Time, told ...string) {
 	d.Run.Time[name] = t
 	for _, field := range told {
@@ -57,7 +55,6 @@ func (d *draft) metric(name string, t result.Time, told ...string) {
 	}
 }
 
-// phase adds a phase, and the event of its start.
 func (d *draft) phase(name string, startNs, endNs int64) {
 	d.Run.Run.Phases = append(d.Run.Run.Phases, result.Phase{Name: name, StartNs: startNs, EndNs: endNs})
 	d.Events = append(d.Events, result.Event{AtNs: startNs, Kind: "phase", What: name})
@@ -109,7 +106,6 @@ func nanos(v, unit float64) int64 {
 // maxNanos is a hundred years, far enough from the limits of an int64 to add times.
 const maxNanos = 100 * 365 * 24 * 3_600_000_000_000
 
-// count converts a number of records.
 func count(v float64) int64 {
 	if math.IsNaN(v) {
 		return 0

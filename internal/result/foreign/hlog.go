@@ -90,7 +90,6 @@ type hdrEntry struct {
 
 func (e hdrEntry) histogram() (*latency.Histogram, error) { return decodeHdr(e.text, e.unit) }
 
-// hdrLog is the content of a log.
 type hdrLog struct {
 	entries    []hdrEntry    // by start, on the run's axis
 	epoch      time.Time     // of the log's zero, if it has one
@@ -337,7 +336,6 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 	return totals, errors.Join(faults...)
 }
 
-// interval returns an empty interval with the entry's period.
 func (e hdrEntry) interval() result.Interval {
 	phase := "measure"
 	if e.end <= 0 && e.start < 0 {

@@ -226,7 +226,8 @@ func TestHdrLogIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := again[0].Run.Time["send_service_time"], r.Run.Time["send_service_time"]
-	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 { // it keeps a bucket
+	// The log keeps only the minimum's bucket.
+	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

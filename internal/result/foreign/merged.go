@@ -14,7 +14,6 @@ import (
 // original tag.
 var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
-// mergedRun is one run's part of a merged log.
 type mergedRun struct {
 	name, id string
 	shared   bool   // the log has other runs too, and its header is not this run's
@@ -76,7 +75,6 @@ func mergedRuns(content []byte) ([]mergedRun, error) {
 	return runs, nil
 }
 
-// ourMetric reports whether our runs write the tag.
 func ourMetric(tag string) bool {
 	return slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag))
 }

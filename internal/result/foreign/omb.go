@@ -147,7 +147,6 @@ func readOMB(d *draft, content []byte) error {
 	return nil
 }
 
-// check looks for lists of different lengths and for negative values.
 func (f *ombFile) check(doc *document) {
 	if len(f.PublishRate) == 0 && doc.has("publishRate") {
 		doc.wrong("publishRate", "it is empty: nothing was measured")

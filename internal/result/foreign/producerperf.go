@@ -28,7 +28,6 @@ var (
 	failureLine  = regexp.MustCompile(`^(?:org\.apache\.kafka\.|java\.)[\w.$]*(?:Exception|Error)\b.*$`)
 )
 
-// producerRow is one such line.
 type producerRow struct {
 	line          int
 	steady        bool
@@ -81,7 +80,6 @@ func readProducerPerf(d *draft, content []byte) error {
 	return nil
 }
 
-// producerOutput is the content of the lines.
 type producerOutput struct {
 	rows     []producerRow // of intervals
 	total    producerRow   // of the measured records
@@ -163,7 +161,6 @@ func (d *draft) producerRow(number int, line string) (producerRow, error) {
 	return row, nil
 }
 
-// shorten cuts a line for an error.
 func shorten(line string) string {
 	const most = 80
 	if len(line) <= most {

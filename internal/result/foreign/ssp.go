@@ -61,7 +61,6 @@ type sspFinal struct {
 	E2E       sspTimes `json:"e2e_latency_ms"`
 }
 
-// sspTimes is a distribution in milliseconds.
 type sspTimes struct {
 	Min, Max, Mean, StdDev                     float64
 	P50, P75, P90, P95, P99, P995, P999, P9999 float64
@@ -106,7 +105,6 @@ type sspCodec struct {
 	EncodeMicros float64 `json:"encode_micros"`
 }
 
-// goTime is a duration as Go prints it.
 type goTime time.Duration
 
 func (t *goTime) UnmarshalText(text []byte) error {
@@ -147,7 +145,6 @@ func readSSP(d *draft, content []byte) error {
 	return nil
 }
 
-// check looks for impossible values.
 func (f *sspFile) check(doc *document) {
 	doc.notNegative(map[string]float64{
 		"config.duration_s": f.Config.DurationS, "config.warmup_s": f.Config.WarmupS,
@@ -239,7 +236,6 @@ func (f *sspFile) gate(d *draft) {
 	}
 }
 
-// codecs adds its offline compression of a sample of payloads.
 func (f *sspFile) codecs(d *draft) {
 	raw := f.Compression.RawBytes
 	for _, name := range sortedKeys(f.Compression.Codecs) {

@@ -94,7 +94,6 @@ func (f *sspFile) backpressure() object {
 	}
 }
 
-// caveats adds warnings about known errors of the source.
 func (f *sspFile) caveats(d *draft) {
 	c, n := f.Config, f.Final
 	d.warn("a rate of %s was asked for%s and %s was sent: ticks that its pacer misses are dropped, and what was due then is counted nowhere",

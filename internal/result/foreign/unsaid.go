@@ -43,7 +43,6 @@ func unsaid(r *result.Run, intervals []result.Interval, says []string) []string 
 	return w.open
 }
 
-// walker collects unknown fields.
 type walker struct {
 	told map[string]bool
 	open []string
