@@ -3,33 +3,32 @@ package result
 // Availability is what faults of brokers did to the run's topic, from the first fault; null if no
 // fault had a broker as its target.
 type Availability struct {
-	// AckGapMaxNs is the longest time without an ack in a partition that was produced to, of the
-	// gaps that overlap a fault; AckGaps has each partition's longest. AckGapElsewhere is the
-	// longest other gap in the measured window; null if there is none.
+	// AckGapMaxNs is the longest time without an ack in a partition that was produced to, of gaps
+	// that overlap a fault. AckGaps has each partition's longest. AckGapElsewhere is the longest
+	// other gap in the measured window; null if there is none.
 	AckGapMaxNs     int64    `json:"ack_gap_max_ns"`
 	AckGaps         []AckGap `json:"ack_gaps"`
 	AckGapElsewhere *AckGap  `json:"ack_gap_elsewhere,omitempty"`
 	// DeliveryGapMaxNs and DeliveryGaps are the same for first deliveries, in the measured window
-	// and the drain: the longest time in which a partition delivered nothing while records were
-	// due, of the slowest group. Null without consumers, and if a process of consumers did not
-	// report.
+	// and the drain. They are times in which a partition delivered nothing while records were due,
+	// of the slowest group. Null without consumers, and if a process of consumers did not report.
 	DeliveryGapMaxNs *int64   `json:"delivery_gap_max_ns,omitempty"`
 	DeliveryGaps     []AckGap `json:"delivery_gaps,omitempty"`
 	// BrokenToEnd is true if a broker or a replica was missing at the end of the measured window.
 	BrokenToEnd bool `json:"broken_to_end,omitempty"`
 	// UnderReplicatedS is how long at least one partition had fewer in-sync replicas than replicas,
-	// UnderMinISRS fewer than min.insync.replicas, and LeaderlessS no leader, within the measured
-	// window. The controller reports it, read every LookedEveryNs. It counts a killed broker as
-	// alive until its session expires (broker.session.timeout.ms). Null if the brokers were not
-	// asked.
+	// UnderMinISRS fewer than min.insync.replicas, and LeaderlessS no leader. They are within the
+	// measured window, as the controller reports it, read every LookedEveryNs. It counts a killed
+	// broker as alive until its session expires (broker.session.timeout.ms). Null if the brokers
+	// were not asked.
 	UnderReplicatedS *float64 `json:"under_replicated_s"`
 	UnderMinISRS     *float64 `json:"under_min_isr_s"`
 	LeaderlessS      *float64 `json:"leaderless_s"`
 	LeaderChanges    *int64   `json:"leader_changes"`
 	LookedEveryNs    int64    `json:"looked_every_ns,omitempty"`
-	// Before, During and After divide the measured window. During is from the first fault until
-	// every broker serves, every partition is acked and in sync, and all records due by then have
-	// arrived; or to the end.
+	// Before, During and After divide the measured window. During begins with the first fault. It
+	// ends when every broker serves, every partition is acked and in sync, and all records due by
+	// then have arrived; or at the window's end.
 	Before *Stretch `json:"before,omitempty"`
 	During *Stretch `json:"during,omitempty"`
 	After  *Stretch `json:"after,omitempty"`

@@ -39,8 +39,8 @@ type ClientRequests struct {
 	InFlightMean float64 `json:"in_flight_mean"`
 	Connections  int     `json:"connections"`
 
-	// Per request, null if the driver does not count it: batches with their records and bytes
-	// before compression, and for a fetch the bytes read from the socket.
+	// Per request, null if the driver does not count it: batches, with their records and bytes
+	// before compression. For a fetch, the bytes read from the socket.
 	Batches         *float64 `json:"batches_per_request"`
 	RecordsPerBatch *float64 `json:"records_per_batch"`
 	BytesPerBatch   *float64 `json:"bytes_per_batch"`

@@ -2,8 +2,8 @@ package result
 
 // Fault is one thing that was done to a run on purpose.
 type Fault struct {
-	// Name is what was done: kill (as by SIGKILL), stop (orderly), start (for the first time or
-	// again), pause, resume, or restart (an orderly stop and a start).
+	// Name is what was done: kill (as by SIGKILL), stop (orderly), start, pause, resume, or restart
+	// (an orderly stop and a start).
 	Name string `json:"name"`
 	// Target is the scenario's target: consumer 1 (of each group, if there are several), broker 2,
 	// leader of partition 0, every broker. Hit is the broker that it was, if the target does not
@@ -11,9 +11,8 @@ type Fault struct {
 	Target  string `json:"target"`
 	Hit     string `json:"hit,omitempty"`
 	StartNs int64  `json:"start_ns"`
-	// EndNs is when the target ran again: a consumer was started or resumed, a broker was resumed
-	// or served again, every broker was in sync again. Null if that did not happen, or nothing was
-	// missing.
+	// EndNs is when the target ran again: the consumer or broker was started or resumed, or every
+	// broker was in sync again. Null if that did not happen, or nothing was missing.
 	EndNs *int64 `json:"end_ns"`
 	// Detail is what the target took with it, and other remarks.
 	Detail string `json:"detail,omitempty"`

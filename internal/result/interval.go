@@ -53,10 +53,10 @@ type Interval struct {
 	// QueueInFlight are the records that the consumers of a queue fetched and did not settle; null
 	// without a queue.
 	QueueInFlight *int64 `json:"queue_in_flight,omitempty"`
-	// QueueOldestUnackedNs is the age of the oldest record that consumers of a queue received and
-	// did not acknowledge, from its intended time: at least 1, or 0 if there is none. Records of a
-	// fill have no intended time and do not count. Null without a queue, and if only records of a
-	// fill remain.
+	// QueueOldestUnackedNs is the age, from its intended time, of the oldest record that consumers
+	// of a queue received and did not acknowledge: at least 1, or 0 without one. Records of a fill
+	// have no intended time and do not count. Null without a queue, and if only records of a fill
+	// remain.
 	QueueOldestUnackedNs *int64 `json:"queue_oldest_unacked_ns,omitempty"`
 
 	LagRecords    *int64  `json:"lag_records"`                                 // latest sample; null before the first
@@ -84,8 +84,9 @@ type Interval struct {
 	// By metric; a metric without a sample in the interval is absent.
 	Time map[string]IntervalTime `json:"time"`
 
-	// ProcessCPUCores, as all CPU of an interval, is null if the interval is shorter than 100 ms or
-	// its readings are less than 50 ms apart: CPU is counted in ticks of 10 ms.
+	// ProcessCPUCores is null if the interval is shorter than 100 ms or its readings are less than
+	// 50 ms apart, because CPU is counted in ticks of 10 ms. The same holds for all CPU of an
+	// interval.
 	ProcessCPUCores *float64  `json:"process_cpu_cores"`
 	ProcessRSSBytes *int64    `json:"process_rss_bytes"`
 	BrokerCPUCores  []float64 `json:"broker_cpu_cores,omitempty"` // as in Brokers, of those that know it

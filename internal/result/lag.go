@@ -6,10 +6,10 @@ type Lag struct {
 	// PeakRecords and FinalRecords are consumer lag: high watermark − committed offset.
 	PeakRecords  *int64 `json:"peak_records"`
 	FinalRecords *int64 `json:"final_records"`
-	// PeakAtLeastRecords is the peak of a lower bound of the lag, because it uses committed offsets
-	// read after the high watermarks, and PeakRecords those read before. The real peak at these
-	// readings lies between the two. Absent if the producers are in one process, whose gate waits
-	// for a reading.
+	// PeakAtLeastRecords is the peak of a lower bound of the lag: it uses committed offsets read
+	// after the high watermarks, PeakRecords those read before. The real peak at these readings
+	// lies between the two. Absent if the producers are in one process, whose gate waits for a
+	// reading.
 	PeakAtLeastRecords *int64 `json:"peak_at_least_records,omitempty"`
 	// BacklogPeakRecords is acked − delivered, sampled at each interval and each of Changes.
 	// Without producers it is what the topic held at the start and was not read.
@@ -52,7 +52,7 @@ type Change struct {
 	What           string `json:"what"` // work 1ms; fetching: held consumers began to fetch
 	BacklogRecords int64  `json:"backlog_records"`
 	// NormalRecords is the backlog of a group that keeps up: 50 ms of the mean offered load, or one
-	// record per worker of the group if that is more.
+	// record per worker if that is more.
 	NormalRecords int64 `json:"normal_records"`
 	// OfferedPerS and DeliveredPerS are of the slowest group, until the backlog was drained, the
 	// next change or the end.

@@ -34,9 +34,9 @@ type Queue struct {
 	GivenUp   Counts `json:"given_up,omitempty"`
 	Unsettled int64  `json:"unsettled,omitempty"`
 
-	// Of the whole run, by the queue's own count: locks that expired in consumers, records that
-	// were copied to the tail of their partition, and records to redeliver that were no longer in
-	// the log.
+	// Of the whole run, by the queue's own count. Expired: locks that expired in consumers. Tailed:
+	// records that were copied to the tail of their partition. Missing: records to redeliver that
+	// were no longer in the log.
 	Expired int64 `json:"expired"`
 	Tailed  int64 `json:"tailed"`
 	Missing int64 `json:"missing"`

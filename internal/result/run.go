@@ -97,9 +97,9 @@ type Info struct {
 	// paths as in Imported.CannotSay. Examples: a time lag without producers; a backlog with
 	// reading from the end.
 	NotMeasured []string `json:"not_measured,omitempty"`
-	// Placement is how agents divided the load: own (an agent produces only to partitions of its
-	// own consumers), any (to all) or apart (producers and consumers on different agents). Session
-	// is the name that the agents joined. Both are absent without agents.
+	// Placement is how agents divided the load. own: an agent produces only to partitions of its
+	// own consumers; any: to all partitions; apart: producers and consumers are on different
+	// agents. Session is the name that the agents joined. Both are absent without agents.
 	Placement string `json:"placement,omitempty" jsonschema:"enum=own,enum=any,enum=apart"`
 	Session   string `json:"session,omitempty"`
 	// Phases have their real times, in nanoseconds on the run's time axis.

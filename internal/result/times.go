@@ -25,8 +25,8 @@ type Time struct {
 	// counts those above an hour (recorded as an hour).
 	Negative   int64 `json:"negative,omitempty"`
 	OutOfRange int64 `json:"out_of_range,omitempty"`
-	// NotEnded counts values that had not ended: records that were not shed and, for a send time,
-	// not acked; for a later time, not delivered or processed, in each group.
+	// NotEnded counts values that had not ended. For a send time these are records that were not
+	// shed and not acked; for a later time, not delivered or processed, in each group.
 	NotEnded int64 `json:"not_ended,omitempty"`
 	// AtLeast names the fields that are lower bounds, such as p99_ns, because too few values had
 	// ended. A 0 then has no meaning.

@@ -15,10 +15,10 @@ const unfinished = "the run did not finish"
 // unjudged is the reason of a run that was finished without a verdict.
 const unjudged = "nobody judged the run"
 
-// Writer writes a run's directory during the run. From Create the directory can be read: run.json
-// has an invalid verdict until Finish, and each interval and event is with the operating system
-// when its call returns. Interval, Event and HistogramLog may be used from any goroutine, the other
-// methods only from one. An error names the file, and the Writer can still be used.
+// Writer writes a run's directory during the run. From Create the directory can be read, and
+// run.json has an invalid verdict until Finish. Each interval and event is with the operating
+// system when its call returns. Interval, Event and HistogramLog may be used from any goroutine,
+// the other methods only from one. An error names the file, and the Writer can still be used.
 type Writer struct {
 	dir, id, name string
 	startedAt     time.Time

@@ -136,8 +136,8 @@ func (c *cellReading) term(causes []cause) string {
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
-// names returns the cells' names, which become parts of folder and topic names: the suite's name
-// and the values, cut to maxNameLength, and numbered if two are equal.
+// names returns the cells' names, which become parts of folder and topic names. A name is the
+// suite's and the values, cut to maxNameLength, and numbered if two are equal.
 func names(suite string, cells [][]choice) []string {
 	taken := make(map[string]bool)
 	list := make([]string, len(cells))

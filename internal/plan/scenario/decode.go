@@ -344,8 +344,9 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }
 
-// meantBy returns what an unknown key was probably meant to be, or "": one of keys in another
-// spelling, a synonym, a key of another mapping, or one of keys with a typing error.
+// meantBy returns what an unknown key was probably meant to be: one of keys in another spelling, a
+// synonym, a key of another mapping, or one of keys with a typing error. It returns "" without a
+// guess.
 func meantBy(key string, keys []string) string {
 	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
 		return fmt.Sprintf("did you mean %s? ", keys[same])

@@ -193,9 +193,9 @@ func blank() Scenario {
 	return s
 }
 
-// Resolve returns s with each open value filled in that follows from others: the derived values,
-// the last step's time, the work's distribution and a queue's dead letters. It does not change
-// values that are set, and does not validate.
+// Resolve returns s with its open values filled in: the derived values, the last step's time, the
+// work's distribution and a queue's dead letters. It does not change values that are set, and does
+// not validate.
 func (s Scenario) Resolve() Scenario {
 	s.Load.Arrival.Steps = slices.Clone(s.Load.Arrival.Steps)
 	s.Consume.Changes = slices.Clone(s.Consume.Changes)
@@ -248,8 +248,8 @@ func (k Keys) counted() bool {
 	return slices.Contains([]string{"sequential", "uniform", "zipf"}, k.Distribution)
 }
 
-// Duration returns how long one run of s takes without the start of a cluster: at least the warm-up
-// and the measured window, at most the drain too. Repeat is not included.
+// Duration returns how long one run of s takes, without the start of a cluster and without Repeat:
+// at least the warm-up and the measured window, at most also the drain.
 func (s Scenario) Duration() (least, most time.Duration) {
 	least = time.Duration(s.Phases.Warmup + s.Phases.Measure)
 	return least, least + time.Duration(s.Phases.Drain)

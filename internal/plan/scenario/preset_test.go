@@ -210,8 +210,8 @@ func checkWarnings(t *testing.T, c Cell) {
 	}
 }
 
-// All queue presets and their quick forms have three brokers, two in-sync replicas, 100 B records,
-// one sender per thread in a closed loop, and every capable engine.
+// All queue presets and their quick forms have three brokers, two in-sync replicas and 100 B
+// records. A closed loop has one sender per thread, and every capable engine takes part.
 func TestQueueSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "kmq-study"), slices.Index(presetNames, "kmq-rolling")
 	for _, name := range presetNames[first : last+1] {

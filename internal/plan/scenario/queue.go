@@ -76,8 +76,8 @@ func (b Backoff) Delay(attempt int) time.Duration {
 	return min(delay, max(time.Duration(b.Max), time.Duration(b.Min)))
 }
 
-// ExpectedDeliveries returns the mean number of deliveries of a record: the sum of the shares that
-// are dropped once, twice and so on, up to MaxDeliveries.
+// ExpectedDeliveries returns the mean number of deliveries of a record, up to MaxDeliveries: the
+// sum of the parts that are dropped once, twice and so on.
 func (q Queue) ExpectedDeliveries() float64 {
 	p := float64(q.Drop.Share)
 	if q.MaxDeliveries == 0 || p == 0 {
@@ -87,7 +87,7 @@ func (q Queue) ExpectedDeliveries() float64 {
 }
 
 // LastDelivery returns about how long after its first delivery the last of records is delivered, if
-// drops are silent: until fewer than one was dropped every time, or until MaxDeliveries.
+// drops are silent. It ends when fewer than one record was dropped every time, or at MaxDeliveries.
 func (q Queue) LastDelivery(records float64) time.Duration {
 	rounds := math.Log(max(1, records)) / -math.Log(float64(q.Drop.Share))
 	if q.MaxDeliveries > 0 {

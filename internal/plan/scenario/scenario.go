@@ -86,7 +86,7 @@ type Load struct {
 	// Producers is the number of workers, each with its own pacer. With 0 the run only reads an
 	// existing topic, and the other fields of Load have no effect.
 	Producers int `yaml:"producers"`
-	// Processes is the number of operating system processes that share the producers: 1 is the
+	// Processes is the number of operating system processes that share the producers. 1 is the
 	// tool's own process; more are child processes, each with its own gate. At most Producers.
 	Processes int `yaml:"processes"`
 	// Clients is the number of producing clients. If there are fewer clients than producers,
@@ -294,8 +294,8 @@ type Backpressure struct {
 	Signal string `yaml:"signal,omitempty"` // committed, delivered
 	// Per says what MaxLag bounds: the topic, or each partition (only for credit).
 	Per string `yaml:"per,omitempty"` // topic, partition
-	// Excess says what happens to a record that is held back: it waits at the source (defer), it is
-	// dropped (shed), or one of Keep waits and the others are dropped (degrade).
+	// Excess says what happens to a record that is held back. defer: it waits at the source; shed:
+	// it is dropped; degrade: one of Keep waits and the others are dropped.
 	Excess string `yaml:"excess,omitempty"` // defer, shed, degrade
 	Keep   int64  `yaml:"keep,omitempty"`   // for degrade: 1 to 1,000,000; default: 10
 	// MaxDeferred bounds the queue at the source, in records. Further records are shed.

@@ -208,9 +208,8 @@ func (d *decoder) readCells(doc document, all []axis, values [][]choice, readabl
 	return cells
 }
 
-// blamed places a mistake that some cells have at the values that cause it: those of the first axis
-// with a value that occurs only in these cells. A mistake of all cells, or of an override, keeps
-// its place.
+// blamed places a mistake of some cells at the values that cause it: those of the first axis whose
+// value occurs only in these cells. A mistake of all cells, or of an override, keeps its place.
 func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	if len(in) == len(cells) || isOverride(f.File) {
 		return Mistakes{f}

@@ -2,9 +2,9 @@ package scenario
 
 import "strings"
 
-// synonyms map words of other tools and of Kafka's settings to their meaning here: a key, a flag, a
-// command, or the reason why there is none. Words are in lower case without separators.
-// docs/COMING_FROM.md has them by tool.
+// synonyms map words of other tools and of Kafka's settings, in lower case without separators, to a
+// key, a flag or a command here, or to the reason why there is none. docs/COMING_FROM.md has them
+// by tool.
 var synonyms = map[string]string{
 	"throughput": "load.rate", "targetthroughput": "load.rate", "targetrate": "load.rate",
 	"producerrate": "load.rate",

@@ -16,9 +16,9 @@
 // broker with a limit before the machine.
 //
 // On a machine that other processes keep busy, slow requests fill the limits. So a limit counts
-// without the part of the time in which the run's processes waited for a core (all of it, if that
-// is unknown). Below saturation it is a consequence, and the machine is named unless almost no
-// process waited for it.
+// without the part of the time in which the run's processes waited for a core, or without all of it
+// if that is unknown. Below saturation it is a consequence, and the machine is named unless almost
+// no process waited for it.
 //
 // An invalid run has no bottleneck. If an open loop completed all that was offered and no capacity
 // is used up, the offered load limited the run. If no figure explains it, the answer is "not

@@ -147,7 +147,7 @@ func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 const roundingMs = 0.5
 
 // heldUp returns the mean number of Produce requests in a local broker's handlers (Little's law:
-// rate × local time) beyond those that its CPU, or a wait for it, explains. 0 is unknown.
+// rate × local time) that its CPU, or a wait for it, does not explain. 0 is unknown.
 func heldUp(b result.Broker) float64 {
 	if b.CPUCores == nil || b.CPUWaitRatio == nil || *b.CPUWaitRatio >= 1 {
 		return 0

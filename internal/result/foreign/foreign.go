@@ -7,9 +7,9 @@
 // Known errors of the source become warnings of the run.
 //
 // An imported run is valid if its figures do not contradict each other and its tool did not report
-// a failure, because a comparison accepts only valid runs. Its first warning and run.imported say
-// that our rules did not judge it, and reports and lists print "imported" instead of "valid". A
-// program that reads only the status may take it for more.
+// a failure. A comparison accepts only valid runs. The first warning and run.imported say that our
+// rules did not judge the run, and reports and lists print "imported" instead of "valid". A program
+// that reads only the status may take it for more.
 //
 // Files to know: foreign.go, a file for each format.
 package foreign

@@ -28,8 +28,8 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 }
 
 // readHdrLog reads an HdrHistogram interval log of any geometry and with any tags, such as
-// Tussle's. A tag (or the file's name, without a tag) that is a usual name of one of our metrics
-// becomes that metric; others keep their name.
+// Tussle's. A usual name of one of our metrics becomes that metric; other names are kept. The name
+// is the tag, or the file's name without a tag.
 //
 // The time axis begins at our comment "#[MeasuredStart: …", or at the first interval. In a merged
 // log each run begins with its first measured interval. Values are recorded again in nanoseconds as

@@ -8,8 +8,7 @@ import (
 )
 
 // sspFile is the JSON of SSP Kafka Bench. Of its process figures only the number of garbage
-// collections is read, because its CPU includes idle time, and its memory is reserved and not
-// resident.
+// collections is read: its CPU includes idle time, and its memory is reserved, not resident.
 type sspFile struct {
 	Config      sspConfig     `json:"config"`
 	Final       sspFinal      `json:"final"`

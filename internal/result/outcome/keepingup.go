@@ -54,9 +54,9 @@ func waitsAtMost(r *result.Run) float64 {
 	return float64(bound)
 }
 
-// slack returns how much lower the reached rate may be, records/s: slackRatio, and the records that
-// may be in flight at the window's end but not at its start. Those are the records of edgeWait and
-// the linger, at least one per worker, and those that a gate lets wait.
+// slack returns how much lower the reached rate may be, records/s: slackRatio, and records that may
+// be in flight at the window's end but not at its start. Those are the records of edgeWait and the
+// linger, at least one per worker, and those that a gate lets wait.
 func slack(r *result.Run, perS float64) float64 {
 	slack := perS * slackRatio
 	if r.Load.Scheduled > 0 {

@@ -1,8 +1,7 @@
-// Package resulttest simulates runs for tests that read results. It simulates each record: a
-// slightly late pacer, a broker that answers in milliseconds, consumers with a fixed capacity,
-// commits once a second and a gate that reads the lag. So the figures are consistent: books
-// balance, and lag is records that were acked and not committed. The same plan gives the same bytes
-// on every machine.
+// Package resulttest simulates runs for tests that read results. It simulates each record, with a
+// slightly late pacer, a broker that answers in milliseconds, consumers with a fixed capacity, and
+// a gate. So the figures are consistent: books balance, and lag is records that were acked and not
+// committed. The same plan gives the same bytes on every machine.
 package resulttest
 
 import (
