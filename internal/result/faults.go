@@ -11,8 +11,9 @@ type Fault struct {
 	Target  string `json:"target"`
 	Hit     string `json:"hit,omitempty"`
 	StartNs int64  `json:"start_ns"`
-	// EndNs is when the target ran again: the consumer or broker was started or resumed, or every
-	// broker was in sync again. Null if that did not happen, or nothing was missing.
+	// EndNs is when the target ran again. A consumer was started or resumed; a broker was resumed
+	// or served again; after a restart of every broker all were in sync. Null if that did not
+	// happen, or nothing was missing.
 	EndNs *int64 `json:"end_ns"`
 	// Detail is what the target took with it, and other remarks.
 	Detail string `json:"detail,omitempty"`
