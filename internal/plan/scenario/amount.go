@@ -90,7 +90,7 @@ func (c *checker) amount(path string, bytes unit.Size, records string, all, each
 	}
 	keys := written(keyed{path, bytes != 0}, keyed{records, all != 0}, keyed{eachPath, each != 0})
 	for _, key := range keys[min(1, len(keys)):] {
-		c.mistake(key, fmt.Sprintf("%s says how much already", keys[0]), "leave one of them out", keys[0])
+		c.mistake(key, fmt.Sprintf("%s already gives the amount", keys[0]), "leave one of them out", keys[0])
 	}
 }
 

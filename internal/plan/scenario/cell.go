@@ -82,7 +82,7 @@ func (c *cellReading) replaces(path string, at place) {
 	}
 	varied := c.axes[c.axis].path
 	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path, "the matrix sets it as well",
-		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more",
+		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to stop varying it",
 			overridePrefix, varied)})
 }
 

@@ -289,8 +289,8 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 			return
 		}
 	}
-	d.mistake(n, join(path, "at"), "the fault does not say when it comes",
-		"give a time after the window's begin, as in {at: 10s, kill: consumer 0}")
+	d.mistake(n, join(path, "at"), "the fault has no time",
+		"give a time after the start of the measured window, as in {at: 10s, kill: consumer 0}")
 }
 
 // eachKey calls read for each key of the mapping n. Duplicate keys, merge keys and keys that are

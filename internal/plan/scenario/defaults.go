@@ -142,7 +142,7 @@ var derived = append([]derivation{
 		},
 	},
 	{
-		"consume.from", "end, or start where nobody produces",
+		"consume.from", "end, or start without producers",
 		func(s *Scenario) bool {
 			return s.Consume.From == "" && (s.Topic.Existing != "" || s.Filled())
 		},
@@ -154,7 +154,7 @@ var derived = append([]derivation{
 		},
 	},
 	{
-		"phases.warmup", "3s, or none where nobody produces",
+		"phases.warmup", "3s, or none without producers",
 		func(s *Scenario) bool { return s.Phases.Warmup == openWarmup },
 		func(s *Scenario) {
 			s.Phases.Warmup = Defaults().Phases.Warmup

@@ -83,8 +83,8 @@ func (fs Mistakes) bounded() Mistakes {
 	next := fs[maxMistakes]
 	return append(fs[:maxMistakes:maxMistakes], Mistake{
 		File: next.File, Line: next.Line, Column: next.Column,
-		Problem: fmt.Sprintf("%d more faults follow", more),
-		Remedy:  "mend these first",
+		Problem: fmt.Sprintf("%d more mistakes follow", more),
+		Remedy:  "correct these first",
 	})
 }
 

@@ -193,7 +193,7 @@ func TestAliasBomb(t *testing.T) {
 	text.WriteString("}\n")
 	text.WriteString(strings.Repeat("    - *c\n", 3000))
 	got := mistakes(t, text.String())
-	if len(got) != maxMistakes+1 || !strings.Contains(got[maxMistakes], "more faults follow; mend these first") {
+	if len(got) != maxMistakes+1 || !strings.Contains(got[maxMistakes], "more mistakes follow; correct these first") {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 
@@ -225,7 +225,7 @@ func TestMistakesAreBounded(t *testing.T) {
 		fmt.Fprintf(&text, "key%d: 1\n", i)
 	}
 	got := mistakes(t, text.String())
-	if len(got) != maxMistakes+1 || got[maxMistakes] != "f.yaml:101:1: 400 more faults follow; mend these first" {
+	if len(got) != maxMistakes+1 || got[maxMistakes] != "f.yaml:101:1: 400 more mistakes follow; correct these first" {
 		t.Errorf("%d faults, the last %q", len(got), got[len(got)-1])
 	}
 }

@@ -51,7 +51,7 @@ func (d *decoder) set(o override, s *document) {
 		return
 	}
 	if within(quickKey, path) {
-		d.mistakeAt(place{d.layer, 1, 1}, path, "what is set lies over the quick form too", "leave "+quickKey+". out")
+		d.mistakeAt(place{d.layer, 1, 1}, path, "overrides apply to the quick form too", "leave "+quickKey+". out")
 		return
 	}
 	roots, err := parseYAML([]byte(text))

@@ -48,7 +48,7 @@ func TestQuickIsLaidUnder(t *testing.T) {
 		t.Errorf("%s has %+v", s.Name, p)
 	}
 	_, err = suiteOf(Options{Set: []string{"quick.phases.measure=9s"}}, twoForms)
-	if want := "--set quick.phases.measure=9s: what is set lies over the quick form too; leave quick. out"; err == nil || err.Error() != want {
+	if want := "--set quick.phases.measure=9s: overrides apply to the quick form too; leave quick. out"; err == nil || err.Error() != want {
 		t.Errorf("got %v\nwant %s", err, want)
 	}
 }

@@ -180,7 +180,7 @@ func (h *Hold) UnmarshalText(text []byte) error {
 		return fmt.Errorf("%s; %s, or drain to hold them until the drain", problem, remedy)
 	}
 	if until == 0 {
-		return errors.New("it must be above 0; write off to hold nobody")
+		return errors.New("it must be above 0; write off to hold no consumer")
 	}
 	*h = Hold{Until: until}
 	return nil

@@ -216,7 +216,7 @@ func TestCellNames(t *testing.T) {
 // A matrix that would replace an override is a mistake.
 func TestOverridesAndTheMatrix(t *testing.T) {
 	_, err := suiteOf(Options{Set: []string{"load.compression=zstd"}}, sweep)
-	want := "--set load.compression=zstd: the matrix sets it as well; write --set matrix.load.compression=[…] to choose among its values, or --set matrix.load.compression=null to vary it no more"
+	want := "--set load.compression=zstd: the matrix sets it as well; write --set matrix.load.compression=[…] to choose among its values, or --set matrix.load.compression=null to stop varying it"
 	if err == nil || err.Error() != want {
 		t.Errorf("got %v, want %s", err, want)
 	}

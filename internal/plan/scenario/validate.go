@@ -162,7 +162,7 @@ func (c *checker) rate(path string, r unit.Rate) bool {
 	const example = "give a rate, as in 20k/s"
 	switch {
 	case r.IsMax():
-		c.mistake(path, "it cannot be max", "max is for load.rate alone, with constant arrivals; "+example)
+		c.mistake(path, "it cannot be max", "only load.rate can be max, with constant arrivals; "+example)
 	case r.IsZero():
 		c.mistake(path, "it is required", example)
 	case (r.Records <= 0 || r.Per <= 0) && path == "load.rate":

@@ -91,10 +91,10 @@ func (c *checker) target(b Backpressure) {
 	holds := b.Controller == "latency" || b.Controller == "aimd"
 	switch {
 	case !holds && b.Target != 0:
-		c.mistake(path, b.Controller+" goes by records, and not by a time", "leave it out, or choose latency or aimd",
+		c.mistake(path, b.Controller+" has no target", "leave it out, or choose latency or aimd",
 			"backpressure.controller")
 	case holds && b.Target == 0:
-		c.mistake(path, "latency needs the time that it is to hold", "give a time, as in 250ms",
+		c.mistake(path, "latency needs a target time", "give a time, as in 250ms",
 			"backpressure.controller")
 	case holds:
 		c.duration(path, b.Target, minTarget, maxTarget)

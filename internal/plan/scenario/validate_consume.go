@@ -37,10 +37,10 @@ func (c *checker) assignor(g Consume) {
 	switch {
 	case g.Assignor == "":
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group, and the tool shares out the partitions",
+		c.mistake(path, "manually assigned consumers are in no group, and the tool assigns the partitions",
 			"leave it out", "consume.assignment")
 	case g.Protocol == "consumer":
-		c.mistake(path, "with protocol consumer the broker shares out the partitions",
+		c.mistake(path, "with protocol consumer the broker assigns the partitions",
 			"leave it out and set cluster.config.group.consumer.assignors, or choose classic", "consume.protocol")
 	default:
 		c.choice(path, g.Assignor, assignors)
@@ -56,7 +56,7 @@ func (c *checker) sessionTimeout(g Consume) {
 		c.mistake(path, "manually assigned consumers are in no group, and have no session", "leave it out",
 			"consume.assignment")
 	case g.Protocol == "consumer":
-		c.mistake(path, "with protocol consumer it is the broker's to say",
+		c.mistake(path, "with protocol consumer the broker sets it",
 			"leave it out and set cluster.config.group.consumer.session.timeout.ms, or choose classic", "consume.protocol")
 	default:
 		c.duration(path, g.SessionTimeout, unit.Duration(100*time.Millisecond), unit.Duration(30*time.Minute))
@@ -68,7 +68,7 @@ func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
 	case s.Filled() && s.Load.Producers == 0 && s.Consume.From == "end":
-		c.mistake(path, "at the end of what the topic was filled with nothing is left to read, and nobody produces",
+		c.mistake(path, "after the fill there is nothing to read, and the run has no producers",
 			"leave it out, or give load.producers", "load.producers")
 	case s.Topic.Existing != "" || s.Filled():
 		c.choice(path, s.Consume.From, beginnings)
@@ -110,7 +110,7 @@ func (c *checker) consumerProcesses(g Consume) {
 		is  bool
 	}{{"consume.cpu", g.CPU != 0}, {"consume.memory", g.Memory != 0}} {
 		if confined.is && g.Consumers == 0 {
-			c.mistake(confined.key, "nobody consumes, so nobody is confined",
+			c.mistake(confined.key, "there are no consumers to limit",
 				"leave it out, or give consume.consumers", "consume.consumers")
 		}
 	}
@@ -132,11 +132,11 @@ func (c *checker) hold(s Scenario) {
 			"phases.drain")
 	}
 	if s.Consume.Consumers == 0 {
-		c.mistake(path, "nobody consumes, so nobody is held", "leave it out, or give consume.consumers",
+		c.mistake(path, "there are no consumers to hold", "leave it out, or give consume.consumers",
 			"consume.consumers")
 	}
 	if s.Load.Producers == 0 {
-		c.mistake(path, "nobody produces while the consumers are held", "leave it out", "load.producers")
+		c.mistake(path, "without producers no backlog grows while the consumers are held", "leave it out", "load.producers")
 	}
 }
 

@@ -50,11 +50,11 @@ func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
 	case g.Consumers == 0:
-		c.mistake(path, "nobody consumes, so nothing befalls a consumer", "leave it out, or give consume.consumers",
+		c.mistake(path, "there are no consumers for a fault", "leave it out, or give consume.consumers",
 			"consume.consumers")
 		return false
 	case g.Assignment == "manual":
-		c.mistake(path, "manually assigned consumers are in no group that could notice",
+		c.mistake(path, "manually assigned consumers are in no group, so the others would not notice a fault",
 			"leave it out, or set consume.assignment: group", "consume.assignment")
 		return false
 	case g.Groups > 1:
@@ -74,7 +74,7 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 		c.mistake(at+".at", fmt.Sprintf("the fault comes at %s, and the measured window ends at %s", when, measure),
 			"let it come earlier, or raise "+measurePath, measurePath)
 	case i > 0 && when < s.Faults[i-1].At:
-		c.mistake(at+".at", fmt.Sprintf("%s is before the fault ahead of it, at %s", when, s.Faults[i-1].At),
+		c.mistake(at+".at", fmt.Sprintf("%s is before the previous fault, at %s", when, s.Faults[i-1].At),
 			"give the faults in the order of their times", fmt.Sprintf("faults[%d].at", i-1))
 	}
 }
@@ -83,7 +83,7 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && Opposite(f.Action()) == "" {
-		c.mistake(path, f.Action()+" has nothing to end after a time", "leave it out; kill, stop and pause have one",
+		c.mistake(path, f.Action()+" has no duration", "leave it out; only kill, stop and pause have one",
 			at+"."+f.Action())
 	}
 }
@@ -143,7 +143,7 @@ func (c *checker) befalls(path string, f ScheduledFault, is state, given string)
 	case action == Resume && is != paused:
 		c.mistake(path, fmt.Sprintf("%s is not paused", who), "pause it before", given)
 	case action == Start && is == paused:
-		c.mistake(path, fmt.Sprintf("%s is paused, and there", who), "resume it", given)
+		c.mistake(path, fmt.Sprintf("%s is paused, not stopped", who), "resume it", given)
 	case action != Start && action != Resume && is == gone:
 		c.mistake(path, fmt.Sprintf("%s is not running any more", who), "start it before", given)
 	case action != Kill && action != Resume && is == paused:
@@ -160,8 +160,8 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 			"write restart: every broker, which takes one after the other, or name one, as in broker 1")
 	case t.Kind == EveryBroker:
 	case f.Action() == Start || f.Action() == Resume:
-		c.mistake(path, "who leads a partition is running",
-			"name the broker, as in broker 1, or say with for: how long it is to be away")
+		c.mistake(path, "a partition's leader is running",
+			"name the broker, as in broker 1, or write for: 5s in the fault that stops it")
 	case s.Topic.Existing == "" && t.Number >= s.Topic.Partitions:
 		c.mistake(path, fmt.Sprintf("there is no partition %d", t.Number),
 			"they are 0 to "+fmt.Sprint(s.Topic.Partitions-1), "topic.partitions")
@@ -187,9 +187,9 @@ func (s Scenario) brokerFaultWarnings() (w warnings) {
 		return nil
 	}
 	alone := s.Topic.Replication < 2
-	w.when(alone, "faults: topic.replication is %d: nobody takes over what a broker leads, and while it is away those partitions are too", s.Topic.Replication)
+	w.when(alone, "faults: topic.replication is %d: no other broker can lead the partitions of a missing broker, so they are unavailable", s.Topic.Replication)
 	needed := s.Topic.Config["min.insync.replicas"]
 	w.when(!alone && s.Load.Acks == "all" && strings.TrimSpace(needed) == fmt.Sprint(s.Topic.Replication),
-		"faults: min.insync.replicas is %s of %d replicas: while a broker is away nobody can write to its partitions with acks all", needed, s.Topic.Replication)
+		"faults: min.insync.replicas is %s of %d replicas: while a broker is away its partitions accept no writes with acks all", needed, s.Topic.Replication)
 	return w
 }

@@ -233,7 +233,7 @@ func (c *checker) recordSize(size Size) bool {
 	if len(v) > 0 && slices.Min(v) < 1 {
 		c.mistake(path, "a size must be above 0", "give at least 1B")
 	} else if _, largest := size.Bounds(); largest > maxRecord {
-		c.mistake(path, fmt.Sprintf("a record may come to have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
+		c.mistake(path, fmt.Sprintf("a record may have %s", largest), fmt.Sprintf("give at most %s", maxRecord))
 	}
 	return len(c.findings) == before
 }

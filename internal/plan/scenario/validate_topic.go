@@ -77,14 +77,14 @@ func (c *checker) fill(s Scenario) {
 }
 
 func (c *checker) existing(t Topic) {
-	const made = "leave topic.existing out to have a topic made"
+	const made = "leave topic.existing out to create a topic"
 	for _, key := range written(keyed{"topic.fill", t.Fill != 0}, keyed{"topic.fill_records", t.FillRecords != 0},
 		keyed{"topic.fill_records_each", t.FillRecordsEach != 0}, keyed{"topic.fill_producers", t.FillProducers != 0}) {
-		c.mistake(key, "an existing topic is not filled: what is in it is somebody else's",
+		c.mistake(key, "an existing topic is never filled, because its records are not the run's",
 			"leave "+key+" out, or "+made, "topic.existing")
 	}
 	if t.Name != "" {
-		c.mistake("topic.name", "it names a new topic, and topic.existing one that is there already",
+		c.mistake("topic.name", "it names a new topic, and topic.existing an existing one",
 			"leave one of them out", "topic.existing")
 	}
 	switch {

@@ -39,7 +39,7 @@ func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
 	switch {
 	case n.Kind == yaml.ScalarNode && slices.Contains(vs.names(), n.Value):
-		d.mistake(n, path, "it is "+kind(n)+", not a list", "to run that variant alone write ["+n.Value+"]")
+		d.mistake(n, path, "it is "+kind(n)+", not a list", "to run only that variant write ["+n.Value+"]")
 		return
 	case n.Kind != yaml.SequenceNode:
 		d.mistake(n, path, "it is "+kind(n)+", not a list", example)
@@ -77,7 +77,7 @@ func (d *decoder) bases(next, before variants, path string) {
 		switch {
 		case v.against == "":
 		case v.against == v.text:
-			d.mistakeAt(v.at, at, v.text+" is held against itself", "name another variant, or leave it out")
+			d.mistakeAt(v.at, at, v.text+" is compared with itself", "name another variant, or leave it out")
 		case !slices.Contains(known, v.against):
 			d.mistakeAt(v.at, at, fmt.Sprintf("there is no variant %q", v.against), "choose "+spelling.OneOf(known))
 		}

@@ -87,7 +87,7 @@ func TestVariantMistakes(t *testing.T) {
 		{"variants: [a b]", nil, `f.yaml:1:12: variants[0]: there is no variant "a b"; write it as {name: a-b, backpressure: {controller: credit, max_lag: 1000}}`},
 		{"variants: [[a]]", nil, "f.yaml:1:12: variants[0]: it is a list, not a mapping; write it as {name: tight, backpressure: {controller: credit, max_lag: 1000}}"},
 		{"variants: [{name: a, against: b}, {name: c, load: {acks: 0}}]", nil, `f.yaml:1:12: variants[0].against: there is no variant "b"; choose one of a or c`},
-		{"variants: [{name: a, against: a}, {name: c, load: {acks: 0}}]", nil, "f.yaml:1:12: variants[0].against: a is held against itself; name another variant, or leave it out"},
+		{"variants: [{name: a, against: a}, {name: c, load: {acks: 0}}]", nil, "f.yaml:1:12: variants[0].against: a is compared with itself; name another variant, or leave it out"},
 		{"variants: [{load: {acks: 1}}]", nil, "f.yaml:1:12: variants[0]: it has no name; give it one, as in name: tight"},
 		{"variants: [{name: a b}]", nil, `f.yaml:1:19: variants[0].name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		{"variants: [{name: [a]}]", nil, "f.yaml:1:19: variants[0].name: a list cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most"},
@@ -110,7 +110,7 @@ func TestVariantMistakes(t *testing.T) {
 		// A mistake of an override has its place.
 		{family, []string{"variants=[tigth]"}, `--set variants=[tigth]: variants[0]: there is no variant "tigth"; did you mean tight? choose one of off, tight or slow.1`},
 		{family, []string{"variants=[off, off]"}, "--set variants=[off, off]: variants[1]: off is given twice; give it another name, or keep one of them; repeat says how often a variant is run"},
-		{family, []string{"variants=tight"}, `--set variants=tight: it is the single value "tight", not a list; to run that variant alone write [tight]`},
+		{family, []string{"variants=tight"}, `--set variants=tight: it is the single value "tight", not a list; to run only that variant write [tight]`},
 		{family, []string{"backpressure.max_lag=-4"}, "--set backpressure.max_lag=-4: -4 is too low; give at least 1\n--set backpressure.max_lag=-4: -4 is too low; give at least 0"},
 		{family, []string{"backpressure=off"}, "f.yaml:6:5: variants: tight is the same as off; keep one of them; repeat says how often a cell is run"},
 	} {

@@ -49,7 +49,7 @@ func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	w.when(l.Arrival.Process == "ramp" && l.Arrival.To == l.Rate,
 		"load.arrival.to: the ramp ends at the rate that it starts from, %s", l.Rate)
 	buffer := float64(largest) * float64(l.MaxBuffered) * float64(s.ProducingClients())
-	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may come to hold %s of records",
+	w.when(buffer > float64(unit.GiB), "load.max_buffered: the clients may hold %s of records",
 		unit.Bytes(int64(min(buffer, math.MaxInt64/2))))
 	return w
 }
@@ -61,9 +61,9 @@ func (s Scenario) consumeWarnings() (w warnings) {
 	w.when(g.Consumers > s.Topic.Partitions && s.Topic.Existing == "",
 		"consume.consumers: %d consumers share %d partitions; %d of them will be idle", g.Consumers, s.Topic.Partitions, g.Consumers-s.Topic.Partitions)
 	w.when(s.Load.Producers == 0 && g.From == "end",
-		"consume.from: nobody produces in this run: it reads what others write, until the measured window ends")
+		"consume.from: this run has no producers: it reads what others write until the measured window ends")
 	w.when(g.Consumers > 0 && g.Assignment == "group" && !g.Commit.EachBatch && g.Commit.Interval > s.Phases.Measure,
-		"consume.commit: an interval of %s is longer than the measured window; consumer lag will show little but what is uncommitted", g.Commit.Interval)
+		"consume.commit: an interval of %s is longer than the measured window; consumer lag will mostly show uncommitted records", g.Commit.Interval)
 	return w
 }
 
@@ -120,11 +120,11 @@ func (s Scenario) faultWarnings() (w warnings) {
 		crew.until(f.At)
 		crew.set(f.Target().Number, f)
 		w.when(f.Action() == Kill && f.At+timeout >= s.Phases.Measure && (f.For == 0 || f.For > timeout),
-			"faults: %s is killed at %s, and Kafka gives its partitions to others only when it was silent for %s, after the measured window", f.Target(), f.At, timeout)
+			"faults: %s is killed at %s, and Kafka reassigns its partitions only after %s of silence, after the measured window", f.Target(), f.At, timeout)
 	}
 	crew.until(s.Phases.Measure)
 	w.when(len(s.Faults) > 0 && g.Consumers > 0 && crew.count() == 0,
-		"faults: nobody consumes at the end of the measured window, so that what is in the topic is not drained")
+		"faults: no consumer runs at the end of the measured window, so the topic is not drained")
 	return append(w, s.brokerFaultWarnings()...)
 }
 
@@ -140,9 +140,9 @@ func (s Scenario) silence() unit.Duration {
 func (s Scenario) phaseWarnings() (w warnings) {
 	p := s.Phases
 	w.when(p.Warmup == 0 && s.Load.Producers > 0,
-		"phases.warmup: there is none: opening connections and the JIT of cold brokers are in the figures")
+		"phases.warmup: there is none, so the figures include opening connections and the JIT of cold brokers")
 	w.when(p.Drain == 0 && s.Consume.Consumers > 0 && s.Load.Producers > 0,
-		"phases.drain: there is none: what is on its way at the end stays undelivered")
+		"phases.drain: there is none, so records in flight at the end stay undelivered")
 	w.when(s.Sampling.Interval > p.Measure,
 		"sampling.interval: %s is longer than the measured window, so there is no series", s.Sampling.Interval)
 	return w

@@ -83,10 +83,10 @@ func (c *checker) tail(path string, w Work) {
 	switch {
 	case w.Distribution != "lognormal":
 		c.choice(path+".distribution", w.Distribution, workings)
-		c.mistake(path, "a median and percentiles are of lognormal work, and the distribution is "+w.Distribution,
+		c.mistake(path, "only lognormal work has a median and percentiles, and the distribution is "+w.Distribution,
 			"set distribution: lognormal, or leave it out", path+".distribution")
 	case w.Time != 0 || w.Jitter != 0 || byMedian && byPercentiles:
-		c.mistake(path, "its distribution is said in two ways",
+		c.mistake(path, "its distribution is given in two ways",
 			"give time and jitter, or median and sigma, or p50 and p99",
 			path+".time", path+".jitter", path+".median", path+".sigma", path+".p50", path+".p99")
 	case byMedian && (w.Median <= 0 || w.Sigma <= 0 || w.Sigma > maxSigma):
