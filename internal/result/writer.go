@@ -13,7 +13,7 @@ import (
 const unfinished = "the run did not finish"
 
 // unjudged is the reason of a run that was finished without a verdict.
-const unjudged = "nobody judged the run"
+const unjudged = "the run has no verdict"
 
 // Writer writes a run's directory during the run. From Create the directory can be read, and
 // run.json has an invalid verdict until Finish. Each interval and event is with the operating

@@ -204,7 +204,7 @@ func hostCPU(j *judge) (finding, bool) {
 		f.own = min(f.own, own/total) // the two were not read at the same moment
 	}
 	if others > own {
-		f.kind, f.remedy = foreign, "end what else runs on the machine"
+		f.kind, f.remedy = foreign, "stop other programs on the machine"
 		if j.undelayed > Saturated { // the run does not need the rest
 			f.kind = hint
 		}

@@ -49,7 +49,7 @@ func gate(j *judge) (finding, bool) {
 	}
 	share := b.ClosedS / j.window
 	return j.timed(found(Gate, limit, share,
-		"the consumers decide; where they have capacity left, allow more lag (backpressure.max_lag)",
+		"the consumers decide; if they have capacity left, allow more lag (backpressure.max_lag)",
 		"the gate refused records for %s of the window", percent(min(1, share))))
 }
 

@@ -56,7 +56,7 @@ func availability() []Figure {
 func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if r.Availability == nil {
-			return 0, "no fault befell a broker"
+			return 0, "no fault had a broker as its target"
 		}
 		if p := v(r.Availability); p != nil {
 			return *p, ""

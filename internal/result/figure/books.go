@@ -125,7 +125,7 @@ func produced(r *result.Run) string {
 
 func openLoop(r *result.Run) string {
 	if r.Load.ClosedLoop {
-		return "a closed loop offers what is taken"
+		return "a closed loop has no offered rate"
 	}
 	return produced(r)
 }

@@ -119,20 +119,20 @@ func hint(name string, names []string) string {
 		return "say from when to when: " + example +
 			" counts from the intended send, e2e_service_time_p99 from the actual one"
 	case slices.Contains(result.TimeMetrics, name):
-		return fmt.Sprintf("say what of it, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
+		return fmt.Sprintf("add a statistic, as in %s_p99; there are %s", name, strings.Join(statisticKeys(), ", "))
 	case slices.Contains(statisticKeys(), name):
-		return "say of which time, as in e2e_response_time_" + name
+		return "name the time too, as in e2e_response_time_" + name
 	}
 	if near := spelling.Nearest(name, names); near != "" {
-		return fmt.Sprintf("there is none of that name; did you mean %s?", near)
+		return fmt.Sprintf("there is no figure of that name; did you mean %s?", near)
 	}
 	if longer := slices.DeleteFunc(slices.Clone(names),
 		func(n string) bool { return word == "" || !strings.HasPrefix(n, word) }); len(longer) > 0 {
-		return "there is none of that name; did you mean " +
+		return "there is no figure of that name; did you mean " +
 			strings.TrimPrefix(spelling.OneOf(longer[:min(len(longer), 6)]), "one of ") + "?"
 	}
 	plain := slices.DeleteFunc(slices.Clone(names), isTime)
-	return fmt.Sprintf("there is none of that name; the figures are %s, and of %s those that end as %s does",
+	return fmt.Sprintf("there is no figure of that name; the figures are %s, and of %s those that end as %s does",
 		strings.Join(plain, ", "), strings.Join(result.TimeMetrics, ", "), example)
 }
 

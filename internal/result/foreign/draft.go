@@ -67,7 +67,7 @@ func (d *draft) finish() *Result {
 		d.condemn("%s", reason)
 	}
 	d.Run.Verdict.Warnings = slices.Insert(d.Run.Verdict.Warnings, 0, fmt.Sprintf(
-		"imported (%s): not judged by the rules of kafka-bench; the verdict says no more than whether its own figures agree", d.options.Format))
+		"imported (%s): not judged by the rules of kafka-bench; the verdict says only whether its own figures agree", d.options.Format))
 	imported := d.Run.Run.Imported
 	imported.CannotSay = append(imported.CannotSay, unsaid(&d.Run, d.Intervals, d.says)...)
 	slices.SortStableFunc(d.Events, func(a, b result.Event) int { return int(min(max(a.AtNs-b.AtNs, -1), 1)) })

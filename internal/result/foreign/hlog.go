@@ -64,7 +64,7 @@ func readHdrLog(d *draft, content []byte) error {
 		d.phase("warm-up", int64(first), 0)
 	}
 	d.phase("measure", 0, nanos(d.lengthS, 1e9))
-	d.warn("a histogram log has times and nothing else: no rates, no books, no configuration")
+	d.warn("a histogram log has only times: no rates, no books, no configuration")
 	if of := d.options.merged; of.id != "" {
 		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
 		return nil

@@ -230,10 +230,10 @@ func (d *draft) producerCaveats(out *producerOutput) {
 			thousands(percentileSamples), thousands(out.total.records))
 	}
 	if out.warmup > 0 {
-		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were laid end to end",
+		d.warn("the first %s records, its warm-up, are in no figure; its interval lines were put one after another",
 			thousands(out.warmup))
 	} else {
-		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were laid end to end")
+		d.warn("there is no warm-up: connecting, the first batches and the JVM's compiling are in the figures; its interval lines were put one after another")
 	}
 	if len(out.failures) > 0 {
 		d.warn("sends failed: %s exceptions were printed; a failed send has no latency", thousands(d.Run.Load.Failed))

@@ -160,8 +160,8 @@ func TestSSPSetup(t *testing.T) {
 	}
 	all := strings.Join(run.Verdict.Warnings, "\n")
 	for _, known := range []string{
-		"a rate of 10k/s was asked for and 1,938/s was sent", "service times", "80,459 records were received of 77,626 sent",
-		"moved by its 3s", "not yet committed", "one member reads all 12 partitions", "the cap of 5,000 is overshot", "one concatenated block",
+		"the requested rate was 10k/s, and 1,938/s was sent", "service times", "80,459 records were received of 77,626 sent",
+		"shifted by its 3s", "not yet committed", "one member reads all 12 partitions", "the cap of 5,000 is exceeded", "one concatenated block",
 	} {
 		if !strings.Contains(all, known) {
 			t.Errorf("no warning says %q:\n%s", known, all)

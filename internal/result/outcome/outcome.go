@@ -84,7 +84,7 @@ func notJudged(r *result.Run) string {
 	case r.Load.Scheduled == 0:
 		return "nothing was offered"
 	case consumed(r) && !r.Delivery.Checked:
-		return "records without a stamp can't be told apart"
+		return "records without a stamp can't be distinguished"
 	}
 	return ""
 }
@@ -112,7 +112,7 @@ func unavailable(r *result.Run) (found []string) {
 	}
 	if refused := r.Load.Failed + r.Load.Unknown; float64(refused) >= mostRefused*float64(r.Load.Scheduled) &&
 		refused > 0 {
-		found = append(found, fmt.Sprintf("%s of the scheduled failed, or nobody knows what became of them",
+		found = append(found, fmt.Sprintf("%s of the scheduled records failed or have an unknown result",
 			share(refused, r.Load.Scheduled)))
 	}
 	return found

@@ -48,7 +48,7 @@ func TestOf(t *testing.T) {
 		{"a gap of an older run", result.Unavailable, "for 2.00 s", func(r *result.Run) {
 			r.Load.AckGapMaxNs, r.Availability = nil, &result.Availability{AckGapMaxNs: 2e9}
 		}},
-		{"1 in 200 failed", result.Unavailable, "0.50 % of the scheduled failed", func(r *result.Run) { r.Load.Failed, r.Load.Unknown = 25, 25 }},
+		{"1 in 200 failed", result.Unavailable, "0.50 % of the scheduled records failed", func(r *result.Run) { r.Load.Failed, r.Load.Unknown = 25, 25 }},
 		{"fewer failed", result.KeptUp, "", func(r *result.Run) { r.Load.Failed = 49 }},
 		{"not drained", result.Overloaded, "61.12 % of the scheduled was delivered; 3,888 records were still under way when the drain ended", func(r *result.Run) {
 			r.Lag.Drained, r.Delivery.Ratio, r.Delivery.Pending = false, 0.6112, 3888
