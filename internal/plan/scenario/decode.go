@@ -325,7 +325,7 @@ func (d *decoder) atLine(first int) string {
 	return fmt.Sprintf(", first at line %d", first)
 }
 
-// unknownKey records an unknown key, with the key that was probably meant.
+// unknownKey records an unknown key, with the key that was probably meant, or else all keys.
 func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.incomplete[path] = true
 	if len(d.mistakes) > maxMistakes {
@@ -337,9 +337,9 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	if path != "" {
 		where = path
 	}
-	remedy := fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
-	if meant := meantBy(key.Value, keys); meant != "" {
-		remedy = meant + remedy
+	remedy := strings.TrimRight(meantBy(key.Value, keys), "; ")
+	if remedy == "" {
+		remedy = fmt.Sprintf("the keys of %s are %s", where, strings.Join(keys, ", "))
 	}
 	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }

@@ -55,12 +55,12 @@ func TestStructureMistakes(t *testing.T) {
 	const topicKeys = "the keys of topic are existing, name, partitions, replication, fill, fill_records, fill_records_each, fill_producers, config"
 	const sizeRemedy = "write one size, or exactly one of uniform, normal and list, as in: size: {uniform: [64B, 1KiB]}"
 	check(t, [][2]string{
-		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions? " + topicKeys},
-		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks or consume.queue.acks; " + topicKeys},
-		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication? " + topicKeys},
-		{"topic: {maxLag: 3}", "f.yaml:1:9: topic.maxLag: unknown key; it belongs at backpressure.max_lag; " + topicKeys},
-		{"topic: {batch-size: 3}", "f.yaml:1:9: topic.batch-size: unknown key; here that is load.batch; " + topicKeys},
-		{"topic: {min.insync.replicas: 3}", "f.yaml:1:9: topic.min.insync.replicas: unknown key; here that is topic.config.min.insync.replicas; " + topicKeys},
+		{"topic: {partition: 3}", "f.yaml:1:9: topic.partition: unknown key; did you mean partitions?"},
+		{"topic: {acks: 1}", "f.yaml:1:9: topic.acks: unknown key; it belongs at load.acks or consume.queue.acks"},
+		{"topic: {RepliCation: 3}", "f.yaml:1:9: topic.RepliCation: unknown key; did you mean replication?"},
+		{"topic: {maxLag: 3}", "f.yaml:1:9: topic.maxLag: unknown key; it belongs at backpressure.max_lag"},
+		{"topic: {batch-size: 3}", "f.yaml:1:9: topic.batch-size: unknown key; here that is load.batch"},
+		{"topic: {min.insync.replicas: 3}", "f.yaml:1:9: topic.min.insync.replicas: unknown key; here that is topic.config.min.insync.replicas"},
 		{"topic: {zebra: 1}", "f.yaml:1:9: topic.zebra: unknown key; " + topicKeys},
 		{"topic: {partitions: 3, partitions: 3}", "f.yaml:1:24: topic.partitions: it is given twice, first at line 1; keep one of them"},
 		{"topic: {[a]: 3}", "f.yaml:1:9: topic: a key is a list, not a word; write key: value"},
@@ -78,7 +78,7 @@ func TestStructureMistakes(t *testing.T) {
 		{"load: {record: {keys: {distribution: zipf, skew: .nan}}}", `f.yaml:1:50: load.record.keys.skew: ".nan" is not a number; write a number, as in 1.1`},
 		{"load: {record: {size: [1B]}}", "f.yaml:1:23: load.record.size: it is a list, not a size; " + sizeRemedy},
 		{"load: {record: {size: {list: [64B], normal: [64B, 1B]}}}", "f.yaml:1:23: load.record.size: it has 2 keys; " + sizeRemedy},
-		{"load: {record: {size: {unifrom: [64B, 1KiB]}}}", "f.yaml:1:24: load.record.size.unifrom: unknown key; did you mean uniform? the keys of load.record.size are uniform, normal, list"},
+		{"load: {record: {size: {unifrom: [64B, 1KiB]}}}", "f.yaml:1:24: load.record.size.unifrom: unknown key; did you mean uniform?"},
 		{"load: {record: {size: {uniform: [64B, 1KB]}}}", `f.yaml:1:39: load.record.size.uniform[1]: size "1KB": write 1kB (1,000 bytes each) or 1KiB (1,024 bytes each)`},
 		{"load: {idempotent: on}", `f.yaml:1:20: load.idempotent: "on" is not a truth value; write true or false`},
 		{"load: {rate: 10000}", `f.yaml:1:14: load.rate: rate "10000": it does not say per what; write 10000/s`},
@@ -155,7 +155,7 @@ func TestMistakesOfAliases(t *testing.T) {
 		{"phases: {warmup: &w 3s, measure: 30s}\nload:\n  rate: *w", `f.yaml:3:9: load.rate: rate "3s": unknown multiplier "s"; write 3/s, 3k/s (thousands) or 3M/s (millions)`},
 		{"phases: {warmup: &w 3s}\nsampling:\n  interval: 1s\n  lag: 1s\nload:\n  linger: 1ms\n  delivery_timeout: 2m\nconsume:\n  commit: *w\n  fetch:\n    max_wait: &m 2m\nbackpressure:\n  poll: *m",
 			"f.yaml:11:15: consume.fetch.max_wait: 2m is too high; give at most 1m\nf.yaml:13:9: backpressure.poll: 2m is too high; give at most 1m"},
-		{"consume:\n  work: &w {time: 4ms}\nphases: *w", "f.yaml:3:9: phases.time: unknown key; it belongs at consume.work.time; the keys of phases are warmup, measure, drain"},
+		{"consume:\n  work: &w {time: 4ms}\nphases: *w", "f.yaml:3:9: phases.time: unknown key; it belongs at consume.work.time"},
 		{"topic: {config: {a: &a 7}}\nmatrix: {load.acks: [1, *a]}", `f.yaml:2:25: load.acks: "7" is not known; choose one of 0, 1 or all`},
 	} {
 		_, err := suiteOf(Options{}, c.text)

@@ -62,7 +62,7 @@ func TestQuickMistakes(t *testing.T) {
 		{"load: {rate: 5k/s}", true, "f.yaml:1:1: quick: the scenario has no quick form, and --quick asks for it; leave --quick out, or give it one, as in quick: {phases: {warmup: 1s, measure: 5s}, repeat: 1}"},
 		{"quick: 5s", false, `f.yaml:1:8: quick: it is the single value "5s", not a mapping; write what the quick form has otherwise, as in quick: {phases: {measure: 5s}}`},
 		{"quick: {name: a}", false, "f.yaml:1:9: quick.name: it is the same for the quick form; set name itself"},
-		{"quick: {load: {rte: 5k/s}}", false, "f.yaml:1:16: load.rte: unknown key; did you mean rate? the keys of load are "},
+		{"quick: {load: {rte: 5k/s}}", false, "f.yaml:1:16: load.rte: unknown key; did you mean rate?"},
 		{"quick: {phases: {measure: 5}}", true, `f.yaml:1:27: phases.measure: duration "5": it has no unit; write 5s or 5ms`},
 		{"faults: [{at: 9s, kill: consumer 0}]\nquick: {phases: {measure: 5s}}", true, "f.yaml:1:15: faults[0].at: the fault comes at 9s, and the measured window ends at 5s"},
 	} {

@@ -175,14 +175,14 @@ func readText(name string, from io.Reader) ([]byte, error) {
 }
 
 func notFound(arg string) error {
-	presets := "the presets are " + strings.Join(Names(), ", ")
 	if arg == "" {
-		return fmt.Errorf("no scenario is named; give a preset or a file; %s", presets)
+		return errors.New("no scenario is named; give a file or a preset (kafka-bench list)")
 	}
+	remedy := "kafka-bench list prints the presets"
 	if near := spelling.Nearest(arg, Names()); near != "" {
-		presets = fmt.Sprintf("did you mean %s? %s", near, presets)
+		remedy = fmt.Sprintf("did you mean %s?", near)
 	}
-	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, presets)
+	return fmt.Errorf("scenario %s: %w, and no preset has this name; %s", arg, fs.ErrNotExist, remedy)
 }
 
 func nameOf(file string) string {
