@@ -96,7 +96,7 @@ func textDefinitions() jsonschema.Definitions {
 	}
 	one := uint64(1)
 	return jsonschema.Definitions{
-		rateSchema:     pattern("max|"+ratePattern, "records in a time; max is as fast as it goes", "10k/s", "2.5k/s", "100/min", "max"),
+		rateSchema:     pattern("max|"+ratePattern, "records per time; max is as fast as possible", "10k/s", "2.5k/s", "100/min", "max"),
 		shareSchema:    pattern(`[0-9]+(\.[0-9]+)?%`, "a part of a whole, in per cent", "50%", "0.1%"),
 		sizeSchema:     pattern(sizePattern, "bytes: kB is 1,000 and KiB is 1,024", "512B", "64kB", "64KiB"),
 		durationSchema: pattern(durationPattern, "a time with its unit", "5ms", "2s", "1m30s"),
@@ -105,16 +105,16 @@ func textDefinitions() jsonschema.Definitions {
 			{Const: "batch"}, definition(durationSchema)}},
 		holdSchema: {Description: "until a time of the measured window, or until the drain", AnyOf: []*jsonschema.Schema{
 			{Enum: []any{"drain", "off"}}, definition(durationSchema)}},
-		recordSchema: {Description: "one size, or the smallest and the largest, a mean and a standard deviation, or equally likely ones",
+		recordSchema: {Description: "one size, or the smallest and the largest, or a mean and a standard deviation, or equally likely sizes",
 			OneOf: []*jsonschema.Schema{definition(sizeSchema), {
 				Type: "object", Properties: long, AdditionalProperties: jsonschema.FalseSchema, MinProperties: &one, MaxProperties: &one,
 			}}},
-		targetSchema: {Description: "a consumer of the group by its number from 0 on, a broker by its ID from 1 on or as the leader of a partition, or every broker", Type: "string",
+		targetSchema: {Description: "a consumer of the group by its number from 0, a broker by its ID from 1 or as the leader of a partition, or every broker", Type: "string",
 			Pattern: "^((consumer|broker|leader of partition) [0-9]+|every broker)$", Examples: []any{"consumer 0", "broker 1", "leader of partition 0", "every broker"}},
-		settingSchema: {Description: "a setting as Kafka's own files have it", AnyOf: []*jsonschema.Schema{
+		settingSchema: {Description: "a setting as in Kafka's own files", AnyOf: []*jsonschema.Schema{
 			{Type: "string"}, {Type: "number"}, {Type: "boolean"}, {Type: "null"}}},
 		textSchema: {AnyOf: []*jsonschema.Schema{{Type: "string"}, {Type: "number"}}},
-		openSchema: {Description: "a variable of the environment, or null to leave the value open", AnyOf: []*jsonschema.Schema{
+		openSchema: {Description: "an environment variable, or null for the default", AnyOf: []*jsonschema.Schema{
 			{Type: "string", Pattern: variablePattern}, {Type: "null"}}},
 	}
 }
@@ -351,7 +351,7 @@ func (m schemaMaker) variants(of reflect.Type) {
 		}
 	}
 	part.Properties.Set(againstKey, &jsonschema.Schema{
-		Description: "the variant that this one is held against: reports print the ratio of the two",
+		Description: "the variant to compare this one with: reports print the ratio of the two",
 		AnyOf:       []*jsonschema.Schema{definition(textSchema)},
 	})
 	property, _ := m.root.Properties.Get(variantsKey)
