@@ -6,11 +6,11 @@ import (
 	"time"
 )
 
-// AIMDConfig says what an [AIMD] controller holds.
+// AIMDConfig configures an [AIMD] controller.
 type AIMDConfig struct {
 	// Target is the time from admission to consumer above which the bound is cut.
 	Target time.Duration
-	// MaxLag is a limit of the lag in records; 0 is none.
+	// MaxLag limits the lag in records; 0 means no limit.
 	MaxLag int64
 	// Step is by how many records the bound grows at a commit; 0 is 20.
 	Step int64
@@ -18,30 +18,28 @@ type AIMDConfig struct {
 
 const (
 	defaultStep = 20
-	// cut is what is left of the bound when times are too long.
+	// cut is the factor of the bound when times are too long.
 	cut = 0.9
-	// firstBound is where the controllers begin that find their bound step by step.
+	// firstBound is the first bound of the controllers that find theirs step by step.
 	firstBound = defaultStart
 )
 
 // AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain
-// 1989), as congestion control does (Jacobson 1988) and, with times for
-// losses, the AIMD limit of Netflix's concurrency-limits.
+// 1989). Congestion control does so for losses (Jacobson 1988); for times it is the AIMD
+// limit of Netflix's concurrency-limits.
 //
-// Law: at each commit that is seen, if records were refused since the one before,
-// bound += step while the time of the newest record that is through is within
-// the target; bound × 0.9 if it is above, at most once in that time. While most
-// consumers wait for records the bound grows by a quarter instead, or doubles where
-// commits are further apart than the target, once between two commits: the slow
-// start of TCP. What is through, and the ceiling, are taken as [Latency] takes
-// them, so commits each second do not count as waiting.
+// Law: at each commit, if records were refused since the last one and the newest consumed
+// record took at most the target, bound += step. If it took longer, bound × 0.9, at most
+// once in that time. While most consumers wait for records, the bound grows by a quarter
+// instead, once between two commits. It doubles if commits are further apart than the
+// target: TCP's slow start. Consumption and ceiling are estimated as in [Latency], so a
+// commit interval of a second does not count as waiting.
 //
-// Failure modes. Growth is slow by design where consumers always have something
-// to do. It tells that a bound was too large only after the records that prove it have come
-// through, a tenth each time, so it swings about the target and needs many times
-// of a record's stay to come down after a fall of the capacity. Gates with shares do
-// not find the same bound: each judges its own times, and one whose readings come a
-// little later after the commits sees longer times, and is cut, ever again.
+// Failure modes. Growth is slow while consumers always have work. A bound that is too
+// large shows only when its records are consumed, and shrinks by a tenth each time. So it
+// swings about the target, and needs many times a record's stay to shrink after a fall of
+// capacity. Gates with shares do not find equal bounds. Each judges its own times: a gate
+// that reads later after the commits sees longer times, and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group
@@ -49,11 +47,11 @@ type AIMD struct {
 	bound   float64
 	refused int64
 	cutAt   time.Duration
-	last    time.Duration // the newest time
+	last    time.Duration // the newest time from admission to consumer
 }
 
-// NewAIMD returns a controller that keeps times about cfg.Target. An error names
-// every fault.
+// NewAIMD returns a controller that keeps times about cfg.Target. The error joins all
+// mistakes.
 func NewAIMD(cfg AIMDConfig) (*AIMD, error) {
 	err := errors.Join(checkTarget(cfg.Target), checkMaxLag(cfg.MaxLag))
 	if cfg.Step < 0 {
@@ -93,7 +91,7 @@ func (a *AIMD) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (a *AIMD) Ceiling(at time.Duration) int64 { return a.group.Ceiling(at) }
 
-// adapt moves the bound and tells why.
+// adapt changes the bound and returns why.
 func (a *AIMD) adapt(o Observation, s *standing) string {
 	switch {
 	case a.group.hungry(s, true):

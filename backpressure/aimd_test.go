@@ -8,18 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// queue is a log in which every record stays as long as told: what was admitted by
-// then is committed now.
+// queue is a log in which every record stays for a set time, and is then committed.
 type queue struct {
 	controller backpressure.Controller
 	o          backpressure.Observation
-	history    []int64 // admitted, by reading
+	history    []int64
 	rates      []int64 // records from reading to reading, in turn
 	last       backpressure.Decision
 }
 
-// stay lets readings pass, 100 ms apart with 100 records each or as told, in which records
-// stay for n readings.
+// stay makes readings 100 ms apart, with 100 records each or rates, in which records stay
+// for n readings.
 func (q *queue) stay(n, readings int) backpressure.Decision {
 	for range readings {
 		q.o.At += everyReading
@@ -58,7 +57,7 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	if after := q.stay(3, 10).Bound; after != before+100 {
 		t.Errorf("ten commits within the target made %d of %d", after, before)
 	}
-	// At 600 ms, one cut in 600 ms: none may come from the same fault twice.
+	// At 600 ms, one cut in 600 ms: a record must not cause two.
 	q.stay(6, 6)
 	before = q.stay(6, 6).Bound
 	after := q.stay(6, 6).Bound
@@ -67,7 +66,7 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	}
 }
 
-// The time is that of the records, however unevenly they came.
+// AIMD measures the records' time, however unevenly they came.
 func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
 	q.rates = []int64{80, 120, 90, 110, 100}
@@ -82,8 +81,8 @@ func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	}
 }
 
-// While consumers wait for records and some are refused, the bound grows by a
-// quarter at each look, and not a step.
+// While consumers wait for records and some are refused, the bound grows by a quarter at
+// each reading, not by a step.
 func TestAIMDGrowsFastWhileConsumersWait(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
 	before := q.stay(1, 20).Bound
@@ -100,7 +99,7 @@ func TestAIMDGrowsOnlyWhenItLimits(t *testing.T) {
 		q.o.Refused--
 		before := q.stay(n, 1).Bound
 		for range 10 {
-			q.o.Refused-- // so that it stands still
+			q.o.Refused-- // so that the bound stays
 			if after := q.stay(n, 1).Bound; after != before {
 				t.Fatalf("nothing was refused, and %d became %d", before, after)
 			}
@@ -136,7 +135,7 @@ func TestGradientFollowsTheTimes(t *testing.T) {
 	}
 }
 
-// What its comment says: it does not see that times are long, only that they grow.
+// Gradient sees only that times grow, not that they are long.
 func TestGradientHasNoTarget(t *testing.T) {
 	q := newGradient(t, backpressure.GradientConfig{MaxLag: 4000})
 	if d := q.stay(30, 600); d.Bound != 4000 {
@@ -144,7 +143,7 @@ func TestGradientHasNoTarget(t *testing.T) {
 	}
 }
 
-// The history of a long stall stays small: see the bound of sojourn.
+// The history of a long stall stays small.
 func TestAIMDOutlastsALongStall(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: time.Minute})
 	before := q.stay(2, 10).Bound

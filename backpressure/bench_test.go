@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// What a producer pays for each record while there is room: under 50 ns, and
-// nothing is allocated.
+// A producer pays under 50 ns for a record while there is room, without allocations.
 func BenchmarkTryAcquire(b *testing.B) {
 	gate := newGate(b, backpressure.Config{Controller: &ceiling{at: backpressure.Unlimited}})
 	report(gate, backpressure.Reading{})
@@ -60,9 +59,9 @@ func BenchmarkAcquire(b *testing.B) {
 	}
 }
 
-// BenchmarkAcquireAmong1000Waiters is the cost of one record's way through a gate
-// at which a thousand goroutines wait: the raise by one, the waking of the first,
-// and its lying down again behind the others.
+// BenchmarkAcquireAmong1000Waiters measures one record at a gate where a thousand
+// goroutines wait: a raise by one, the first call's return, and its next wait behind the
+// others.
 func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
 	gate := hold(b, 0)
 	ctx, stop := context.WithCancel(context.Background())
@@ -90,7 +89,7 @@ func BenchmarkAcquireAmong1000Waiters(b *testing.B) {
 	all.Wait()
 }
 
-// BenchmarkAcked is what a gate with a share pays more for each record.
+// BenchmarkAcked measures what a gate with a share costs more for each record.
 func BenchmarkAcked(b *testing.B) {
 	gate := newGate(b, backpressure.Config{Controller: &window{bound: 1000}, Share: backpressure.Fixed(0.5)})
 	b.ReportAllocs()

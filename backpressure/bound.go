@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// window is the ceiling that keeps the lag at or below bound: the one law of all
-// controllers that have a bound. See [Credit] for why it holds.
+// window returns the ceiling that keeps the lag at or below bound. Every controller with
+// a bound uses it; see [Credit] for the proof.
 func window(o Observation, bound int64) int64 {
 	return o.Settled + max(0, bound-o.Lag)
 }
 
-// part is one gate's share of a bound. It is rounded down, so that the parts of
-// all gates never add up to more than the bound.
+// part returns one gate's part of a bound. It rounds down, so that the parts of all gates
+// never add up to more than the bound.
 func part(share float64, bound int64) int64 {
 	if share >= 1 {
 		return bound
@@ -20,7 +20,6 @@ func part(share float64, bound int64) int64 {
 	return int64(share * float64(bound))
 }
 
-// limitOf is a configured limit, where 0 is none.
 func limitOf(maxLag int64) int64 {
 	if maxLag == 0 {
 		return Unlimited
@@ -28,7 +27,6 @@ func limitOf(maxLag int64) int64 {
 	return maxLag
 }
 
-// records is a count in whole records, where a float may be beyond them.
 func records(n float64) int64 {
 	if n >= float64(Unlimited) {
 		return Unlimited

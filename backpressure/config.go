@@ -8,85 +8,81 @@ import (
 	"time"
 )
 
-// What a [Config] means where it says nothing.
+// The defaults of a [Config].
 const (
 	DefaultInterval = 100 * time.Millisecond
 	DefaultGrace    = 5 * time.Second
-	// DefaultDoubt is the default of the clients' delivery timeout (delivery.timeout.ms,
-	// KIP-91): a client that gave a record up has no request under way that is older.
+	// DefaultDoubt is Kafka's default delivery timeout (delivery.timeout.ms, KIP-91): a
+	// client has no older request under way for a record that it gave up.
 	DefaultDoubt = 2 * time.Minute
-	// DefaultInherit is what a request of franz-go's producer may take with the client's
-	// defaults: 10 s in the broker and 10 s for the answer, and 10 s for the replication.
+	// DefaultInherit is the longest time of a produce request with franz-go's defaults:
+	// 10 s in the broker, 10 s for the answer, and 10 s for the replication.
 	DefaultInherit = 30 * time.Second
 )
 
 // NoInherit is the [Config.Inherit] of a gate whose share no process had before.
 const NoInherit time.Duration = -1
 
-// Config says what a gate is.
+// Config configures a gate.
 type Config struct {
 	// Controller decides; nil admits everything.
 	Controller Controller
-	// Source is what Watch reads; nil where the application calls Report itself.
+	// Source is what Watch reads; nil if the application calls Report itself.
 	Source Source
 	// Interval is how often Watch reads the lag; 0 is 100 ms.
 	Interval time.Duration
-	// Grace is how long the lag may stay unknown before the gate is blind; 0 is 5 s,
-	// or three intervals where that is longer. Until then the last ceiling stays in
-	// force, which keeps a bound however old it is. A gate that nobody watches is
-	// blind likewise once it has refused a record.
+	// Grace is how long the lag may be unknown before the gate is blind; 0 is 5 s, or
+	// three intervals if that is longer. Until then the last ceiling stays in force, and
+	// the bound holds. A gate without Watch becomes blind likewise once it has refused a
+	// record.
 	Grace time.Duration
-	// FailOpen lets everything through while the gate is blind. Otherwise it
-	// admits nothing then.
+	// FailOpen makes a blind gate admit everything. By default it admits nothing.
 	FailOpen bool
-	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes.
-	// It must not be shorter than the client's delivery timeout.
+	// Doubt is how long after Unsure a record may still reach the log; 0 is 2 minutes. It
+	// must not be shorter than the client's delivery timeout.
 	Doubt time.Duration
-	// Share is the part of the bound that this gate may use, where several processes
-	// produce to the topic; nil is all of it. The controller must be a [Limiter]: on/off
-	// control has nothing to share. With a share, the lag that counts is that of
-	// this gate's own records, so Acked must be told where they went, and the readings
-	// must have their Partitions.
+	// Share is this gate's part of the bound if several processes produce to the topic;
+	// nil is all of it. The controller must be a [Limiter]. With a share, only this
+	// gate's records count as lag, so call Acked for each record, and give readings with
+	// Partitions.
 	Share Share
-	// Inherit is for how long a new gate with a [Fixed] share takes over what was produced
-	// before it; 0 is 30 s. The process may have been restarted, and its predecessor's
-	// records are in the log, or on their way. The gate cannot tell them from others, so all
-	// that the group has not committed counts as its own, and it admits less.
-	// That ends with the first reading that was asked for so long after New. Inherit must
-	// not be shorter than the time in which a request that was under way can still reach
-	// the log. [NoInherit] skips it: use it if no process had this share before.
+	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted
+	// records as its own; 0 is 30 s. A restarted process cannot recognize its
+	// predecessor's records, so the gate admits less until then. It ends with the first
+	// reading that was asked for that long after New. It must not be shorter than the
+	// time in which a request of the predecessor can reach the log. [NoInherit] skips it:
+	// use it if no process had this share before.
 	Inherit time.Duration
-	// Now is the clock, on any monotonic axis; nil is the time since New. Goroutines of the
-	// gate call it too, so it must be safe for concurrent use.
+	// Now is the clock, on any monotonic axis; nil is the time since New. It must be safe
+	// for concurrent use.
 	Now func() time.Duration
-	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
-	// It may use the gate.
+	// OnChange is called with each change, on the goroutine that noticed it; nil is never
+	// called. It may use the gate.
 	OnChange func(Change)
-	// Logger takes the same; nil logs nothing.
+	// Logger logs the same changes; nil logs nothing.
 	Logger *slog.Logger
 }
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part is the part that may be used now, from 0 to 1; with 0 the gate admits
-	// nothing. It may change at any time;
-	// the gate asks at each Report and Advance, and Stats.Share tells when it has
-	// acted on it. It may look at the gate's Stats, and must not call Report or
-	// Advance.
+	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits
+	// nothing. It may change at any time. The gate asks at each Report and Advance, and
+	// Stats.Share is the value that it enforces. Part may call the gate's Stats. It must
+	// not call Report or Advance.
 	Part() float64
 }
 
-// Fixed is a share that never changes: one of N equal processes has Fixed(1.0/N).
+// Fixed is a constant share: each of N equal processes has Fixed(1.0/N).
 //
-// Fixed(1) is a whole bound that is kept by this gate's own count of its records
-// instead of the high watermark. That is exact where acks are 1 and the topic is
-// replicated: an acknowledged record may then not be below the high watermark yet.
+// Fixed(1) keeps the whole bound by this gate's own count of its records instead of the
+// high watermark. That is exact also with acks=1 on a replicated topic, where an
+// acknowledged record may not be below the high watermark yet.
 type Fixed float64
 
 // Part implements [Share].
 func (f Fixed) Part() float64 { return float64(f) }
 
-// completed returns the config with its defaults, or every fault of it.
+// completed returns the config with its defaults, or all its mistakes.
 func (c Config) completed() (Config, error) {
 	var faults []error
 	for _, d := range []struct {
@@ -116,7 +112,7 @@ func (c Config) completed() (Config, error) {
 		c.Inherit = DefaultInherit
 	case c.Inherit < 0 && c.Inherit != NoInherit:
 		faults = append(faults,
-			fmt.Errorf("backpressure: the time of Inherit must not be negative: %v; NoInherit is for none", c.Inherit))
+			fmt.Errorf("backpressure: Inherit must not be negative: %v; use NoInherit to skip it", c.Inherit))
 	case c.Inherit > 0 && !fixed:
 		faults = append(faults, fmt.Errorf("backpressure: Inherit is %v, but only a gate with a Fixed share inherits",
 			c.Inherit))
@@ -124,8 +120,8 @@ func (c Config) completed() (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// held is every fault of what the config holds: pointers that are nil in an
-// interface that is not, and shares of nothing.
+// held returns the mistakes in the config's interfaces: nil pointers in interfaces that
+// are not nil, and shares of no bound.
 func (c Config) held() error {
 	var faults []error
 	for _, held := range []struct {

@@ -5,56 +5,54 @@ import (
 	"time"
 )
 
-// Unlimited is the ceiling of a gate that lets everything through.
+// Unlimited is the ceiling of a gate that admits everything.
 const Unlimited int64 = math.MaxInt64
 
-// Observation is all that a controller knows when it decides.
+// Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is the time of the decision on any monotonic axis, and Age how long before
-	// that the reading was asked for.
+	// At is the time of the decision on any monotonic axis. Age is the time since the
+	// reading was asked for.
 	At, Age time.Duration
 
-	// Lag is the consumer lag in records that the gate answers for: the sum over
-	// the partitions of high watermark − committed offset or, where other producers
-	// have gates of their own, what of that this gate admitted.
+	// Lag is the consumer lag in records: the sum over the partitions of high watermark −
+	// committed offset. In a gate with a [Share] it counts only this gate's records.
 	Lag int64
-	// Committed counts the records committed so far and never falls. Its origin is
-	// arbitrary: only differences mean anything. In a gate with a share it counts
-	// those that this gate admitted.
+	// Committed counts committed records and never falls. Only its differences have a
+	// meaning. In a gate with a share it counts only this gate's records.
 	Committed int64
-	// Partitions is the reading by partition, of everybody's records; nil where the
-	// source does not tell.
+	// Partitions is the reading by partition, with the records of all producers; nil if
+	// the source does not report partitions.
 	Partitions []Partition
 
-	// Admitted is the number of records admitted so far, and Settled how many of
-	// them had a known fate when the reading was asked for: they were in the log
-	// and so in the reading, or never will be. At the time of the decision at most
-	// Lag + Admitted − Settled records are in the log and not committed.
+	// Admitted is the number of records admitted so far. Settled is how many of them had
+	// a known fate when the reading was asked for. They are in the reading, or never in
+	// the log. At most Lag + Admitted − Settled records are now in the log and not
+	// committed.
 	Admitted, Settled int64
-	// Refused counts the records that were asked for and not granted at once.
+	// Refused counts the records that were asked for and not admitted at once.
 	Refused int64
 	// Share is this gate's part of the bound, from 0 to 1.
 	Share float64
-	// Open tells whether the ceiling of the last decision has room. A gate that was
-	// blind in between does not count as closed for that.
+	// Open reports whether Admitted is below the controller's last ceiling. A blind gate
+	// does not change that.
 	Open bool
 }
 
-// Decision is what a controller answers.
+// Decision is a controller's answer.
 type Decision struct {
-	// Ceiling is the number of records that may have been admitted in all.
-	// A ceiling at or below what is already admitted closes the gate.
+	// Ceiling is how many records may have been admitted in all. The gate is closed if it
+	// already admitted as many.
 	Ceiling int64
-	// Bound is the lag in records that the ceiling stands for; Unlimited where
-	// the controller has none in force.
+	// Bound is the lag in records that the ceiling enforces; Unlimited if the controller
+	// enforces none now.
 	Bound int64
-	// Reason says in one line why, with the figures that led to it.
+	// Reason explains the decision in one line, with figures.
 	Reason string
 }
 
-// Controller decides how much may be admitted. Its answer depends on the
-// observations it was given and on nothing else: no clock, no randomness, no
-// input or output. It is called from one goroutine at a time.
+// Controller decides how many records may be admitted. Its answer depends only on its
+// observations: it uses no clock, no randomness, no input or output. The gate calls it
+// from one goroutine at a time.
 type Controller interface {
 	Decide(Observation) Decision
 }
@@ -62,19 +60,16 @@ type Controller interface {
 // Pacer is a controller whose ceiling rises with time between two readings.
 type Pacer interface {
 	Controller
-	// Ceiling is the ceiling at a time on the observations' axis, not before that
-	// of the last observation.
+	// Ceiling returns the ceiling at a time on the axis of the observations. The time is
+	// not before that of the last observation.
 	Ceiling(at time.Duration) int64
 }
 
-// Limiter is a controller that has a bound: all but [Off] and on/off control such as
-// [Hysteresis]. A gate admits nothing before its first reading then, for of a lag
-// that nobody has read no bound can be kept; and a bound is what gates can have a
-// [Share] of.
+// Limiter is a controller that has a bound; [Off] and [Hysteresis] have none. Its gate
+// admits nothing before the first reading. Only a bound can be divided by a [Share].
 type Limiter interface {
 	Controller
-	// Limit is the highest that the whole bound can become, in records; Unlimited
-	// where that is not known. It never changes. An Acquire of more is an error
-	// instead of a wait without end.
+	// Limit is the highest possible value of the whole bound, in records; Unlimited if it
+	// is not known. It never changes. An Acquire of more records is an error.
 	Limit() int64
 }

@@ -71,5 +71,4 @@ func TestConstructorsRefuseWhatCannotWork(t *testing.T) {
 	}
 }
 
-// second is the error of a constructor.
 func second[T any](_ T, err error) error { return err }

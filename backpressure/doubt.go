@@ -2,21 +2,19 @@ package backpressure
 
 import "time"
 
-// doubt holds the records whose fate the client does not know, until they can no
-// longer come into the log. What was given up within a hundredth of the time of
-// doubt counts as given up at its end, so it holds about a hundred entries
-// however many records there are.
+// doubt holds records of unknown fate until they can no longer reach the log. It merges
+// records that are given up within a hundredth of the time of doubt, and keeps the later
+// end. So it has about a hundred entries, however many records there are.
 type doubt struct {
 	entries []doubtful // oldest first
 }
 
-// doubtful are records that are in doubt until a time.
 type doubtful struct {
 	until time.Duration
 	n     int64
 }
 
-// add takes n records that are in doubt from now on.
+// add adds n records that are in doubt for length from now on.
 func (d *doubt) add(now time.Duration, n int64, length time.Duration) {
 	step := length/100 + 1
 	until := now + length
@@ -27,7 +25,7 @@ func (d *doubt) add(now time.Duration, n int64, length time.Duration) {
 	d.entries = append(d.entries, doubtful{until: until + step, n: n})
 }
 
-// over takes out the records that are beyond doubt, and returns their number.
+// over removes the records whose time of doubt has ended, and returns their number.
 func (d *doubt) over(now time.Duration) int64 {
 	var n int64
 	gone := 0
@@ -42,15 +40,15 @@ func (d *doubt) over(now time.Duration) int64 {
 	return n
 }
 
-// Doubt is how long after Unsure a record may still reach the log.
+// Doubt returns how long after Unsure a record may still reach the log.
 func (g *Gate) Doubt() time.Duration { return g.cfg.Doubt }
 
-// Inherit is for how long a new gate counts all that the group has not committed as its
-// own, as Config.Inherit says; 0 if it does not.
+// Inherit returns for how long a new gate counts everything uncommitted as its own: see
+// Config.Inherit; 0 if it does not.
 func (g *Gate) Inherit() time.Duration { return max(g.cfg.Inherit, 0) }
 
-// Doubt is that of all partitions' gates, as [Gate.Doubt].
+// Doubt returns the time of doubt of all partitions' gates: see [Gate.Doubt].
 func (p *Partitioned) Doubt() time.Duration { return p.cfg.Doubt }
 
-// Inherit is that of all partitions' gates, as [Gate.Inherit].
+// Inherit returns the time of all partitions' gates: see [Gate.Inherit].
 func (p *Partitioned) Inherit() time.Duration { return max(p.cfg.Inherit, 0) }

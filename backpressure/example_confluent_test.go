@@ -13,9 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// With confluent-kafka-go, a pipe passes messages to the producer's channel as the
-// gate admits them, and whoever reads its events tells the gate. The cluster is
-// librdkafka's mock.
+// A pipe passes messages to the producer's channel as the gate admits them, and a reader
+// of the producer's events reports to the gate. The cluster is librdkafka's mock.
 func ExamplePipe_confluent() {
 	credit, err := backpressure.NewCredit(1000)
 	if err != nil {
@@ -37,7 +36,7 @@ func ExamplePipe_confluent() {
 	defer cluster.Close()
 	producer, err := kafka.NewProducer(&kafka.ConfigMap{
 		"bootstrap.servers":  cluster.BootstrapServers(),
-		"enable.idempotence": true,    // and with it acks=all
+		"enable.idempotence": true,    // implies acks=all
 		"message.timeout.ms": 120_000, // its default of 5 minutes is above the gate's time of doubt
 		"linger.ms":          0,
 	})
@@ -82,7 +81,7 @@ func ExamplePipe_confluent() {
 	// Output: admitted 3 of known fate 3 <nil>
 }
 
-// tellGate tells the gate what a delivery report says.
+// tellGate reports a delivery report to the gate.
 func tellGate(gate *backpressure.Gate, m *kafka.Message) {
 	var failed kafka.Error
 	switch {

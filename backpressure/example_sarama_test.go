@@ -12,9 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// With sarama, a pipe passes messages to the producer's input as the gate admits
-// them, and whoever reads its two channels of reports tells the gate. The producer
-// is sarama's mock here; a real one is made by sarama.NewAsyncProducer.
+// A pipe passes messages to the producer's input as the gate admits them, and a reader of
+// its two channels of reports calls the gate. The producer is sarama's mock; for a real
+// one call sarama.NewAsyncProducer.
 func ExamplePipe_sarama() {
 	credit, err := backpressure.NewCredit(1000)
 	if err != nil {
@@ -30,7 +30,7 @@ func ExamplePipe_sarama() {
 
 	config := sarama.NewConfig()
 	config.Producer.RequiredAcks = sarama.WaitForAll
-	config.Producer.Return.Successes = true // or the gate never hears of them
+	config.Producer.Return.Successes = true // without it the gate never learns of them
 	producer := mocks.NewAsyncProducer(printer{}, config)
 	producer.ExpectInputAndSucceed().ExpectInputAndFail(sarama.ErrMessageSizeTooLarge).ExpectInputAndFail(sarama.ErrRequestTimedOut)
 
@@ -68,7 +68,7 @@ func ExamplePipe_sarama() {
 	// Output: admitted 3 of known fate 2 <nil>
 }
 
-// printer is what sarama's mock reports unmet expectations to.
+// printer receives unmet expectations of sarama's mock.
 type printer struct{}
 
 func (printer) Errorf(format string, args ...any) { fmt.Printf(format+"\n", args...) }

@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// A gate needs a controller and somebody who knows how far the consumers are
-// behind. Here that is two counters; for a consumer group of Kafka it is package
-// kadmlag.
+// A gate needs a controller and a source of the lag. Here the source is two counters; for
+// a consumer group of Kafka it is package kadmlag.
 func Example() {
 	var written, committed atomic.Int64
 	credit, err := backpressure.NewCredit(100)
@@ -50,7 +49,7 @@ func Example() {
 			fmt.Println(err)
 		}
 		written.Add(1)
-		gate.Done(1) // a real one says so when the record is acknowledged
+		gate.Done(1) // a real producer calls it when the record is acknowledged
 		peak = max(peak, written.Load()-committed.Load())
 	}
 	stop()
@@ -59,9 +58,8 @@ func Example() {
 	// Output: sent 1000 records, the lag stayed within the bound: true
 }
 
-// What is not admitted need not wait. Whoever asks with TryAcquire decides about
-// the record, and counts what it drops. The application feeds the gate itself
-// here: first the mark, then the reading, then the report.
+// TryAcquire does not wait: the application decides about a refused record. Here it also
+// reads the lag itself: first the mark, then the reading, then the report.
 func ExampleGate_TryAcquire() {
 	credit, err := backpressure.NewCredit(3)
 	if err != nil {
@@ -89,8 +87,7 @@ func ExampleGate_TryAcquire() {
 	// Output: sent 2 shed 3
 }
 
-// What happens to a gate goes to a logger, with the reason; and to OnChange for
-// those who count or alert.
+// A gate logs its changes with the reason, and calls OnChange for counters and alerts.
 func ExampleConfig_logger() {
 	withoutTime := func(_ []string, a slog.Attr) slog.Attr {
 		if a.Key == slog.TimeKey || a.Key == "age" {
@@ -122,9 +119,8 @@ func ExampleConfig_logger() {
 	// level=INFO msg="backpressure opened" open=true lag_records=900 reason="lag 900 is below 1000"
 }
 
-// Four equal processes keep a bound of 8000 together without a word between
-// them: each keeps its own records, wherever they lie among those of the others,
-// to a quarter.
+// Four equal processes keep a bound of 8000 together without communication: each keeps
+// its own records to a quarter.
 func ExampleFixed() {
 	credit, err := backpressure.NewCredit(8000)
 	if err != nil {
@@ -133,7 +129,7 @@ func ExampleFixed() {
 	}
 	gate, err := backpressure.New(backpressure.Config{
 		Controller: credit, Share: backpressure.Fixed(1.0 / 4),
-		Inherit: backpressure.NoInherit, // the topic is new: leave this out where a process is restarted
+		Inherit: backpressure.NoInherit, // the topic is new: leave this out if a process is restarted
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -158,8 +154,8 @@ func ExampleFixed() {
 	// own lag: 1500 admitted then: 500
 }
 
-// A latency controller holds a time. Its bound in records is what the consumers
-// can take in that time, and follows them when they become faster.
+// A latency controller holds a time: its bound is what the consumers can take in that
+// time, and follows their capacity.
 func ExampleNewLatency() {
 	latency, err := backpressure.NewLatency(backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	if err != nil {
@@ -172,7 +168,7 @@ func ExampleNewLatency() {
 		fmt.Println(err)
 		return
 	}
-	// A producer that takes all that it gets, and consumers that commit each 100 ms.
+	// A producer that uses all its room, and consumers that commit each 100 ms.
 	var written, committed int64
 	run := func(perSecond int64, d time.Duration) {
 		for end := now + d; now < end; now += 10 * time.Millisecond {

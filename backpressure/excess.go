@@ -2,19 +2,18 @@ package backpressure
 
 import "fmt"
 
-// Excess is what becomes of records that the gate does not admit at once. Each
-// is honest if it is counted: what waits has a response time that counts from
-// when it was meant to go, and what is dropped is a number with a reason.
+// Excess is what a [Pipe] does with records that the gate does not admit at once. A
+// record that waits delays those behind it; measure its response time from when it was
+// due.
 //
-// These three are what a [Pipe] can do, in which a record that waits holds up those
-// behind it. Package kgogate has an Excess of its own with a fourth: there a
-// record waits either in its caller (Block) or in a queue (Defer).
+// Package kgogate has an Excess of its own with four values: there a record waits in its
+// caller (Block) or in a queue (Defer).
 type Excess int
 
-// What can become of excess records.
+// The policies for excess records.
 const (
-	// Defer lets them wait. Whatever they wait in must have a bound; of a Pipe it
-	// is the channel that it takes from.
+	// Defer lets them wait. What holds them must have a limit; for a Pipe, that is its
+	// input channel.
 	Defer Excess = iota
 	// Shed drops them.
 	Shed
@@ -22,7 +21,7 @@ const (
 	Degrade
 )
 
-// String is the policy's name in lower case.
+// String returns the policy's name in lower case.
 func (e Excess) String() string {
 	switch e {
 	case Defer:
@@ -38,11 +37,11 @@ func (e Excess) String() string {
 // ShedReason says why a record was dropped.
 type ShedReason string
 
-// Why a record can be dropped.
+// The reasons for dropping a record.
 const (
-	ShedByGate    ShedReason = "gate"    // the gate had no room for it
-	ShedByQueue   ShedReason = "queue"   // the queue of those that wait was full
-	ShedByDegrade ShedReason = "degrade" // the application chose to do without it
-	ShedBySize    ShedReason = "size"    // it is more records than the bound can hold at once
-	ShedByClose   ShedReason = "close"   // what it waited in came to its end
+	ShedByGate    ShedReason = "gate"    // the gate had no room
+	ShedByQueue   ShedReason = "queue"   // the queue of waiting records was full
+	ShedByDegrade ShedReason = "degrade" // the application dropped it
+	ShedBySize    ShedReason = "size"    // it counts as more records than the bound can ever hold
+	ShedByClose   ShedReason = "close"   // its producer or pipe ended
 )

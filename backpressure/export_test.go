@@ -7,7 +7,7 @@ func (g *Gate) Woken() int64 {
 	return g.queue.woken
 }
 
-// InDoubt is the number of entries that hold the records of unknown fate.
+// InDoubt is the number of entries for records of unknown fate.
 func (g *Gate) InDoubt() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -17,7 +17,7 @@ func (g *Gate) InDoubt() int {
 // Own is the tracker of a gate's own records.
 type Own struct{ o *ownRecords }
 
-// NewOwn returns a tracker that knows no record.
+// NewOwn returns an empty tracker.
 func NewOwn() Own { return Own{newOwnRecords()} }
 
 func (o Own) Acked(topic string, partition int32, offset int64) { o.o.acked(topic, partition, offset) }
@@ -36,9 +36,8 @@ func (o Own) Spans() int {
 	return n
 }
 
-// GrantLate is a producer that was held up between its look at the limit and its
-// grant: the limit may have been lowered in between. It tells whether the grant
-// stands.
+// GrantLate simulates a producer that paused between its look at the limit and its grant.
+// It reports whether the grant stands.
 func (g *Gate) GrantLate(n int64) bool {
 	if g.stands(g.admitted.Add(n)) {
 		return true

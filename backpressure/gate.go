@@ -9,61 +9,59 @@ import (
 	"time"
 )
 
-// Gate counts what was admitted against the ceiling that a controller sets.
+// Gate counts admitted records against the ceiling that a controller sets.
 //
-// A producer asks it with Admit, TryAcquire or Acquire, tells it with Done when
-// the fate of a record is known, and sends nothing that was not admitted. Who
-// reads the lag takes a [Mark] first, then reads, then gives both to Report;
-// Watch does so by itself. All methods may be called from any number of
+// A producer calls Admit, TryAcquire or Acquire before it sends, and Done when the fate
+// of a record is known. A reader of the lag takes a [Mark] first, then reads, then gives
+// both to Report; Watch does that in a loop. All methods may be called from any number of
 // goroutines.
 //
-// A new gate whose controller is a [Limiter] is closed until the first reading: of
-// a lag that nobody has read, no bound can be kept. With any other it is open.
+// A new gate whose controller is a [Limiter] is closed until the first reading, because
+// no bound holds for an unknown lag. With any other controller it is open.
 type Gate struct {
-	// What producers touch for each record, each alone on its cache line: limit
-	// is read by all and seldom written, the others are written all the time.
+	// Producers touch these for each record, so each has its own cache line. All read
+	// limit and it seldom changes; the others change all the time.
 	_        [64]byte
-	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait: nobody overtakes them
-	closedAt atomic.Int64 // when the first record was refused since there was room; 0: none was
+	limit    atomic.Int64 // the ceiling, or 0 while calls of Acquire wait, so that none overtakes them
+	closedAt atomic.Int64 // time of the first refusal since there was room; 0: no refusal
 	_        [48]byte
 	admitted counter
 	settled  counter
 	refused  counter
 
 	cfg   Config
-	pacer Pacer // nil: the ceiling stands between two readings
-	most  int64 // the highest that the bound can become; Unlimited where not known
+	pacer Pacer // nil: the ceiling stays constant between two readings
+	most  int64 // highest possible value of the bound; Unlimited if not known
 	own   *ownRecords
 	epoch time.Time
-	id    int32 // the partition whose gate it is, or WholeGate
+	id    int32 // the partition of this gate, or WholeGate
 
-	// deciding is held while a decision is made. It is apart from mu so that a share
-	// may look at Stats under a lock of its own, which Part takes too.
+	// deciding is held during a decision. It is separate from mu so that Share.Part may
+	// take a lock under which others call Stats.
 	deciding sync.Mutex
 
 	mu    sync.Mutex // guards all below, and is held whenever limit changes
 	queue waiters
 	doubt doubt
-	// ceiling is in force; it is the controller's unless the gate is blind.
+	// ceiling is in force: the controller's, unless the gate is blind.
 	ceiling int64
-	marks   uint64 // taken so far
+	marks   uint64 // number of marks taken
 	sight   sight
 	ruling  ruling
 	flow    flow
-	stats   Stats // those that are counted here
-	misused bool  // and told
+	stats   Stats // only the fields that are counted here
+	misused bool
 	notes   []Change
 	inherit inheritance
-	alarm   *time.Timer // goes off when records are refused and nobody has read the lag for the grace time
+	alarm   *time.Timer // checks for blindness after a refusal, in case nothing calls Watch
 }
 
-// counter is a count alone on its cache line.
 type counter struct {
 	atomic.Int64
 	_ [56]byte
 }
 
-// New returns a gate. An error names every fault of the config.
+// New returns a gate. The error joins all mistakes of the config.
 func New(cfg Config) (*Gate, error) {
 	if cfg.Controller == nil {
 		cfg.Controller = Off{}
@@ -80,7 +78,7 @@ func New(cfg Config) (*Gate, error) {
 	g.ruling = ruling{ceiling: Unlimited, bound: Unlimited, told: Unlimited, share: 1}
 	fixed, isFixed := cfg.Share.(Fixed)
 	if cfg.Share != nil {
-		g.ruling.share = fixed.Part() // of one that moves, none is in force yet
+		g.ruling.share = fixed.Part() // 0 if the share can change: no part is in force yet
 	}
 	if l, ok := cfg.Controller.(Limiter); ok {
 		g.most = l.Limit()
@@ -96,9 +94,8 @@ func New(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// Admit asks for n records and returns how many of them may be sent, from 0 to
-// n. What it grants is counted as admitted. It never waits, and gets nothing
-// while calls of Acquire wait.
+// Admit asks for n records and returns how many may be sent, from 0 to n. These count as
+// admitted. It never waits. It returns 0 while calls of Acquire wait.
 func (g *Gate) Admit(n int64) int64 {
 	for {
 		limit, admitted := g.limit.Load(), g.admitted.Load()
@@ -121,8 +118,8 @@ func (g *Gate) Admit(n int64) int64 {
 	}
 }
 
-// TryAcquire asks for n records, all or none, and never waits. It gets nothing
-// while calls of Acquire wait.
+// TryAcquire asks for n records, all or none, and reports whether they may be sent. It
+// never waits. It returns false while calls of Acquire wait.
 func (g *Gate) TryAcquire(n int64) bool {
 	if n <= 0 {
 		return true
@@ -145,23 +142,22 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands tells whether what was just granted is still within the limit. Without
-// this second look a producer that was held up after the first could take room
-// by a ceiling that is long gone; whoever lowered it, to hand a share to another
-// process or because the gate went blind, relies on its being obeyed from then on.
+// stands reports whether a grant is still within the limit. A producer may pause between
+// its first look and its grant. A lower ceiling must hold at once, because another
+// process may use the part.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
-// giveBack takes back a grant that nobody has seen yet.
+// giveBack takes back a grant before the producer gets it.
 func (g *Gate) giveBack(n int64) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	g.admitted.Add(-n)
 	g.stats.Returned += n
-	g.setCeiling(g.ceiling) // somebody may have found it taken, and wait
+	g.setCeiling(g.ceiling) // a call of Acquire may have found the room taken, and wait
 }
 
-// refuse counts n records that were not granted because there was no room for
-// need of them. The clock is read only for the first since there was room.
+// refuse counts n records that were refused because there was no room for need records.
+// It reads the clock only for the first refusal since there was room.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return
@@ -177,18 +173,16 @@ func (g *Gate) refuse(n, need int64) {
 	}
 }
 
-// Done tells that the fate of n admitted records is known: they were
-// acknowledged, or they failed and will never be in the log. It is also how
-// records are given back that were admitted and not sent. Each record is told of
-// once, with Done or Unsure: what is told twice stands for another one that is still
-// on its way, and the bound may be passed by it. As far as more is told than
-// was admitted the gate leaves it aside, and says so once ([Misused]).
+// Done reports that the fate of n admitted records is known: acknowledged, or failed and
+// never in the log. Use it also to return records that were admitted and not sent. Report
+// each record once, with Done or Unsure. A second report stands for a record that is
+// still under way, so the lag could exceed the bound. The gate ignores reports beyond the
+// number of admitted records, and reports [Misused] once.
 //
-// The guarantee rests on it: a record that is done must be below the high
-// watermark or nowhere. With acks=all an acknowledgement says so. With acks=1
-// on a replicated topic it is true a moment later, and with acks=0 it is never
-// known; there, keep the bound with [Fixed] and Acked, or take it as a little
-// soft.
+// The guarantee needs each done record to be below the high watermark or not in the log.
+// An acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it
+// becomes true a moment later, and with acks=0 it is never known. With acks=1, use
+// [Fixed] and Acked for an exact bound.
 func (g *Gate) Done(n int64) {
 	if n <= 0 {
 		return
@@ -206,9 +200,9 @@ func (g *Gate) settle(n int64) {
 	g.trimSettled()
 }
 
-// trimSettled leaves aside what was told of beyond what was admitted. The lock is held.
+// trimSettled removes the reports that exceed the admitted records. The lock is held.
 func (g *Gate) trimSettled() {
-	over := g.settled.Load() - g.admitted.Load() // in this order: neither falls otherwise
+	over := g.settled.Load() - g.admitted.Load() // read settled first: admitted may grow meanwhile
 	if over <= 0 {
 		return
 	}
@@ -216,13 +210,13 @@ func (g *Gate) trimSettled() {
 	if !g.misused {
 		g.misused = true
 		g.note(g.change(g.now(), Misused,
-			fmt.Sprintf("Done and Unsure were told of %d more records than were admitted: each is to be told of once, or the bound may be passed", over)))
+			fmt.Sprintf("Done and Unsure reported %d more records than were admitted: report each record once, or the lag may exceed the bound", over)))
 	}
 }
 
-// Unsure tells that the client gave up n admitted records without knowing their
-// fate: a delivery that timed out may still be in the log, or come into it. They
-// count as settled once Config.Doubt has passed.
+// Unsure reports that the client gave up n admitted records without knowing their fate. A
+// record whose delivery timed out may be in the log now or later. They count as settled
+// after Config.Doubt.
 func (g *Gate) Unsure(n int64) {
 	if n <= 0 {
 		return
@@ -232,22 +226,21 @@ func (g *Gate) Unsure(n int64) {
 	g.doubt.add(g.now(), n, g.cfg.Doubt)
 }
 
-// Acked tells where an admitted record went. Only gates with a share need it;
-// it must be called before Done of that record, or the record is counted nowhere
-// between the two.
+// Acked reports the offset of an admitted record. Only a gate with a share needs it. Call
+// it before Done of that record, or the record is not counted between the two calls.
 func (g *Gate) Acked(topic string, partition int32, offset int64) {
 	if g.own != nil {
 		g.own.acked(topic, partition, offset)
 	}
 }
 
-// Open tells whether Admit would grant a record now.
+// Open reports whether Admit would admit a record now.
 func (g *Gate) Open() bool { return g.admitted.Load() < g.limit.Load() }
 
 // Admitted is the number of records admitted so far.
 func (g *Gate) Admitted() int64 { return g.admitted.Load() }
 
-// Stats returns what the gate did up to now, and how it stands.
+// Stats returns the gate's counters and its present state.
 func (g *Gate) Stats() Stats {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -270,7 +263,7 @@ func (g *Gate) Stats() Stats {
 	return s
 }
 
-// boundInForce is the lag that is held now. The lock is held.
+// boundInForce returns the bound that the gate enforces now. The lock is held.
 func (g *Gate) boundInForce() int64 {
 	if g.sight.blind && g.cfg.FailOpen {
 		return Unlimited
@@ -280,15 +273,15 @@ func (g *Gate) boundInForce() int64 {
 
 // closeNow remembers when records were first refused. The lock is held.
 func (g *Gate) closeNow() {
-	// An axis may start anywhere, and 0 says that nothing was refused.
+	// An axis may start anywhere, and 0 means no refusal.
 	if at := int64(g.now()); g.closedAt.Load() == 0 {
 		g.closedAt.Store(cmp.Or(at, 1))
 		g.setAlarm()
 	}
 }
 
-// setAlarm has the gate look for itself whether the lag is still known when the
-// grace time is over: perhaps nobody watches. The lock is held.
+// setAlarm makes the gate check for blindness at the end of the grace time, in case
+// nothing calls Watch. The lock is held.
 func (g *Gate) setAlarm() {
 	if g.sight.blind {
 		return
@@ -301,7 +294,6 @@ func (g *Gate) setAlarm() {
 	g.alarm.Reset(in)
 }
 
-// lookUp is what the alarm does.
 func (g *Gate) lookUp() {
 	g.Missed(nil)
 	g.mu.Lock()
@@ -311,8 +303,8 @@ func (g *Gate) lookUp() {
 	}
 }
 
-// setCeiling puts a ceiling into force: who waits and has room now goes first,
-// in order, and each alone is woken. The lock is held.
+// setCeiling puts a ceiling into force. Calls of Acquire that now have room go first, in
+// order, and only these are woken. The lock is held.
 func (g *Gate) setCeiling(ceiling int64) {
 	g.ceiling = max(ceiling, 0)
 	g.letWaitersGo()
@@ -325,7 +317,6 @@ func (g *Gate) setCeiling(ceiling int64) {
 	}
 }
 
-// now is the time on the gate's axis.
 func (g *Gate) now() time.Duration {
 	if g.cfg.Now != nil {
 		return g.cfg.Now()

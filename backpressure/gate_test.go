@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// ceiling is a controller that says what it is told to, and remembers what it
-// was told.
+// ceiling is a controller with a set answer that remembers its observation.
 type ceiling struct {
 	at, bound int64
 	saw       backpressure.Observation
@@ -30,7 +29,6 @@ func (c *ceiling) Decide(o backpressure.Observation) backpressure.Decision {
 	return backpressure.Decision{Ceiling: c.at, Bound: bound, Reason: "told so"}
 }
 
-// limited is one that counts as having a bound.
 type limited struct{ ceiling }
 
 func (l *limited) Limit() int64 { return backpressure.Unlimited }
@@ -44,12 +42,11 @@ func newGate(t rapid.TB, cfg backpressure.Config) *backpressure.Gate {
 	return gate
 }
 
-// report gives the gate a reading that took no time.
+// report gives the gate a reading of age 0.
 func report(gate *backpressure.Gate, r backpressure.Reading) *backpressure.Change {
 	return gate.Report(gate.Mark(), r)
 }
 
-// clock is an axis that a test moves by hand.
 type clock struct{ at time.Duration }
 
 func (c *clock) now() time.Duration { return c.at }
@@ -63,8 +60,8 @@ func TestGateIsOpenUntilToldOtherwise(t *testing.T) {
 	}
 }
 
-// Whatever is asked for by however many goroutines, what is admitted stays at or
-// below the highest ceiling, and is what was granted.
+// With any number of goroutines, the gate never admits more than the highest ceiling or
+// than it granted.
 func TestGateKeepsItsCeiling(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := &ceiling{at: rapid.Int64Range(0, 10_000).Draw(t, "ceiling")}
@@ -127,9 +124,8 @@ func TestAskingAllocatesNothing(t *testing.T) {
 	}
 }
 
-// A grant by a ceiling that was lowered meanwhile does not stand, and who found
-// its room taken for that moment goes. It is counted apart: what was let through and
-// what came back are sums that never fall.
+// A grant by a ceiling that was lowered meanwhile is taken back, a caller that found its
+// room taken goes on, and the counters never fall.
 func TestALateGrantDoesNotStand(t *testing.T) {
 	gate := hold(t, 10)
 	if !gate.GrantLate(4) {
@@ -144,7 +140,7 @@ func TestALateGrantDoesNotStand(t *testing.T) {
 	}
 }
 
-// A share may look at the gate under a lock that it needs to answer with.
+// A share may call Stats under a lock that Part needs.
 func TestAShareMayLookAtTheStats(t *testing.T) {
 	s := &locked{}
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: s})
@@ -177,8 +173,8 @@ func (l *locked) Part() float64 {
 	return 0.5
 }
 
-// Closed is from the first refusal until there is room: neither from the decision
-// that took the room away, nor while nobody asked.
+// The closed time is from the first refusal until there is room, not from the decision,
+// nor while nothing is asked for.
 func TestGateAddsUpTheClosedTime(t *testing.T) {
 	at, c := &clock{}, &ceiling{at: 5}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
@@ -195,18 +191,18 @@ func TestGateAddsUpTheClosedTime(t *testing.T) {
 	step(1*time.Second, 5)
 	gate.Admit(5)
 	at.at = 2 * time.Second
-	closed(0) // exhausted, and nobody asked
+	closed(0) // exhausted, and nothing was refused
 	gate.Admit(1)
 	at.at = 3 * time.Second
 	gate.TryAcquire(1)
 	closed(time.Second)
-	step(4*time.Second, 5) // no room came of it
+	step(4*time.Second, 5) // this gives no room
 	closed(2 * time.Second)
 	step(5*time.Second, 6)
 	closed(3 * time.Second)
 	at.at = 9 * time.Second
 	closed(3 * time.Second)
-	gate.Admit(3) // one of them is granted
+	gate.Admit(3)
 	at.at = 10 * time.Second
 	before := gate.Stats()
 	at.at = 12 * time.Second

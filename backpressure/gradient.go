@@ -6,34 +6,32 @@ import (
 	"time"
 )
 
-// GradientConfig says what limits a [Gradient] controller.
+// GradientConfig configures a [Gradient] controller.
 type GradientConfig struct {
-	// MaxLag is a limit of the lag in records; 0 is none.
+	// MaxLag limits the lag in records; 0 means no limit.
 	MaxLag int64
 }
 
 // The constants of Netflix's gradient limits.
 const (
-	gradientTolerance = 1.5 // how much longer than the shortest is still as usual
+	gradientTolerance = 1.5 // a time up to this multiple of the shortest is normal
 	gradientSmoothing = 0.2 // weight of the new bound
 )
 
-// Gradient needs no target: it compares the time of now with the shortest that was
-// seen, as TCP Vegas does (Brakmo and Peterson 1995) and the gradient limits of
-// Netflix's concurrency-limits.
+// Gradient has no target: it compares the present time from admission to consumer with
+// the shortest that it saw. Sources: TCP Vegas (Brakmo and Peterson 1995) and the
+// gradient limits of Netflix's concurrency-limits.
 //
-// Law: at each commit that is seen, if records were refused since the one before,
-// gradient = 1.5 × shortest time ÷ time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 ×
-// (gradient × bound + √bound). The shortest is no shorter than the time between two
-// readings, below which no time can be told. While most consumers wait for
-// records the bound grows as that of [AIMD] does.
+// Law: at each commit, if records were refused since the last one, gradient = 1.5 ×
+// shortest time ÷ time, within 0.5 to 1; bound ← 0.8 × bound + 0.2 × (gradient × bound +
+// √bound). The shortest time is at least the time between two readings. While most
+// consumers wait for records, the bound grows as in [AIMD].
 //
-// Failure modes. It asks whether times are longer than the shortest, and not
-// whether they are long. Where the first times that it sees already hold a queue,
-// because the group was behind, or took long to start, these are as usual ever
-// after, and the bound drifts upward without end; give it a MaxLag. What is as usual
-// also depends on how often the lag is read. It is here because it works well where
-// the resource has a time of its own, and to compare.
+// Failure modes. It reacts if times are longer than the shortest, not if they are long.
+// If the group was behind at the start, or started slowly, a queue counts as normal for
+// ever. The bound then grows without end, so set MaxLag. The result also depends on how
+// often the lag is read. It works well for resources with a service time of their own;
+// here it serves for comparison.
 type Gradient struct {
 	cfg      GradientConfig
 	group    group
@@ -44,7 +42,7 @@ type Gradient struct {
 	last     time.Duration
 }
 
-// NewGradient returns a controller. It is an error if the limit is negative.
+// NewGradient returns a controller. It returns an error if the limit is negative.
 func NewGradient(cfg GradientConfig) (*Gradient, error) {
 	if err := checkMaxLag(cfg.MaxLag); err != nil {
 		return nil, err
@@ -77,7 +75,6 @@ func (g *Gradient) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (g *Gradient) Ceiling(at time.Duration) int64 { return g.group.Ceiling(at) }
 
-// adapt moves the bound.
 func (g *Gradient) adapt(o Observation, s *standing) {
 	switch {
 	case g.group.hungry(s, true):

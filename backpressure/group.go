@@ -2,49 +2,48 @@ package backpressure
 
 import "time"
 
-// mostIdle is the part of the capacity that must wait for records before more is
-// tried than was measured. One partition that waits says nothing: they drift apart.
+// mostIdle is the part of the capacity that must wait for records before a controller
+// tries more than was measured. A single partition proves nothing: partitions drift
+// apart.
 const mostIdle = 0.75
 
-// group is the consumers as the readings show them, and the ceiling that follows
-// how far they are. It is what the controllers have in common that find their
-// bound by themselves:
+// group estimates the consumers' positions from the readings, and the ceiling that
+// follows them. The controllers that find their bound by themselves share it:
 //
 //	ceiling(t) = Settled − Lag + progress(t) + bound
 //
-// where progress(t) is how far the consumers are past the committed offsets at t.
-// So the bound counts what waits, and not what waits to be committed.
+// where progress(t) is how far the consumers are past the committed offsets at t. So
+// records that only wait for their commit do not count.
 //
-// What is admitted beyond what is committed never exceeds bound + what the
-// consumers are believed to take in reach × interval, where the interval is that
-// from before a silence.
+// The records beyond the committed ones never exceed bound + what the consumers are
+// expected to take in reach × interval. A silence does not change the interval.
 type group struct {
 	tracks map[place]*track
-	order  []*track // as in the last reading
+	order  []*track
 
-	at      time.Duration // of the last decision
-	elapsed time.Duration // since the one before
-	refused int64         // up to then
-	limited int64         // records that were refused since the one before
-	pressed time.Duration // when any last were
+	at      time.Duration
+	elapsed time.Duration // since the decision before
+	refused int64         // up to the last decision
+	limited int64         // records that were refused since the decision before
+	pressed time.Duration // when records were last refused
 	probed  time.Duration // when more was last tried than was measured
 
 	admitted int64   // up to the last decision
-	least    float64 // bound while nothing of this gate's is on its way
+	least    float64 // bound while no record of this gate is under way
 
-	// The ceiling: this gate's part of the bound; what was committed, in admitted
-	// records; the part of the progress that is of its own records; and the limit.
+	// The ceiling's terms: this gate's part of the bound; committed records, as a count
+	// of admitted ones; the part of the progress that is its own records; the limit.
 	share, committed, part, bound, limit float64
 }
 
 func newGroup() group { return group{tracks: make(map[place]*track)} }
 
-// see takes an observation. It returns where the consumers are, and whether any
+// see takes an observation. It returns the consumers' positions, and whether any
 // partition had a step.
 func (g *group) see(o Observation) (standing, bool) {
 	g.share = o.Share
 	if o.Partitions == nil {
-		// The totals are this gate's own, so its share is in them.
+		// The totals are this gate's own, so they include its share.
 		g.share = 1
 		o.Partitions = []Partition{{Committed: o.Committed, End: o.Committed + o.Lag}}
 	}
@@ -62,7 +61,7 @@ func (g *group) see(o Observation) (standing, bool) {
 	return s, stepped
 }
 
-// follow gives the reading to the tracks. It tells whether any had a step.
+// follow gives the reading to the tracks. It reports whether any had a step.
 func (g *group) follow(o Observation) bool {
 	stepped := false
 	g.order = g.order[:0]
@@ -86,7 +85,7 @@ func (g *group) follow(o Observation) bool {
 	return stepped
 }
 
-// standing is where all partitions together are at the last decision.
+// standing is the state of all partitions together at the last decision.
 type standing struct {
 	capacity, backlog, lag float64
 	interval               time.Duration // the longest between steps
@@ -115,10 +114,9 @@ func (g *group) stand() standing {
 	return s
 }
 
-// hungry tells whether more is to be tried than was measured: records were refused
-// while most consumers wait for some and little is waiting, if that is known. Once
-// in an interval between steps, for what was tried the last time must show before
-// more is; but whenever in it, for members that commit apart each show their own.
+// hungry reports whether to try more than was measured: records were refused while most
+// consumers wait for some and few are waiting. It does so once in an interval between
+// steps, because the last trial must show first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {
@@ -128,8 +126,8 @@ func (g *group) hungry(s *standing, little bool) bool {
 	return true
 }
 
-// gain is by how much more is tried then: a quarter or, where steps are further
-// apart than a time, double, as in TCP's slow start.
+// gain returns the factor for that: 1.25, or 2 if steps are further apart than a time, as
+// in TCP's slow start.
 func gain(s *standing, apart time.Duration) float64 {
 	if s.interval > apart {
 		return 2
@@ -149,10 +147,9 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 	}
 }
 
-// starved is the least bound that a gate with a share must have so that it does
-// not stay closed for ever: one record, or there would be no commit to learn from;
-// and while nothing of its own is on its way and records are refused all the same,
-// twice as many at each decision, up to what was asked for.
+// starved returns the least bound with which a gate with a share does not stay closed for
+// ever. That is one record, for a commit to learn from. While none of its own is under
+// way and records are refused, it doubles at each decision, up to what was asked for.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0
@@ -168,12 +165,12 @@ func (g *group) starved(o Observation, bound float64) float64 {
 	return max(g.least, 1)
 }
 
-// progress is by how many of this gate's records the consumers are past the
-// committed ones at a time, not before the last decision.
+// progress returns by how many of this gate's records the consumers are past the
+// committed ones. The time is not before the last decision.
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {
-		// Producers that wait for the ceiling follow it, and the log with them.
+		// Waiting producers follow the ceiling, and the log follows them.
 		beyond = at - g.at
 	}
 	var sum float64

@@ -5,25 +5,22 @@ import (
 	"fmt"
 )
 
-// Hysteresis is on/off control with two thresholds (a Schmitt trigger): it
-// closes the gate when the lag rises above max and opens it again when the lag
-// has fallen below resume; in between it leaves the gate as it is.
+// Hysteresis is on/off control with two thresholds (a Schmitt trigger). It is here as the
+// well-known baseline.
 //
 // Law: closed if lag > max; open if lag < resume; otherwise unchanged.
 //
-// Failure modes. The signal is old by up to the reading interval plus the
-// consumers' commit interval, and while the gate is open nothing limits the
-// rate, so the lag overshoots max by about rate × staleness. Committed offsets
-// move in steps, so a healthy group shows up to rate × commit interval of lag:
-// a max below that throttles consumers that keep up. And while the gate is
-// closed, a resume threshold near zero lets the consumers run dry before the
-// next reading opens it. Hysteresis is here as the well-known baseline.
+// Failure modes. The signal is old by up to the reading interval plus the consumers'
+// commit interval. An open gate does not limit the rate, so the lag exceeds max by about
+// rate × age. Committed offsets move in steps, so a healthy group shows up to rate ×
+// commit interval of lag. A max below that throttles consumers that keep up. With resume
+// near zero, consumers run out of records before the next reading opens the gate.
 type Hysteresis struct {
 	max, resume int64
 }
 
-// NewHysteresis returns a controller that closes above max and opens below
-// resume, both in records. It is an error unless 0 < resume < max.
+// NewHysteresis returns a controller that closes above max and opens below resume, both
+// in records. It returns an error unless 0 < resume < max.
 func NewHysteresis(max, resume int64) (*Hysteresis, error) {
 	switch {
 	case max <= 0:

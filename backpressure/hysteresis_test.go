@@ -42,8 +42,8 @@ func TestHysteresisLaw(t *testing.T) {
 	}
 }
 
-// Once closed by a lag above max, the gate does not open before the lag was seen
-// below resume, and the other way round.
+// The gate opens again only after a lag below resume, and closes only after one above
+// max.
 func TestHysteresisNeverSkipsAThreshold(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		resume := rapid.Int64Range(1, 1000).Draw(t, "resume")

@@ -9,7 +9,7 @@ import (
 )
 
 // A gate with a fixed share counts all that is not committed as its own until a reading
-// that was asked for when it no longer inherits; what it counted then it goes on counting.
+// that was asked for after the time of Inherit; those records go on counting.
 func TestAFixedShareInherits(t *testing.T) {
 	for name, c := range map[string]struct {
 		inherit time.Duration
@@ -41,7 +41,7 @@ func TestAFixedShareInherits(t *testing.T) {
 	}
 }
 
-// Each partition's gate does.
+// Each partition's gate inherits.
 func TestAPartitionedGateInherits(t *testing.T) {
 	at := &clock{}
 	gate := partitioned(t, 2, 100, backpressure.Config{Share: backpressure.Fixed(0.5), Inherit: time.Minute, Now: at.now})
@@ -63,8 +63,7 @@ func TestAPartitionedGateInherits(t *testing.T) {
 	}
 }
 
-// Only a fixed share is inherited: without one the whole lag counts for ever, and shares
-// by demand are accounted for by those who give them.
+// Only a fixed share is inherited.
 func TestInheritNeedsAFixedShare(t *testing.T) {
 	half := part(0.5)
 	for name, share := range map[string]backpressure.Share{"no share": nil, "a share that moves": &half} {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// reader feeds a controller with readings of one partition, each 100 ms.
+// reader gives a controller readings of one partition, each 100 ms.
 type reader struct {
 	t          rapid.TB
 	controller backpressure.Controller
@@ -30,8 +30,8 @@ func latencyOf(t rapid.TB, cfg backpressure.LatencyConfig) (*backpressure.Latenc
 	return l, &reader{t: t, controller: l, o: backpressure.Observation{Share: 1}}
 }
 
-// read is a reading 100 ms after the one before: what is committed, and what is
-// in the log. Everything admitted is in the log and settled.
+// read makes a reading 100 ms after the last. Everything admitted is in the log and
+// settled.
 func (r *reader) read(committed, end int64) backpressure.Decision {
 	r.o.At += everyReading
 	r.o.Committed, r.o.Lag = committed, end-committed
@@ -41,8 +41,8 @@ func (r *reader) read(committed, end int64) backpressure.Decision {
 	return r.last
 }
 
-// steady reads consumers that take perReading and commit at each, behind a
-// backlog that stays.
+// steady reads consumers that take perReading and commit at each, behind a constant
+// backlog.
 func (r *reader) steady(perReading, backlog int64, readings int) backpressure.Decision {
 	committed := r.o.Committed
 	for range readings {
@@ -74,8 +74,7 @@ func TestLatencyStartsSmall(t *testing.T) {
 	}
 }
 
-// Between two commits the ceiling rises at the capacity, for one and a half
-// intervals; then the consumers must have stalled.
+// Between two commits the ceiling rises at the capacity, for one and a half intervals.
 func TestLatencyExtrapolatesBetweenSteps(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)
@@ -91,9 +90,7 @@ func TestLatencyExtrapolatesBetweenSteps(t *testing.T) {
 	}
 }
 
-// Where nobody waits for the gate, the ceiling does not run ahead of the log: a burst
-// would find room for what was never there to be worked off. Where somebody does,
-// the log grows with the ceiling.
+// The ceiling rises beyond the end of the log only while records are refused.
 func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)
@@ -109,8 +106,7 @@ func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	}
 }
 
-// The capacity falls when consumers that have work slow down, and stands when they
-// have nothing to do.
+// The capacity falls when consumers with work slow down, and stays when they have none.
 func TestLatencyTellsSlowFromIdle(t *testing.T) {
 	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 1000, 30).Bound
@@ -123,8 +119,8 @@ func TestLatencyTellsSlowFromIdle(t *testing.T) {
 	}
 }
 
-// While records are refused and the consumers wait, more is tried, until a step
-// leaves something. Doubled, where a commit's interval is above the target.
+// While records are refused and the consumers wait, the capacity is raised until a step
+// leaves records; it is doubled if a commit interval is above the target.
 func TestLatencyProbes(t *testing.T) {
 	for _, c := range []struct {
 		target time.Duration
@@ -148,8 +144,8 @@ func TestLatencyProbes(t *testing.T) {
 	}
 }
 
-// A stall closes the gate, but for what is worked off in one and a half intervals,
-// and a big step after it is not taken for a rate.
+// A stall closes the gate, except for one and a half intervals of progress, and a big
+// step after it is not taken for a rate.
 func TestLatencyRecoversFromAStall(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 300, 30).Bound
@@ -172,7 +168,7 @@ func TestLatencyRecoversFromAStall(t *testing.T) {
 	}
 }
 
-// What was taken in a silence is all that is believed, until two further steps tell more.
+// After a silence the capacity is its rate, until two further steps confirm more.
 func TestLatencyBelievesASilence(t *testing.T) {
 	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 1000, 30).Bound
@@ -190,8 +186,7 @@ func TestLatencyBelievesASilence(t *testing.T) {
 	}
 }
 
-// The mean of partitions that drifted apart is held as far below the target as the
-// slowest is above the mean.
+// The mean is held as far below the target as the slowest partition is above the mean.
 func TestLatencyTrimsForTheSlowest(t *testing.T) {
 	l, _ := latencyOf(t, backpressure.LatencyConfig{Target: time.Second})
 	var d backpressure.Decision
@@ -233,7 +228,7 @@ func TestLatencyShareDividesTheBound(t *testing.T) {
 	}
 }
 
-// Whatever is read, a limit of the lag is kept as credit keeps its bound.
+// The controller never exceeds its MaxLag.
 func TestLatencyKeepsItsLimit(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		most := rapid.Int64Range(1, 2000).Draw(t, "limit")
@@ -252,7 +247,7 @@ func TestLatencyKeepsItsLimit(t *testing.T) {
 	})
 }
 
-// Partitions come and go; what went is forgotten.
+// Partitions that are no longer read are forgotten.
 func TestLatencyForgetsPartitions(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)

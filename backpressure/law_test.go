@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// window is the law of every controller with a bound, at its shortest.
+// window is the law of every controller with a bound.
 type window struct{ bound int64 }
 
 func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
@@ -22,8 +22,8 @@ func (w *window) Decide(o backpressure.Observation) backpressure.Decision {
 
 func (w *window) Limit() int64 { return w.bound }
 
-// bounded makes a controller that holds a bound: the law itself, or one of those
-// that keep it as their limit whatever else they do.
+// bounded returns a controller that holds a bound: the law itself, or one with the bound
+// as its limit.
 func bounded(t *rapid.T, bound int64) backpressure.Controller {
 	var c backpressure.Controller
 	var err error
@@ -48,11 +48,11 @@ func bounded(t *rapid.T, bound int64) backpressure.Controller {
 const (
 	simulatedTopic = "t"
 	simulatedDoubt = time.Second
-	// simulatedInherit is not shorter: a record in doubt may still be on its way.
+	// at least that: a record in doubt may still be under way
 	simulatedInherit = simulatedDoubt
 )
 
-// state is how far one admitted record has come.
+// state is the state of an admitted record.
 type state int
 
 const (
@@ -61,50 +61,48 @@ const (
 	given                 // given up by its client in flight: it may be appended until its time is up
 )
 
-// simulated is one admitted record that has not met its fate.
+// simulated is an admitted record without a final fate.
 type simulated struct {
 	gate      int
 	dead      bool // its process was killed
 	partition int32
 	offset    int64
 	state     state
-	until     time.Duration // of one that was given up
+	until     time.Duration // if it was given up
 }
 
-// looking is a reading on its way: partition by partition, committed offsets
-// first, with anything in between.
+// looking is a reading under way: partition by partition, committed offsets first, with
+// anything in between.
 type looking struct {
 	gate    int
-	strays  int                        // that were there when it began
+	strays  int                        // present when it began
 	settle  func(backpressure.Reading) // Report with the mark that was taken
 	step    int
 	reading backpressure.Reading
 }
 
-// plant is a topic, its consumers and its producers, in which everything may
-// happen in any order.
+// plant is a topic, its consumers and its producers, with events in any order.
 type plant struct {
 	now       time.Duration
 	end       []int64
-	owner     [][]int // by partition and offset: which gate's record it is
+	owner     [][]int // by partition and offset: the gate of the record
 	committed []int64
 	flying    []simulated
 	looks     []*looking
 	gates     []gateUnderTest
 	late      bool // marks are taken after the reading: wrong on purpose
 	strays    []stray
-	seen      []int // by gate: how many of the strays were there when its last reading began
+	seen      []int // by gate: the number of strays when its last reading began
 }
 
-// stray is a record of a process that was killed, which came into the log when its
-// successor's gate was there.
+// stray is a record of a killed process that was appended after its successor's gate was
+// made.
 type stray struct {
 	gate      int
 	partition int32
 	offset    int64
 }
 
-// gateUnderTest is a gate or a partitioned gate.
 type gateUnderTest struct {
 	admit  func(partition int32, n int64) int64
 	done   func(partition int32)
@@ -164,7 +162,6 @@ func (p *plant) admit(t *rapid.T) {
 	}
 }
 
-// pick chooses a record in one of the states.
 func (p *plant) pick(t *rapid.T, states ...state) int {
 	var of []int
 	for i, r := range p.flying {
@@ -185,8 +182,8 @@ func (p *plant) forget(i int) {
 	p.flying = p.flying[:len(p.flying)-1]
 }
 
-// append lets the broker take some records; one that was given up is then in the
-// log, and nobody will ever say so.
+// append lets the broker append some records, also given-up ones, which nothing will
+// report.
 func (p *plant) append(t *rapid.T) {
 	for range rapid.IntRange(1, 20).Draw(t, "records") {
 		i := p.pick(t, sent, given)
@@ -228,7 +225,6 @@ func (p *plant) fail(t *rapid.T) {
 	}
 }
 
-// giveUp is a delivery that timed out, whether or not it is in the log.
 func (p *plant) giveUp(t *rapid.T) {
 	i := p.pick(t, sent, appended)
 	if i < 0 {
@@ -287,7 +283,7 @@ func (p *plant) goOn(t *rapid.T) {
 	}
 }
 
-// pass lets time go by; what was given up long enough ago is lost for good.
+// pass advances the time; records that were given up long enough ago are lost for good.
 func (p *plant) pass(t *rapid.T) {
 	p.now += time.Duration(rapid.IntRange(1, int(simulatedDoubt/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
 	for i := 0; i < len(p.flying); {
@@ -303,7 +299,7 @@ func (p *plant) pass(t *rapid.T) {
 }
 
 // kill kills a process and starts it again with a new gate. While that gate inherits, the
-// broker may still append what the dead process had under way, and reports it to no gate.
+// broker may still append the dead process's records, and reports them to no gate.
 func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	gate := rapid.IntRange(0, len(p.gates)-1).Draw(t, "gate")
 	p.looks = slices.DeleteFunc(p.looks, func(l *looking) bool { return l.gate == gate })
@@ -319,8 +315,8 @@ func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	p.gates[gate], p.seen[gate] = restarted(), len(p.strays)
 }
 
-// used is how many records of a gate are in the log and not committed, or on their way,
-// apart from the strays that it cannot know of.
+// used returns how many records of a gate are uncommitted in the log or under way,
+// without unseen strays.
 func (p *plant) used(gate int) (n int64) {
 	for i, owners := range p.owner {
 		for _, owner := range owners[p.committed[i]:] {
@@ -337,7 +333,7 @@ func (p *plant) used(gate int) (n int64) {
 	return n - p.strayed(p.strays[p.seen[gate]:], gate)
 }
 
-// strayed is how many of the strays of a gate are not committed; of all gates with -1.
+// strayed returns how many strays of a gate are not committed; of all gates if it is -1.
 func (p *plant) strayed(of []stray, gate int) (n int64) {
 	for _, s := range of {
 		if (gate < 0 || s.gate == gate) && s.offset >= p.committed[s.partition] {
@@ -347,13 +343,12 @@ func (p *plant) strayed(of []stray, gate int) (n int64) {
 	return n
 }
 
-// run lets things happen, some hundreds of them, and asks after each whether
-// what must hold does.
+// run makes some hundreds of random events and checks holds after each.
 func (p *plant) run(t *rapid.T, holds func() error) {
 	p.runWith(t, holds, nil)
 }
 
-// runWith lets more things happen.
+// runWith is run with more kinds of events.
 func (p *plant) runWith(t *rapid.T, holds func() error, more map[string]func(*rapid.T)) {
 	actions := map[string]func(*rapid.T){
 		"admit": p.admit, "append": p.append, "ack": p.ack, "fail": p.fail, "give up": p.giveUp,
@@ -381,8 +376,7 @@ func within(lag, bound int64) error {
 	return nil
 }
 
-// Whatever happens in whatever order, and however late a reading comes, the lag
-// never passes the bound.
+// The lag never exceeds the bound, whatever the order of events and the age of readings.
 func TestTheLagNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
@@ -391,7 +385,7 @@ func TestTheLagNeverPassesTheBound(t *testing.T) {
 	})
 }
 
-// … of any partition, where each has a gate.
+// With a gate for each partition, no partition's lag exceeds its bound.
 func TestNoPartitionsLagPassesItsBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(1, 60).Draw(t, "bound")
@@ -414,8 +408,7 @@ func TestNoPartitionsLagPassesItsBound(t *testing.T) {
 	})
 }
 
-// … of the topic, where several gates that know nothing of each other have a
-// share each.
+// With independent gates that have a share each, the topic's lag never exceeds the bound.
 func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 3).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
@@ -427,9 +420,8 @@ func TestTheSumOfSharesNeverPassesTheBound(t *testing.T) {
 	})
 }
 
-// TestARestartedProcessKeepsItsPartOfTheBound kills processes and starts them again. The bound
-// holds, but for records of dead processes that the broker appends later. What a gate admits,
-// and what its predecessors left in the log at its last reading, stay within its part.
+// TestARestartedProcessKeepsItsPartOfTheBound kills processes and starts them again: the
+// bound holds, except for records of dead processes that are appended later.
 func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, bound := newPlant(rapid.IntRange(1, 2).Draw(t, "partitions")), rapid.Int64Range(4, 80).Draw(t, "bound")
@@ -460,8 +452,7 @@ func TestARestartedProcessKeepsItsPartOfTheBound(t *testing.T) {
 	})
 }
 
-// A simulation that finds nothing may have looked at nothing: given marks that
-// are taken late, it must find a lag above the bound.
+// The simulation finds the error if marks are taken late.
 func TestTheSimulationFindsALateMark(t *testing.T) {
 	const bound = 20
 	found := false
@@ -480,8 +471,7 @@ func TestTheSimulationFindsALateMark(t *testing.T) {
 	}
 }
 
-// The order is what the bound stands on: a mark that is taken after the reading
-// counts a record as seen that the reading does not hold.
+// A mark that is taken after the reading breaks the bound.
 func TestAMarkAfterTheReadingBreaksTheBound(t *testing.T) {
 	const bound = 10
 	for _, late := range []bool{false, true} {

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// limiters are all controllers that have a bound, with a limit that is known or not.
+// limiters returns all controllers that have a bound, with and without a known limit.
 func limiters(t *testing.T) map[string]backpressure.Controller {
 	t.Helper()
 	credit, err1 := backpressure.NewCredit(1000)
@@ -29,12 +29,10 @@ func limiters(t *testing.T) map[string]backpressure.Controller {
 	return map[string]backpressure.Controller{"credit": credit, "latency": latency, "aimd": aimd, "gradient": gradient, "of another": &limited{ceiling{at: math.MaxInt64}}}
 }
 
-// part is a share that the test moves freely.
 type part float64
 
 func (p *part) Part() float64 { return float64(*p) }
 
-// topic is a reading of one partition.
 func topic(name string, committed, end int64) backpressure.Reading {
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: name, Committed: committed, End: end}}}
 }
@@ -54,8 +52,7 @@ func TestABoundIsClosedUntilTheFirstReading(t *testing.T) {
 	}
 }
 
-// Whoever takes a share away relies on its being obeyed, whatever the controller
-// thinks is processed meanwhile.
+// A share of 0 admits nothing, whatever the controller expects to be consumed.
 func TestAShareOfNothingAdmitsNothing(t *testing.T) {
 	for name, c := range limiters(t) {
 		at, share := &clock{}, new(part)
@@ -115,7 +112,7 @@ func TestNewRefusesWhatCanNeverWork(t *testing.T) {
 	}
 }
 
-// A record that is told of twice stands for another that is on its way.
+// The gate ignores records that are reported twice.
 func TestWhatIsToldTwiceIsLeftAside(t *testing.T) {
 	var told []backpressure.ChangeKind
 	var log bytes.Buffer
@@ -143,7 +140,7 @@ func TestWhatIsToldTwiceIsLeftAside(t *testing.T) {
 	}
 }
 
-// A topic that nobody has made yet is read, and has no lag.
+// An empty reading means a lag of 0.
 func TestAnEmptyReadingIsAReading(t *testing.T) {
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Share: backpressure.Fixed(0.5)})
 	if report(gate, backpressure.Reading{}); gate.Stats().Missed != 1 || gate.Open() {
@@ -161,7 +158,7 @@ func TestAnEmptyReadingIsAReading(t *testing.T) {
 	}
 }
 
-// What can never go does not hold up what can.
+// A call that can never succeed does not block those behind it.
 func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		share := part(0.5)
@@ -181,7 +178,7 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 		if len(first) > 0 {
 			t.Error("it did not wait for what is outstanding")
 		}
-		gate.Done(10) // they failed
+		gate.Done(10)
 		report(gate, topic("t", 0, 0))
 		if err := <-first; !errors.Is(err, backpressure.ErrNever) {
 			t.Errorf("the first: %v", err)
@@ -189,7 +186,7 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 		if err := <-second; err != nil {
 			t.Errorf("the second: %v", err)
 		}
-		// No share at all is one that is still to come.
+		// A share of 0 may still grow.
 		gate.Done(50)
 		share = 0
 		report(gate, topic("t", 0, 0))
@@ -203,7 +200,7 @@ func TestAnAskAboveTheBoundInForceFailsWhenNothingIsOutstanding(t *testing.T) {
 	})
 }
 
-// Who is refused by a gate that nobody watches, or nobody watches any more, is told.
+// A gate without Watch reports blindness after a refusal.
 func TestTheGateLooksUpForItself(t *testing.T) {
 	for _, open := range []bool{false, true} {
 		for _, read := range []bool{false, true} {
@@ -222,7 +219,7 @@ func TestTheGateLooksUpForItself(t *testing.T) {
 				begin := time.Now()
 				err := gate.Acquire(ctx, 1)
 				took := time.Since(begin).Round(10 * time.Millisecond)
-				synctest.Wait() // until it was told, too
+				synctest.Wait() // also until OnChange was called
 				if open && (err != nil || took != time.Second) || !open && !errors.Is(err, context.DeadlineExceeded) {
 					t.Errorf("fail open %v, read %v: after %v %v", open, read, took, err)
 				}
@@ -237,7 +234,7 @@ func TestTheGateLooksUpForItself(t *testing.T) {
 	}
 }
 
-// Readings that come keep the gate from looking up, however long it is closed.
+// A gate that is read does not become blind, however long it is closed.
 func TestTheGateDoesNotLookUpWhileItIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Grace: time.Second})
@@ -256,7 +253,7 @@ func TestTheGateDoesNotLookUpWhileItIsRead(t *testing.T) {
 	})
 }
 
-// The topic is deleted, and made again: offsets begin at 0.
+// A topic that is deleted and created again has offsets from 0.
 func TestALogThatBeginsAgain(t *testing.T) {
 	for _, doubtful := range []int64{0, 3} {
 		logThatBeginsAgain(t, doubtful)
@@ -284,7 +281,7 @@ func logThatBeginsAgain(t *testing.T, doubtful int64) {
 	for range 20 {
 		send(2)
 		mark, read := gate.Mark(), topic("a", committed, end)
-		send(2) // while the reading is on its way
+		send(2) // while the reading is under way
 		gate.Report(mark, read)
 		if send(bound); end-committed > bound {
 			t.Fatalf("%d in the log", end-committed)
@@ -299,7 +296,7 @@ func logThatBeginsAgain(t *testing.T, doubtful int64) {
 	}
 }
 
-// Two readings that were under way at once may show the log go back, and it did not.
+// Two concurrent readings may show a log that goes back although it did not.
 func TestAReadingThatWasOvertakenIsNoLogThatBeginsAgain(t *testing.T) {
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Share: backpressure.Fixed(1)})
 	report(gate, topic("a", 0, 0))
@@ -315,7 +312,6 @@ func TestAReadingThatWasOvertakenIsNoLogThatBeginsAgain(t *testing.T) {
 	}
 }
 
-// limitedRamp is a pacer that has a bound.
 type limitedRamp struct{ ramp }
 
 func (l *limitedRamp) Limit() int64 { return backpressure.Unlimited }
@@ -330,8 +326,7 @@ func TestAPacerRaisesNothingWithoutAShare(t *testing.T) {
 	}
 }
 
-// What lies in a partition that is gone, or that the source never reads, holds up
-// nobody for ever, and is told.
+// Records in a partition that is gone or never read stop counting, and are reported.
 func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 	for name, way := range map[string]func(*backpressure.Gate){
 		"acknowledged": func(g *backpressure.Gate) {
@@ -367,7 +362,7 @@ func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 		if name == "acknowledged" && (len(told) != 1 || told[0].Kind != backpressure.Unread || !strings.Contains(told[0].Reason, "10 records of this gate") || !strings.Contains(told[0].Reason, "b/0")) {
 			t.Errorf("told %+v", told)
 		}
-		// It comes back: all that it holds counts, for nobody knows whose it is.
+		// It comes back: all that it holds counts, from any producer.
 		gate.Acked("b", 0, 3)
 		report(gate, both)
 		if name == "acknowledged" && gate.Stats().Lag != 10 {
@@ -376,8 +371,7 @@ func TestOwnRecordsThatNoReadingHolds(t *testing.T) {
 	}
 }
 
-// Closed for longer than the grace time and nothing committed: once, and again when
-// something is.
+// Stalled is reported once, and Moving when something is committed again.
 func TestConsumersThatStandStillAreTold(t *testing.T) {
 	at := &clock{at: time.Hour}
 	var told []string
@@ -404,7 +398,7 @@ func TestConsumersThatStandStillAreTold(t *testing.T) {
 	if len(told) != 2 || !strings.HasPrefix(told[1], "moving: the consumers commit again after") {
 		t.Errorf("told %q", told)
 	}
-	// A gate with nothing to do does not complain.
+	// An idle gate does not report Stalled.
 	idle := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Now: at.now})
 	for range 60 {
 		at.at += time.Second
@@ -418,8 +412,8 @@ func TestConsumersThatStandStillAreTold(t *testing.T) {
 	}
 }
 
-// An item that is too large is dropped and the pipe goes on, and the item in hand
-// when the pipe ends is not lost without a word.
+// The pipe drops an item that is too large and goes on, and reports the item under way
+// when it ends.
 func TestThePipeTellsOfEveryItem(t *testing.T) {
 	size := func(n int64) int64 { return n }
 	for _, excess := range []backpressure.Excess{backpressure.Defer, backpressure.Shed} {
@@ -461,7 +455,7 @@ func TestThePipeTellsOfEveryItem(t *testing.T) {
 			if err := <-ended; !errors.Is(err, context.Canceled) || !slices.Equal(shed, []string{"5 by close"}) {
 				t.Errorf("%s: %v; dropped %v", name, err, shed)
 			}
-			// What was admitted and could not be handed over is given back.
+			// An item that was admitted and not sent is returned to the gate.
 			if s := gate.Stats(); s.Admitted-s.Settled != first {
 				t.Errorf("%s: %+v, with %d handed over", name, s, first)
 			}
@@ -469,7 +463,7 @@ func TestThePipeTellsOfEveryItem(t *testing.T) {
 	}
 }
 
-// A log line does not tell a lag that nobody has read.
+// A log line has no lag before the first reading.
 func TestTheLogTellsNoLagThatWasNotRead(t *testing.T) {
 	at, log := &clock{}, new(bytes.Buffer)
 	gate := newGate(t, backpressure.Config{Controller: &window{bound: 10}, Now: at.now, Logger: slog.New(slog.NewTextHandler(log, nil))})

@@ -1,7 +1,6 @@
 package backpressure
 
-// Off admits everything: what a producer without backpressure does, and what
-// every other controller is compared with.
+// Off admits everything. It is the reference for every other controller.
 type Off struct{}
 
 // Decide implements [Controller].

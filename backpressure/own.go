@@ -10,30 +10,28 @@ import (
 	"sync/atomic"
 )
 
-// ownRecords knows which records in the log are this gate's: the offsets it was
-// told by Acked and that are not committed yet. With it, several gates keep one
-// bound without a word between them: each keeps its own records to its share,
-// and the sum is what the bound says.
+// ownRecords knows which records in the log are this gate's: the offsets from Acked that
+// are not committed yet. So several gates keep one bound without communication: each
+// keeps its own records to its part.
 //
-// At any time this gate's records that are in the log and not committed are at
-// most those that it knows here and those that are admitted and not settled.
+// This gate's records in the log that are not committed are at most those counted here
+// and those that are admitted and not settled.
 //
-// A topic may be deleted, and made again with offsets from 0; a process may be started
-// again, and its predecessor's records are in the log. If it cannot be known whose records
-// the log of a partition holds, all of them count as own ones until they are committed: the
-// bound holds, and the gate admits less for a while.
+// If a topic was deleted and created again, or the process was restarted, it is not known
+// whose records the log holds. All of them count as own until they are committed. The
+// bound then holds, and the gate admits less.
 type ownRecords struct {
-	// A partition is added once and found for each record, so the map is replaced
-	// and never changed.
+	// Each record looks up a partition, and few are added, so the map is replaced and
+	// never changed.
 	partitions atomic.Pointer[map[place]*ownPartition]
 	mu         sync.Mutex // guards adding, and all below
 
-	// A record in doubt may have come into the log unseen: it has no offset here.
-	// When it can come no more it lies below the ends of the next reading, and when
-	// all of them are committed it is gone. One group waits for that and one
-	// gathers, so there are never more than two.
+	// A record in doubt may be in the log without an offset here. After its doubt it is
+	// below the ends of the next reading, or never in the log. It is gone when all up to
+	// these ends is committed. One batch waits for that (leaving) and one is collected
+	// (gathering).
 	gathering, leaving int64
-	ends               map[place]int64 // of the reading that the leaving wait for
+	ends               map[place]int64 // of the reading that the leaving records wait for
 }
 
 // place is a partition of a topic.
@@ -46,21 +44,21 @@ type place struct {
 type ownPartition struct {
 	mu          sync.Mutex
 	spans       []span // in order, apart from each other, not below committed
-	outstanding int64  // their sum
-	passed      int64  // own records that are committed
+	outstanding int64
+	passed      int64 // own records that are committed
 	committed   int64
 	absences    int   // readings since the last that held the partition
-	absent      bool  // for so many that it counts no more
-	ignored     bool  // an own record went there since
-	late        int64 // own records that came below committed since the last reading
-	whole       bool  // at the next reading all of the log is to count as own
+	absent      bool  // mostAbsences is reached: it counts no more
+	ignored     bool  // an own record was acknowledged since
+	late        int64 // own records below committed since the last reading
+	whole       bool  // at the next reading the whole log counts as own
 }
 
-// mostAbsences is how many readings one after the other may leave out a partition
-// that own records went to, until it is taken to be gone, or never read.
+// mostAbsences is how many consecutive readings may omit a partition that holds own
+// records before it counts as deleted or never read.
 const mostAbsences = 10
 
-// span is offsets from first to below end.
+// span is the offsets from first to below end.
 type span struct{ first, end int64 }
 
 func newOwnRecords() *ownRecords {
@@ -69,7 +67,6 @@ func newOwnRecords() *ownRecords {
 	return o
 }
 
-// partition finds a partition or adds it.
 func (o *ownRecords) partition(at place) *ownPartition {
 	if p, known := (*o.partitions.Load())[at]; known {
 		return p
@@ -86,17 +83,16 @@ func (o *ownRecords) partition(at place) *ownPartition {
 	return p
 }
 
-// acked takes the offset of an own record.
 func (o *ownRecords) acked(topic string, partition int32, offset int64) {
 	o.partition(place{topic, partition}).add(offset)
 }
 
-// learn takes a reading and the number of records that were in doubt and, when
-// the reading was asked for, could come into the log no more. It returns how many
-// of such records are settled now, and an error if own records are not counted any
-// more because the readings do not hold their partitions. What falls back shows that
-// a log began again only if the reading was asked for after the last was taken in. With
-// whole all that the reading shows counts as own.
+// learn takes a reading, and overdue: the number of records that were in doubt and could
+// no longer reach the log when the reading was asked for. It returns how many such
+// records are settled now, and an error if own records no longer count because no reading
+// holds their partitions. An offset that falls back proves a new log only if the reading
+// was asked for after the last one was processed (after). If whole, all records count as
+// own.
 func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool) (settled int64, unread error) {
 	var again map[place]bool
 	for _, r := range reading {
@@ -117,9 +113,8 @@ func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool
 	return o.leave(reading, overdue, again), unread
 }
 
-// leave lets those in doubt go that the reading says are committed, if they are
-// in the log at all. In a log that began again, they wait for what it holds now. The
-// lock is held.
+// leave settles the records in doubt that are committed by now, if they are in the log at
+// all. In a new log they wait for all that it holds now. The lock is held.
 func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]bool) (settled int64) {
 	o.gathering += overdue
 	for _, r := range reading {
@@ -146,8 +141,8 @@ func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]b
 	return settled
 }
 
-// missing counts the partitions that the reading does not hold. It returns those
-// that are gone by now, and an error that names one if own records went there.
+// missing counts the partitions that the reading does not hold. It returns those that are
+// gone, and an error that names some of them if they held own records.
 func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 	known := *o.partitions.Load()
 	if len(known) == len(reading) {
@@ -176,11 +171,11 @@ func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 		return gone, nil
 	}
 	slices.Sort(where)
-	return gone, fmt.Errorf("%d records of this gate are in partitions that the last %d readings do not hold, and do not count any more: %s; does the source read the topic that is produced to?",
+	return gone, fmt.Errorf("%d records of this gate are in partitions that are missing from the last %d readings, and no longer count: %s; let the source read all topics of the producer",
 		lost, mostAbsences, strings.Join(where[:min(len(where), 5)], ", "))
 }
 
-// count is the number of own records that are not committed, and of those that are.
+// count returns how many own records are not committed, and how many are.
 func (o *ownRecords) count() (outstanding, committed int64) {
 	for _, p := range *o.partitions.Load() {
 		p.mu.Lock()
@@ -194,8 +189,7 @@ func (o *ownRecords) count() (outstanding, committed int64) {
 	return outstanding, committed
 }
 
-// add takes an offset. Acks mostly come in order, so it mostly lengthens the last
-// span; an offset that is known already is taken once.
+// add adds an offset, once. Most acks come in order and lengthen the last span.
 func (p *ownPartition) add(offset int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -213,8 +207,8 @@ func (p *ownPartition) add(offset int64) {
 		p.outstanding++
 		return
 	}
-	// at is the first span that ends at or above the offset: it holds it, touches it
-	// or lies wholly above.
+	// at is the first span that ends at or above the offset: it holds it, touches it or
+	// is above it.
 	at, _ := slices.BinarySearchFunc(p.spans, offset,
 		func(s span, offset int64) int { return cmp.Compare(s.end, offset) })
 	switch {
@@ -234,11 +228,10 @@ func (p *ownPartition) add(offset int64) {
 	p.outstanding++
 }
 
-// read takes what a reading tells of the partition. It tells whether the log began
-// again: it ends below what was committed before, and less is committed. Then
-// acknowledgements since may have been taken for old records, and those that were
-// sent before the reading came are in the log of the next one at the latest. With whole
-// all of the log counts as own.
+// read takes the partition's reading. It reports whether the log began again: it ends
+// below the last committed offset, and less is committed. Then acknowledgements since may
+// have been taken for old records. Those that were sent before this reading are in the
+// log at the next one. If whole, the whole log counts as own.
 func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -263,8 +256,8 @@ func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	return again
 }
 
-// miss notes that a reading does not hold the partition. It tells whether it is
-// taken to be gone, and how many own records are not counted any more from now on.
+// miss counts a reading that does not hold the partition. It reports whether the
+// partition counts as gone, and how many own records stop counting.
 func (p *ownPartition) miss() (absent bool, lost int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -293,8 +286,8 @@ func cover(spans []span, s span) []span {
 	return slices.Replace(spans, from, to, s)
 }
 
-// commit drops what lies below the committed offset. One that falls back is
-// ignored: what was dropped is not known any more. The lock is held.
+// commit drops the records below the committed offset. It ignores an offset that falls
+// back, because those records are no longer known. The lock is held.
 func (p *ownPartition) commit(committed int64) {
 	p.committed = max(p.committed, committed)
 	below := 0

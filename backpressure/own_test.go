@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// The tracker says of any acks and commits, in any order, what a set of offsets
-// would say.
+// The tracker agrees with a set of offsets, for acks and commits in any order.
 func TestOwnRecordsAgainstASet(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		own := backpressure.NewOwn()
@@ -23,7 +22,7 @@ func TestOwnRecordsAgainstASet(t *testing.T) {
 			if rapid.IntRange(0, 5).Draw(t, "commit") > 0 {
 				r := record{partition, rapid.Int64Range(0, 60).Draw(t, "offset")}
 				if acked[r] && r.offset < committed[partition] {
-					continue // an offset is acknowledged once, and what is committed is not remembered
+					continue // an offset is acknowledged once, and committed ones are forgotten
 				}
 				acked[r] = true
 				own.Acked("t", r.partition, r.offset)
@@ -51,7 +50,7 @@ func TestOwnRecordsAgainstASet(t *testing.T) {
 	})
 }
 
-// Spans that touch become one, so what it holds is as small as what is known.
+// Spans that touch are merged.
 func TestOwnRecordsMergeWhatTouches(t *testing.T) {
 	own := backpressure.NewOwn()
 	for _, step := range []struct {
@@ -69,8 +68,8 @@ func TestOwnRecordsMergeWhatTouches(t *testing.T) {
 	}
 }
 
-// A record in doubt may lie in the log unseen: it counts until all that was in
-// the log when its doubt ended is committed.
+// A record in doubt counts until all that was in the log when its doubt ended is
+// committed.
 func TestOwnRecordsInDoubtCountUntilTheLogIsCommitted(t *testing.T) {
 	own := backpressure.NewOwn()
 	read := func(committed0, committed1 int64) []backpressure.Partition {
@@ -83,7 +82,7 @@ func TestOwnRecordsInDoubtCountUntilTheLogIsCommitted(t *testing.T) {
 	}{
 		{[2]int64{0, 0}, 0, 0},
 		{[2]int64{10, 10}, 3, 0},
-		{[2]int64{50, 10}, 2, 0}, // two more, which wait for the next turn
+		{[2]int64{50, 10}, 2, 0},
 		{[2]int64{50, 80}, 0, 3},
 		{[2]int64{50, 80}, 0, 2},
 		{[2]int64{50, 80}, 0, 0},

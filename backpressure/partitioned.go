@@ -7,32 +7,31 @@ import (
 	"time"
 )
 
-// PartitionedConfig says what a partitioned gate is.
+// PartitionedConfig configures a [Partitioned] gate.
 type PartitionedConfig struct {
-	// Config holds for each partition's gate; its Controller is not used.
+	// Config applies to each partition's gate; its Controller is not used.
 	Config
-	// Partitions is how many the topic has.
+	// Partitions is the number of partitions of the topic.
 	Partitions int
-	// Topic is whose partitions of a reading count; it may be empty where readings
-	// are of one topic only.
+	// Topic is the topic whose partitions count; it may be empty if readings are of one
+	// topic.
 	Topic string
-	// NewController makes the controller of one partition. Its bound is that of a
+	// NewController returns the controller of one partition. Its bound is that of a
 	// partition, not of the topic.
 	NewController func() (Controller, error)
 }
 
-// Partitioned is a gate for each partition of a topic: one slow or stuck
-// partition then stops the records that would go to it and no others. The bound
-// holds for each partition. Partitions are counted from 0, as Kafka does; one
-// that the gate does not have is never granted anything.
+// Partitioned has a gate for each partition of a topic, so that a stuck partition stops
+// only its own records. The bound holds for each partition. Partitions count from 0. A
+// partition that does not exist admits nothing.
 type Partitioned struct {
 	cfg   Config
 	topic string
 	gates []*Gate
 }
 
-// NewPartitioned returns a gate for each partition. An error names every fault
-// of the config.
+// NewPartitioned returns a gate for each partition. The error joins all mistakes of the
+// config.
 func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if cfg.Partitions <= 0 {
 		return nil, fmt.Errorf("backpressure: a topic has at least one partition, not %d", cfg.Partitions)
@@ -44,7 +43,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole.Now == nil { // one axis for all
+	if whole.Now == nil {
 		start := time.Now()
 		whole.Now = func() time.Duration { return time.Since(start) }
 	}
@@ -65,7 +64,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 // Partitions is the number of partitions.
 func (p *Partitioned) Partitions() int { return len(p.gates) }
 
-// Admit asks for n records of a partition, as [Gate.Admit].
+// Admit asks for n records of a partition: see [Gate.Admit].
 func (p *Partitioned) Admit(partition int32, n int64) int64 {
 	if g := p.gate(partition); g != nil {
 		return g.Admit(n)
@@ -73,22 +72,22 @@ func (p *Partitioned) Admit(partition int32, n int64) int64 {
 	return 0
 }
 
-// TryAcquire asks for n records of a partition, all or none, as [Gate.TryAcquire].
+// TryAcquire asks for n records of a partition, all or none: see [Gate.TryAcquire].
 func (p *Partitioned) TryAcquire(partition int32, n int64) bool {
 	g := p.gate(partition)
 	return g != nil && g.TryAcquire(n)
 }
 
-// Acquire waits until n records of a partition may be sent, as [Gate.Acquire]. It
-// is an error that wraps [ErrNever] if the gate has no such partition.
+// Acquire waits until n records of a partition may be sent: see [Gate.Acquire]. If the
+// gate has no such partition, the error wraps [ErrNever].
 func (p *Partitioned) Acquire(ctx context.Context, partition int32, n int64) error {
 	if g := p.gate(partition); g != nil {
 		return g.Acquire(ctx, n)
 	}
-	return fmt.Errorf("backpressure: %w: there is no partition %d among %d", ErrNever, partition, len(p.gates))
+	return fmt.Errorf("backpressure: %w: there is no partition %d: the gate has %d", ErrNever, partition, len(p.gates))
 }
 
-// Done tells that the fate of n admitted records of a partition is known, as
+// Done reports that the fate of n admitted records of a partition is known: see
 // [Gate.Done].
 func (p *Partitioned) Done(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
@@ -96,15 +95,15 @@ func (p *Partitioned) Done(partition int32, n int64) {
 	}
 }
 
-// Unsure tells that the client gave up n admitted records of a partition without
-// knowing their fate, as [Gate.Unsure].
+// Unsure reports that the client gave up n admitted records of a partition without
+// knowing their fate: see [Gate.Unsure].
 func (p *Partitioned) Unsure(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
 		g.Unsure(n)
 	}
 }
 
-// Acked tells where an admitted record went, as [Gate.Acked].
+// Acked reports the offset of an admitted record: see [Gate.Acked].
 func (p *Partitioned) Acked(topic string, partition int32, offset int64) {
 	if g := p.gate(partition); g != nil {
 		g.Acked(topic, partition, offset)
@@ -114,7 +113,8 @@ func (p *Partitioned) Acked(topic string, partition int32, offset int64) {
 // Marks are the marks of all partitions.
 type Marks []Mark
 
-// Mark is to be taken before the lag is asked for, and given to Report with it.
+// Mark returns what Report needs with the next reading. Call it before asking for the
+// lag.
 func (p *Partitioned) Mark() Marks {
 	marks := make(Marks, len(p.gates))
 	for i, g := range p.gates {
@@ -123,11 +123,10 @@ func (p *Partitioned) Mark() Marks {
 	return marks
 }
 
-// Report gives each partition's controller what the reading says of that
-// partition, as [Gate.Report]. A partition that the reading does not hold was
-// missed. It returns what changed; where all partitions went blind or see again,
-// that is one change. A reading that is empty is that of a topic that is not there
-// yet: all partitions have a lag of 0.
+// Report gives each partition's controller its part of the reading: see [Gate.Report]. A
+// partition that is not in the reading counts as missed. Report returns the changes; if
+// all partitions become blind or see again, that is one change. An empty reading stands
+// for a topic that does not exist yet: all partitions have a lag of 0.
 func (p *Partitioned) Report(m Marks, r Reading) []Change {
 	byID := make([]*Partition, len(p.gates))
 	for i := range r.Partitions {
@@ -142,25 +141,24 @@ func (p *Partitioned) Report(m Marks, r Reading) []Change {
 			return g.report(m[i], r)
 		}
 		if byID[i] == nil || i >= len(m) {
-			return g.missed(fmt.Errorf("the reading does not hold partition %d", i))
+			return g.missed(fmt.Errorf("partition %d is missing from the reading", i))
 		}
 		return g.report(m[i], Reading{Partitions: []Partition{*byID[i]}})
 	})
 }
 
-// Missed tells that a reading failed, or with nil that time has passed, as
+// Missed reports that a reading failed or, with nil, that time has passed: see
 // [Gate.Missed].
 func (p *Partitioned) Missed(err error) []Change {
 	return p.each(func(_ int, g *Gate) *Change { return g.missed(err) })
 }
 
-// Advance lets the ceilings follow what moves between two readings, as
-// [Gate.Advance].
+// Advance updates the ceilings between two readings: see [Gate.Advance].
 func (p *Partitioned) Advance() {
 	p.each(func(_ int, g *Gate) *Change { return g.advance() })
 }
 
-// Watch reads the lag from the source until ctx ends, as [Gate.Watch].
+// Watch reads the lag from the source until ctx ends: see [Gate.Watch].
 func (p *Partitioned) Watch(ctx context.Context) error {
 	return watch(ctx, &p.cfg, p.gates[0].moving(), watched{
 		read: func(ctx context.Context) error {
@@ -176,7 +174,7 @@ func (p *Partitioned) Watch(ctx context.Context) error {
 	})
 }
 
-// Open tells whether Admit would grant a record of a partition now.
+// Open reports whether Admit would admit a record of a partition now.
 func (p *Partitioned) Open(partition int32) bool {
 	g := p.gate(partition)
 	return g != nil && g.Open()
@@ -191,8 +189,7 @@ func (p *Partitioned) Admitted() int64 {
 	return sum
 }
 
-// PartitionStats returns what one partition's gate did; zero for a partition that
-// the gate does not have.
+// PartitionStats returns the stats of one partition's gate; zero if it does not exist.
 func (p *Partitioned) PartitionStats(partition int32) Stats {
 	if g := p.gate(partition); g != nil {
 		return g.Stats()
@@ -200,10 +197,9 @@ func (p *Partitioned) PartitionStats(partition int32) Stats {
 	return Stats{}
 }
 
-// Stats returns what all partitions' gates did. Records, calls, changes, ceilings
-// and bounds are sums. Reports, Missed, Share and times are those of the partition
-// with the most: gates that are closed at the same time are closed once. Open
-// tells whether any is, and BlindNow likewise.
+// Stats combines the stats of all partitions' gates. Records, calls, changes, ceilings
+// and bounds are sums. Reports, Missed, Share and times are the largest of any partition.
+// Open and BlindNow report whether any gate is.
 func (p *Partitioned) Stats() Stats {
 	sum := p.gates[0].Stats()
 	for _, g := range p.gates[1:] {
@@ -233,7 +229,6 @@ func sumOrUnlimited(a, b int64) int64 {
 	return a + b
 }
 
-// gate is that of a partition, or nil.
 func (p *Partitioned) gate(partition int32) *Gate {
 	if partition < 0 || int(partition) >= len(p.gates) {
 		return nil
@@ -241,7 +236,7 @@ func (p *Partitioned) gate(partition int32) *Gate {
 	return p.gates[partition]
 }
 
-// each asks something of every gate and tells what changed.
+// each calls ask for every gate, and returns and passes on the changes.
 func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	var changes []Change
 	for i, g := range p.gates {
@@ -256,7 +251,7 @@ func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	return changes
 }
 
-// asOne makes one change of many where all partitions lost or regained sight.
+// asOne merges the changes if all partitions became blind or see again.
 func (p *Partitioned) asOne(changes []Change) []Change {
 	if len(changes) < len(p.gates) || len(changes) == 0 {
 		return changes

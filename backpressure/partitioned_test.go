@@ -87,7 +87,7 @@ func TestPartitionedTellsBlindnessOnce(t *testing.T) {
 	if len(got) != 1 || got[0].Kind != backpressure.Seeing || got[0].Lag != 7 || got[0].Bound != 20 || !got[0].Open {
 		t.Errorf("%+v", got)
 	}
-	// A partition that is missing from the readings is blind by itself.
+	// A partition that is missing from the readings becomes blind by itself.
 	at.at = 2 * time.Minute
 	gate.Report(gate.Mark(), reading(3))
 	if gate.Open(1) || !gate.Open(0) || len(told) != 3 || told[2].Partition != 1 || told[2].Kind != backpressure.Blind {

@@ -5,33 +5,31 @@ import (
 	"errors"
 )
 
-// PipeConfig says how a [Pipe] works.
+// PipeConfig configures a [Pipe].
 type PipeConfig[T any] struct {
-	// Excess is what becomes of items that the gate does not admit at once; Defer
-	// where it is not set.
+	// Excess is the policy for items that the gate does not admit at once; the zero value
+	// is Defer.
 	Excess Excess
-	// Degrade is asked, under that policy, for each item that is not admitted at
-	// once. It returns what to send instead, which then waits for the gate, or false
-	// to drop the item. Nil drops all.
+	// Degrade is called with Excess: Degrade for each item that is not admitted at once.
+	// It returns the item to send instead, which then waits for the gate, or false to
+	// drop it. Nil drops all.
 	Degrade func(T) (T, bool)
-	// OnShed is told of each item that is dropped, and why; nil is nobody. The item
-	// that is under way when ctx ends is dropped too: ShedByClose.
+	// OnShed is called with each dropped item and the reason; nil is never called. If ctx
+	// ends, the item under way is dropped with ShedByClose.
 	OnShed func(T, ShedReason)
-	// Records is how many records an item is; nil is one.
+	// Records returns how many records an item counts as, at least 1; nil means 1.
 	Records func(T) int64
 }
 
-// Pipe passes on what comes from in, as the gate admits it, to the channel of a
-// client that takes records that way: sarama's AsyncProducer.Input() or
-// confluent-kafka-go's ProduceChannel(). It returns nil when in is closed, or the
-// error of ctx; out stays open, as it is the client's. An item of more records
-// than the bound can hold at once is dropped, and the pipe goes on.
+// Pipe passes items from in to out as the gate admits them. Out is a client's input
+// channel: sarama's AsyncProducer.Input() or confluent-kafka-go's ProduceChannel(). Pipe
+// returns nil when in is closed, or the error of ctx. It does not close out. It drops an
+// item of more records than the bound can hold.
 //
-// The pipe cannot see what becomes of a record. Whoever reads the client's
-// reports must tell the gate: Done for an acknowledgement or an error that means
-// that the record is not in the log, Unsure for a timeout, and Acked before Done
-// if the gate has a share. Without that the bound fills up and the pipe stands
-// still.
+// The application reads the client's reports and calls the gate: Done for an
+// acknowledgement, or for a record that is certainly not in the log; Unsure for a
+// timeout. If the gate has a share, call Acked before Done. Otherwise the bound fills up
+// and the pipe stops.
 func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg PipeConfig[T]) error {
 	for {
 		select {
@@ -59,8 +57,8 @@ func Pipe[T any](ctx context.Context, gate *Gate, in <-chan T, out chan<- T, cfg
 	}
 }
 
-// admit gets an item through the gate. It returns what to send and how many
-// records that is, 0 if it was dropped.
+// admit gets an item through the gate. It returns what to send and as how many records
+// that counts; 0 if it was dropped.
 func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int64, error) {
 	n := cfg.records(item)
 	if cfg.Excess == Defer {
@@ -88,7 +86,6 @@ func (cfg *PipeConfig[T]) admit(ctx context.Context, gate *Gate, item T) (T, int
 	return cfg.wait(ctx, gate, instead, cfg.records(instead))
 }
 
-// wait waits until an item of n records is admitted.
 func (cfg *PipeConfig[T]) wait(ctx context.Context, gate *Gate, item T, n int64) (T, int64, error) {
 	err := gate.Acquire(ctx, n)
 	switch {

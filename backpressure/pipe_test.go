@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// piped runs a pipe under a gate with room for 3 records, sends it 1 to 6, and
-// returns what came out and what was dropped.
+// piped runs a pipe at a gate with room for 3 records, sends it 1 to 6, and returns what
+// came out and what was dropped.
 func piped(t *testing.T, cfg backpressure.PipeConfig[int]) (out []int, shed []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -62,7 +62,7 @@ func TestPipeDegrades(t *testing.T) {
 		Excess:  backpressure.Degrade,
 		Degrade: func(item int) (int, bool) { return -item, item%5 == 0 },
 	})
-	// 5 is replaced and waits; by the time that 6 comes there is room.
+	// 5 is replaced and waits; when 6 comes there is room.
 	if !slices.Equal(out, []int{1, 2, 3, -5, 6}) || !slices.Equal(shed, []string{"4 by degrade"}) {
 		t.Errorf("out %v, dropped %v", out, shed)
 	}

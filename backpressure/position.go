@@ -2,55 +2,51 @@ package backpressure
 
 import "time"
 
-// How a partition's capacity is taken from its steps.
+// How a partition's capacity is measured from its steps.
 const (
-	// rateSpan is the time between the two steps whose slope is the rate, where
-	// steps come more often than that. When a step happened is known to half of a
-	// reading's interval; over a second that is an error of a twentieth at the
-	// usual 100 ms.
+	// rateSpan is the time between the two steps whose slope is the rate, if steps come
+	// more often. A step's time is known to half of a reading's interval: at the usual
+	// 100 ms, an error of a twentieth.
 	rateSpan = time.Second
-	// leastSpan is the shortest that a known capacity is changed for.
+	// leastSpan is the shortest span that may change a known capacity.
 	leastSpan = rateSpan / 4
-	// silence is how many of its usual intervals a partition may go without a
-	// step before its rate is no longer what it was: it stalled, or moved to
-	// another member, or crawls.
+	// silence is how many of its usual intervals may pass without a step before a
+	// partition's old rate no longer counts.
 	silence = 3
-	// confirm is how many steps after a silence the capacity may rise again.
+	// confirm is after how many steps the capacity may rise again after a silence.
 	confirm = 2
-	// reach is how many intervals past a step a position is extrapolated.
+	// reach is by how many intervals a position is extrapolated.
 	reach = 1.5
-	// underway is what a record may take to a consumer that waits for it: linger,
-	// produce, fetch. Only what was in the log for longer has been left behind.
+	// underway is the longest usual time to a consumer that waits for records: linger,
+	// produce, fetch. Only records that were in the log for longer count as left behind.
 	underway = 50 * time.Millisecond
 )
 
-// track follows the position of one partition: how far its consumer is. The
-// position is seen in steps, for offsets are committed now and then; between two
-// steps all that is known is that it grows.
+// track follows the consumer's position in one partition. Offsets are committed now and
+// then, so the position moves in steps.
 type track struct {
-	steps    []step        // those that the rate is taken over, oldest first
-	interval time.Duration // between steps, smoothed; 0 before the second
-	capacity float64       // records per second that the consumer can take; 0 before it is known
-	busy     bool          // the last step left something that was there for longer than it takes to a consumer
-	idle     time.Duration // when it was last seen to leave nothing
+	steps    []step        // for measuring the rate, oldest first
+	interval time.Duration // between steps, smoothed; 0 before the second step
+	capacity float64       // records per second that the consumer can take; 0 if not known
+	busy     bool          // the last step left records that were in the log for longer than underway
+	idle     time.Duration // when a step last left nothing
 	quiet    bool          // the last step ended a silence
-	capped   int           // by how many steps a capacity that a silence lowered is to be confirmed before it may rise
-	spread   float64       // by how many seconds its backlog takes longer than all backlogs together, smoothed
+	capped   int           // steps that a capacity which was lowered after a silence waits before it may rise
+	spread   float64       // seconds that its backlog takes longer than the mean, smoothed
 
-	// The last reading.
 	seen           time.Duration
 	committed, end int64
-	// The ends of the log in the readings of the last moments, oldest first.
+	// The ends of the log in the last readings, oldest first.
 	ends []step
 }
 
-// step is a position, and about when it was reached.
+// step is a position and its approximate time.
 type step struct {
 	at       time.Duration
 	position int64
 }
 
-// see takes a reading. It tells whether there was a step.
+// see takes a reading. It reports whether there was a step.
 func (t *track) see(at time.Duration, p Partition) bool {
 	position := max(p.Committed, p.Delivered)
 	before, since := t.endBefore(t.seen-underway), at-t.seen
@@ -72,8 +68,8 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
-// endBefore is the end of the log in the latest reading up to a time, or in the
-// oldest that is kept. Older ones are forgotten.
+// endBefore returns the end of the log in the latest reading up to a time, or in the
+// oldest that is kept. It drops older ones.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0
@@ -84,11 +80,10 @@ func (t *track) endBefore(at time.Duration) int64 {
 	return t.ends[0].position
 }
 
-// early is by how much a step is taken to be earlier than its reading. A
-// commit came at some time since the reading before and, where commits come more often
-// than readings, within one interval. A quarter of that is less than the truth
-// more often than not, so that a position is rather taken too low than too high. What
-// the application took is told as it is.
+// early returns by how much a step is assumed to be earlier than its reading. The commit
+// came within the last reading interval or commit interval, whichever is shorter. A
+// quarter of that mostly puts the position too low, not too high. Delivered needs no
+// correction.
 func early(p Partition, window time.Duration) time.Duration {
 	if p.Delivered > 0 {
 		return 0
@@ -96,9 +91,8 @@ func early(p Partition, window time.Duration) time.Duration {
 	return window / 4
 }
 
-// add adds a step. After a silence, or when consumers went back to read
-// again, it is the first of a new span: nothing follows from the time before. The time in
-// which there was nothing to take is no silence.
+// add adds a step. After a silence, or when consumers went back, it begins a new span.
+// Time without records to take is no silence.
 func (t *track) add(last, newest step) {
 	gap := max(newest.at-max(last.at, t.idle), time.Millisecond)
 	if !t.busy {
@@ -113,7 +107,7 @@ func (t *track) add(last, newest step) {
 		return
 	}
 	switch {
-	case t.interval == 0, silent: // the second time: commits have become as slow
+	case t.interval == 0, silent: // the second time: commits are slower now
 		t.interval = gap
 	case gap < t.interval/silence:
 		t.interval = (t.interval + gap) / 2
@@ -125,17 +119,16 @@ func (t *track) add(last, newest step) {
 	t.measure(newest)
 }
 
-// limit lowers the capacity to what was taken during a silence in which there was
-// work. Consumers that stalled are back at their rate two steps later; those that
-// crawl must not be believed to take a step's time at the rate that they once had.
+// limit lowers the capacity to the rate during a silence in which there was work.
+// Consumers that stalled have their rate back two steps later; slow ones keep the low
+// rate.
 func (t *track) limit(rate float64) {
 	t.capacity, t.capped = min(t.capacity, rate), confirm
 }
 
-// measure takes the rate over the span. If all that was in the log a moment
-// before is worked off, the consumer may have waited for records: then the rate is
-// that of the arrivals, and the capacity is at least that. Otherwise only what
-// came since the consumer last may have waited tells its capacity.
+// measure takes the rate over the span. If the consumer has read all that was in the log
+// a moment before, it may have waited: the capacity is then at least the rate. Otherwise
+// only the time since it last may have waited counts.
 func (t *track) measure(newest step) {
 	for len(t.steps) > 2 && newest.at-t.steps[1].at >= max(rateSpan, t.interval) {
 		t.steps = t.steps[1:]
@@ -164,15 +157,15 @@ func (t *track) measure(newest step) {
 	t.capacity = rate
 }
 
-// waits tells whether the consumer waits for records, as far as can be known: its last
-// step left nothing, and it does not leave what came since.
+// waits reports whether the consumer seems to wait for records: its last step left
+// nothing, and it keeps up since.
 func (t *track) waits(at time.Duration) bool {
 	return !t.busy && at-t.idle <= silence*t.interval
 }
 
-// progress is by how many records the consumer is past the committed offset at a
-// time, if it goes on as before: past what was in the log at the last reading only
-// as far as it takes in the time beyond.
+// progress returns by how many records the consumer is past the committed offset at a
+// time, at its old rate. Past the end of the last reading it takes only what fits into
+// beyond.
 func (t *track) progress(at, beyond time.Duration) float64 {
 	last := t.steps[len(t.steps)-1]
 	ahead := min(max(at-last.at, 0), time.Duration(reach*float64(t.interval)))
@@ -180,7 +173,7 @@ func (t *track) progress(at, beyond time.Duration) float64 {
 	return min(position, float64(t.end)+t.capacity*beyond.Seconds()) - float64(t.committed)
 }
 
-// backlog is how many records wait at a time, or are being worked on.
+// backlog returns how many records wait at a time, or are in work.
 func (t *track) backlog(at time.Duration) float64 {
 	return float64(t.end-t.committed) - t.progress(at, 0)
 }

@@ -5,33 +5,32 @@ import "context"
 // Reading is the lag of a consumer group at one moment.
 type Reading struct {
 	// Lag is the sum over the partitions of high watermark − committed offset, in
-	// records. Where Partitions are given it is computed from them.
+	// records. The gate ignores it and computes it if Partitions are given.
 	Lag int64
-	// Committed counts the records committed so far, from any origin. Where
-	// Partitions are given it is computed from them.
+	// Committed counts the committed records from any origin. The gate ignores it if
+	// Partitions are given.
 	Committed int64
-	// Partitions leave none out: what lies in one that is missing counts as no lag.
-	// Nil is that they are not told; empty is that there are none, as of a topic that
-	// nobody has made yet. They must not be changed once the reading is reported.
+	// Partitions must be complete: a missing partition counts as no lag. Nil means not
+	// reported. Empty means that there are none, as for a topic that does not exist yet.
+	// Do not change them after Report.
 	Partitions []Partition
 }
 
-// Partition is what a reading tells of one partition.
+// Partition is the state of one partition in a reading.
 type Partition struct {
 	Topic string
 	ID    int32
-	// Committed is the group's committed offset, or the first offset where the
-	// group would start without one; End is the high watermark. Committed should be
-	// read first: then the lag is never understated.
+	// Committed is the group's committed offset; without one, the offset at which the
+	// group would start. End is the high watermark. Read Committed first: then the lag is
+	// never understated.
 	Committed, End int64
-	// Delivered is the offset after the last record that the application took,
-	// where the consumers report it; 0 where they don't. It is ahead of Committed
-	// by what is not committed yet.
+	// Delivered is the offset after the last record that the application took, if the
+	// consumers report it; otherwise 0. It is at or ahead of Committed.
 	Delivered int64
 }
 
-// lag is the sum of the partitions' lag. Where the committed offset is ahead of
-// the high watermark, as right after a change of leader, there is none.
+// lag returns the sum of the partitions' lag. After a change of leader a committed offset
+// can be ahead of the high watermark; that partition counts 0.
 func (r Reading) lag() int64 {
 	var lag int64
 	for _, p := range r.Partitions {
@@ -40,16 +39,16 @@ func (r Reading) lag() int64 {
 	return lag
 }
 
-// progress counts what is committed from reading to reading. It never falls:
-// partitions that come with offsets of their own, or that are set back, are no
-// work done and none undone. What is committed a second time counts again.
+// progress counts committed records over all readings. It never falls: new partitions,
+// and committed offsets that are set back, count 0. Records that are committed twice
+// count twice.
 type progress struct {
 	total int64
 	last  map[place]int64
-	whole *int64 // the last Reading.Committed, where there are no partitions
+	whole *int64 // the last Reading.Committed of readings without partitions
 }
 
-// of adds what a reading shows and returns the total.
+// of adds a reading and returns the total.
 func (p *progress) of(r Reading) int64 {
 	if r.Partitions == nil {
 		if p.whole != nil {
@@ -73,12 +72,11 @@ func (p *progress) of(r Reading) int64 {
 
 // Source reads the lag.
 type Source interface {
-	// Read asks for the lag. An error means that it is not known now, or not of every
-	// partition.
+	// Read reads the lag. It returns an error if the lag of any partition is not known.
 	Read(ctx context.Context) (Reading, error)
 }
 
-// SourceFunc is a function that is a [Source].
+// SourceFunc is a function that implements [Source].
 type SourceFunc func(ctx context.Context) (Reading, error)
 
 // Read implements [Source].

@@ -6,20 +6,17 @@ import (
 	"time"
 )
 
-// Mark is what a gate knew to be settled before the lag was asked for.
-//
-// The order is what the guarantee stands on. A record that was settled before
-// the reading began is in the reading or never will be in the log; so whatever
-// the high watermark becomes, it is at most that of the reading plus what was
-// admitted and not settled at the mark. Taken after the reading, a mark would
-// count records as seen that the reading does not hold.
+// Mark is what a gate knew to be settled before the lag was asked for. A mark that is
+// taken after the reading would break the bound: it counts records as seen that the
+// reading does not hold. See [Credit].
 type Mark struct {
 	at      time.Duration
 	number  uint64
 	settled int64
 }
 
-// Mark is to be taken before the lag is asked for, and given to Report with it.
+// Mark returns what Report needs with the next reading. Call it before asking for the
+// lag.
 func (g *Gate) Mark() Mark {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -31,10 +28,10 @@ func (g *Gate) Mark() Mark {
 	return Mark{at: now, number: g.marks, settled: g.settled.Load()}
 }
 
-// ruling is what the last decision rested on and what it put into force.
+// ruling is the last decision and its input.
 type ruling struct {
 	mark      Mark
-	marks     uint64      // taken when it was made
+	marks     uint64      // number of marks taken by then
 	seen      Observation // zero before the first reading
 	decided   bool
 	share     float64
@@ -42,32 +39,30 @@ type ruling struct {
 	bound     int64
 	committed progress
 
-	told   int64 // the bound that was last told
+	told   int64 // the bound that was last reported
 	toldAt time.Duration
 }
 
 // sight is whether the lag is known.
 type sight struct {
-	known   time.Duration // when a reading last came
+	known   time.Duration
 	blind   bool
 	blindAt time.Duration
-	missed  error // why the last reading failed
+	missed  error
 }
 
 // inheritance is whether the log may hold records of a predecessor that the gate has not
-// seen: until it takes a reading in that was asked for late enough.
+// counted. It ends with the first reading that was asked for at until or later.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration
 }
 
-// errNoPartitions is why a reading cannot be used by a gate with a share.
-var errNoPartitions = errors.New("the reading has no partitions, which a gate with a share must know")
+var errNoPartitions = errors.New("the reading has no Partitions, and a gate with a share needs them")
 
-// Report gives the controller a reading and the mark that was taken before it,
-// and puts the decision into force. It returns what changed, or nil. A reading
-// whose mark is older than that of the last one is left aside: two readers
-// overtook each other.
+// Report gives the controller a reading and the mark that was taken before it, and puts
+// the decision into force. It returns what changed, or nil. It ignores a reading whose
+// mark is older than that of the last one, as with two concurrent readers.
 func (g *Gate) Report(m Mark, r Reading) *Change {
 	if g.own != nil && r.Partitions == nil {
 		return g.Missed(errNoPartitions)
@@ -79,7 +74,6 @@ func (g *Gate) Report(m Mark, r Reading) *Change {
 	return change
 }
 
-// report does what Report says, and leaves telling to the caller.
 func (g *Gate) report(m Mark, r Reading) *Change {
 	g.deciding.Lock()
 	defer g.deciding.Unlock()
@@ -113,11 +107,10 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	return g.orNoted(change)
 }
 
-// note keeps something that happened while a reading was taken in, or outside of
-// one, for the next that tells what changed. The lock is held.
+// note keeps a change for the next call that returns one. The lock is held.
 func (g *Gate) note(c *Change) { g.notes = append(g.notes, *c) }
 
-// orNoted is a change or, where there is none, the oldest that was kept. The lock is held.
+// orNoted returns change or, if it is nil, the oldest noted change. The lock is held.
 func (g *Gate) orNoted(change *Change) *Change {
 	if change != nil || len(g.notes) == 0 {
 		return change
@@ -127,7 +120,7 @@ func (g *Gate) orNoted(change *Change) *Change {
 	return &noted
 }
 
-// observe makes of a reading what a controller is told. The lock is held.
+// observe converts a reading to an observation. The lock is held.
 func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	o := Observation{
 		At: now, Age: now - m.at, Lag: max(r.Lag, 0), Committed: g.ruling.committed.of(r), Partitions: r.Partitions,
@@ -141,8 +134,8 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 		if unread != nil {
 			g.note(g.change(now, Unread, unread.Error()))
 		}
-		// The count of own records is not part of the reading but made here, so what
-		// is settled by now counts; in this order, because Acked comes before Done.
+		// Own records are counted now, not in the reading, so all that is settled by now
+		// counts. Settled is read first, because Acked comes before Done.
 		o.Settled = g.settled.Load()
 		o.Lag, o.Committed = g.own.count()
 	case r.Partitions != nil:
@@ -151,8 +144,8 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	return o
 }
 
-// decide asks the controller about the last observation and puts the answer into
-// force. The lock is held.
+// decide asks the controller about the last observation and puts the answer into force.
+// The lock is held.
 func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o := g.ruling.seen
 	o.Age += now - o.At
@@ -162,8 +155,8 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o.Open = o.Admitted < g.ruling.ceiling
 	d := g.cfg.Controller.Decide(o)
 	if share == 0 {
-		// Whoever gives a share away relies on it at once, and a controller may count
-		// on what it takes to be committed meanwhile.
+		// Another process may use the share at once, and a controller's ceiling may count
+		// on future commits.
 		d.Ceiling, d.Bound = 0, 0
 	}
 
@@ -192,16 +185,15 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	return g.change(now, Bounded, d.Reason)
 }
 
-// flow is whether the consumers get on.
+// flow is whether the consumers commit.
 type flow struct {
 	committed int64
-	at        time.Duration // when that last rose
-	stalled   bool          // and told
+	at        time.Duration // when committed last rose
+	stalled   bool
 }
 
-// watchFlow notes when the gate has refused records for longer than the grace
-// time and nothing was committed in all of it, and when something is again. The
-// lock is held.
+// watchFlow detects that the gate has refused records for longer than the grace time
+// without any commit, and the next commit. The lock is held.
 func (g *Gate) watchFlow(now time.Duration) {
 	o := &g.ruling.seen
 	since := now - g.flow.at
@@ -228,7 +220,7 @@ func (g *Gate) watchFlow(now time.Duration) {
 			since.Round(time.Millisecond), used, o.Lag, o.Admitted-o.Settled)))
 }
 
-// moved tells whether a bound is by more than a tenth another than that told.
+// moved reports whether a bound differs by more than a tenth from the reported one.
 func moved(told, bound int64) bool {
 	if told == Unlimited || bound == Unlimited {
 		return told != bound
@@ -236,19 +228,19 @@ func moved(told, bound int64) bool {
 	return max(bound-told, told-bound) > told/10
 }
 
-// part is the share of the bound that may be used now.
+// part returns the share of the bound that may be used now.
 func (g *Gate) part() float64 {
 	if g.cfg.Share == nil {
 		return 1
 	}
 	part := g.cfg.Share.Part()
-	if !(part > 0) { // which a NaN is not
+	if !(part > 0) { // also if it is a NaN
 		return 0
 	}
 	return min(part, 1)
 }
 
-// change describes the gate as it stands after a change. The lock is held.
+// change describes the gate's present state. The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
 		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,
@@ -261,9 +253,8 @@ func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change
 	return c
 }
 
-// Advance lets the ceiling follow what moves between two readings: the time,
-// where the controller is a [Pacer], and the share, where it is not fixed. It is
-// cheap; about every 10 ms is right.
+// Advance updates the ceiling between two readings: for the time, if the controller is a
+// [Pacer], and for the share, if it is not fixed. Call it about every 10 ms.
 func (g *Gate) Advance() {
 	if change := g.advance(); change != nil {
 		g.cfg.tell(*change)
@@ -297,7 +288,7 @@ func (g *Gate) advance() *Change {
 	return change
 }
 
-// moving tells whether anything can change between two readings.
+// moving reports whether anything can change between two readings.
 func (g *Gate) moving() bool {
 	if g.pacer != nil {
 		return true
@@ -306,10 +297,9 @@ func (g *Gate) moving() bool {
 	return g.cfg.Share != nil && !fixed
 }
 
-// Missed tells that a reading failed, and why; or, with nil, only that time has
-// passed. When no reading has come for the grace time the gate is blind: it
-// closes, or opens wide if it is to fail open, until the next Report. It returns
-// what changed, or nil.
+// Missed reports that a reading failed, and why; nil means only that time has passed. If
+// no reading came for the grace time, the gate is blind until the next Report: it closes,
+// or opens with Config.FailOpen. Missed returns what changed, or nil.
 func (g *Gate) Missed(err error) *Change {
 	change := g.missed(err)
 	if change != nil {
@@ -318,7 +308,6 @@ func (g *Gate) Missed(err error) *Change {
 	return change
 }
 
-// missed does what Missed says, and leaves telling to the caller.
 func (g *Gate) missed(err error) *Change {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -339,7 +328,7 @@ func (g *Gate) missed(err error) *Change {
 	}
 	reason := fmt.Sprintf("the lag has not been known for %v", away.Round(time.Millisecond))
 	if !g.ruling.decided {
-		reason = fmt.Sprintf("the lag was never read, for %v; who watches the gate?", away.Round(time.Millisecond))
+		reason = fmt.Sprintf("the lag was never read, for %v, by Watch or Report", away.Round(time.Millisecond))
 	}
 	if g.sight.missed != nil {
 		reason += ": " + g.sight.missed.Error()

@@ -13,12 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// parts is a share that the test moves.
 type parts struct{ at *atomic.Int64 } // in per cent
 
 func (p parts) Part() float64 { return float64(p.at.Load()) / 100 }
 
-// ramp is a controller whose ceiling rises by one for each millisecond.
+// ramp is a controller whose ceiling rises by one each millisecond.
 type ramp struct {
 	ceiling
 	from time.Duration
@@ -38,25 +37,25 @@ func TestWhatAControllerIsTold(t *testing.T) {
 	gate.Done(20)
 	mark := gate.Mark()
 	at.at += 30 * time.Millisecond
-	gate.Done(10) // too late for this reading
+	gate.Done(10)
 	report := func(p ...backpressure.Partition) { gate.Report(mark, backpressure.Reading{Partitions: p}) }
 
 	report(
 		backpressure.Partition{Topic: "a", ID: 0, Committed: 100, End: 140},
-		backpressure.Partition{Topic: "a", ID: 1, Committed: 200, End: 190}, // a new leader that lags behind
+		backpressure.Partition{Topic: "a", ID: 1, Committed: 200, End: 190}, // a new leader that is behind
 	)
 	o := c.saw
 	if o.At != at.at || o.Age != 30*time.Millisecond || o.Lag != 40 || o.Settled != 20 || o.Admitted != 50 || o.Share != 1 || !o.Open {
 		t.Errorf("%+v", o)
 	}
-	gate.Admit(25) // 20 are granted
+	gate.Admit(25)
 	before := o.Committed
 	for _, step := range []struct {
 		committed [3]int64
 		want      int64
 	}{
-		{[3]int64{110, 205, 7000}, 15}, // a partition more is no progress
-		{[3]int64{90, 206, 7001}, 17},  // nor is one that is set back the opposite
+		{[3]int64{110, 205, 7000}, 15}, // a new partition is no progress
+		{[3]int64{90, 206, 7001}, 17},  // nor does one that is set back count
 		{[3]int64{95, 206, 7001}, 22},
 	} {
 		report(
@@ -121,7 +120,7 @@ func TestUnsureIsSettledAfterTheDoubt(t *testing.T) {
 		t.Errorf("%d were settled after it", got)
 	}
 
-	// A flood of them is held in little.
+	// Many such records need little memory.
 	for range 100_000 {
 		gate.Admit(1)
 		gate.Unsure(1)
@@ -155,12 +154,12 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 			t.Errorf("committed %d: told %+v", step.committed, c.saw)
 		}
 	}
-	// A reading without partitions cannot be used, and counts as missed.
+	// A gate with a share counts a reading without partitions as missed.
 	report(gate, backpressure.Reading{Lag: 5})
 	if s := gate.Stats(); s.Reports != 4 || s.Missed != 1 {
 		t.Errorf("%+v", s)
 	}
-	// A share that moves is noticed between two readings.
+	// A change of the share takes effect between two readings.
 	share.at.Store(50)
 	if gate.Advance(); c.saw.Share != 0.5 || gate.Stats().Share != 0.5 {
 		t.Errorf("told share %v", c.saw.Share)
@@ -185,7 +184,7 @@ func TestAPacersCeilingRisesBetweenReadings(t *testing.T) {
 	if got := gate.Admit(100); got != 15 {
 		t.Errorf("5 ms later it admitted %d", got)
 	}
-	c.at = 0 // it thinks better of it, and waits for the next reading to say so
+	c.at = 0 // its answer changes, and waits for the next reading
 	gate.Advance()
 	if got := gate.Stats().Ceiling; got != 15 {
 		t.Errorf("ceiling %d", got)
@@ -223,8 +222,8 @@ func TestChangesOfOnAndOff(t *testing.T) {
 	}
 }
 
-// A bound that moves is told when it moved by more than a tenth, once a second;
-// that it is used up is not told.
+// A change of the bound by more than a tenth is reported, at most once a second; a bound
+// that is used up is not.
 func TestChangesOfTheBound(t *testing.T) {
 	at, c := &clock{}, &ceiling{}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
@@ -233,7 +232,7 @@ func TestChangesOfTheBound(t *testing.T) {
 		bound int64
 		told  bool
 	}{
-		{0, 1000, false}, // what it was made with
+		{0, 1000, false},
 		{2 * time.Second, 1100, false},
 		{2 * time.Second, 900, false},
 		{3 * time.Second, 1101, true},
@@ -247,7 +246,7 @@ func TestChangesOfTheBound(t *testing.T) {
 	} {
 		at.at, c.bound, c.at = step.at, step.bound, step.bound
 		if step.bound != backpressure.Unlimited && i%2 == 0 {
-			c.at = 0 // used up
+			c.at = 0
 		}
 		change := report(gate, backpressure.Reading{})
 		if told := change != nil; told != step.told {
@@ -299,8 +298,7 @@ func TestBlindAfterTheGraceTime(t *testing.T) {
 	}
 }
 
-// An on/off controller that leaves the gate as it is must not take a blind gate
-// for one that it closed itself.
+// A gate that was blind does not count as closed by an on/off controller.
 func TestBlindnessIsNotTheControllersDoing(t *testing.T) {
 	at := &clock{}
 	gate := newGate(t, backpressure.Config{Controller: hysteresis(t, 100, 10), Now: at.now})

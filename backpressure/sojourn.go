@@ -2,29 +2,26 @@ package backpressure
 
 import "time"
 
-// sojourn measures how long records stay: from their admission until a consumer
-// is through with them. It is what other systems call the round-trip time. It keeps
-// when how many records had been admitted; the record that is through now was
-// admitted when that count reached it. What is through is what is committed and
-// what the consumers are believed to be past it, so that the wait for a commit is
-// not part of the time.
+// sojourn measures the time of records from admission to consumer. It remembers when the
+// count of admitted records reached which value. Records count as consumed if they are
+// committed, or if the consumers are estimated to be past them. So the time does not
+// include the wait for a commit.
 type sojourn struct {
-	history []admission // oldest first, the first at or before what is through
+	history []admission // oldest first; the first is at or before through
 	through float64     // in admitted records; a record in work counts in part
 }
 
-// admission is how many records had been admitted by a time.
 type admission struct {
 	at       time.Duration
 	admitted int64
 }
 
-// maxHistory bounds the history; when it is full every second entry goes.
+// maxHistory is the limit of the history. A full history drops every second entry.
 const maxHistory = 1024
 
-// see takes an observation and by how many records the consumers are past the
-// committed ones. It returns the time of the newest record that is through, and false if
-// none came through since.
+// see takes an observation, and by how many records the consumers are past the committed
+// ones. It returns the time that the newest consumed record took, and false if none was
+// consumed since the last call.
 func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	if n := len(s.history); n == 0 || s.history[n-1].admitted < o.Admitted {
 		s.history = append(s.history, admission{o.At, o.Admitted})
@@ -43,7 +40,7 @@ func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	return o.At - s.admittedAt(through), true
 }
 
-// admittedAt is when the count reached n, evenly between two entries.
+// admittedAt returns when the count reached n, interpolated between two entries.
 func (s *sojourn) admittedAt(n float64) time.Duration {
 	first := s.history[0]
 	past := n - float64(first.admitted)

@@ -25,11 +25,11 @@ var selfTuning = []struct {
 	}},
 }
 
-// pressed is one partition and its consumer, behind gates that producers press on all
-// the time.
+// pressed is one partition and its consumer, behind gates with a constant excess of
+// records.
 type pressed struct {
 	now                  time.Duration
-	clock                atomic.Int64 // is now; a gate looks at it from a goroutine of its own too
+	clock                atomic.Int64 // is now; a gate reads it from a goroutine of its own too
 	gates                []*backpressure.Gate
 	commit               time.Duration
 	end, done, committed int64
@@ -60,8 +60,8 @@ func (p *pressed) read() {
 	}
 }
 
-// run lets time pass with a consumer that takes so many records a second. It
-// returns how many were admitted and the highest lag.
+// run simulates a consumer of rate records a second. It returns how many were admitted
+// and the highest lag.
 func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	const step = 10 * time.Millisecond
 	for end := p.now + d; p.now < end; {
@@ -91,7 +91,7 @@ func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	return admitted, peak
 }
 
-// After a bad spell, however long, the consumers are used again: within 10 s with
+// After a slow period of any length, the consumers are busy again: within 10 s with
 // commits each 100 ms, within 30 s with commits each second.
 func TestNoControllerStaysClosedAfterABadSpell(t *testing.T) {
 	within := map[time.Duration]time.Duration{everyReading: 10 * time.Second, time.Second: 30 * time.Second}
@@ -117,9 +117,8 @@ func TestNoControllerStaysClosedAfterABadSpell(t *testing.T) {
 	}
 }
 
-// Consumers that begin to crawl are not sent more than the bound and what the
-// controller believed them to take in one and a half intervals; and not again each
-// time that they take a record.
+// Consumers that become very slow get at most the bound and one and a half intervals of
+// records, and not again at each record that they take.
 func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
 	for _, commit := range []time.Duration{everyReading, time.Second} {
 		for _, slow := range []float64{0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 3, 5} {
@@ -134,8 +133,7 @@ func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
 	}
 }
 
-// A batch larger than the bound goes through in the end, though there is no commit
-// to learn from: see [backpressure.Gate.TryAcquire].
+// A batch larger than the bound is admitted in the end, without a commit to learn from.
 func TestABatchAboveTheBoundGoesThroughWhenNothingElseDoes(t *testing.T) {
 	for _, c := range selfTuning {
 		p := newPressed(t, 1, everyReading, c.make)

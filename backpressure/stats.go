@@ -6,51 +6,51 @@ import (
 	"time"
 )
 
-// Stats are what a gate did since it was made, and how it stands.
+// Stats are a gate's counters since New, and its present state.
 type Stats struct {
-	// Admitted, Settled and Refused count records: let through; let through and of
-	// known fate; asked for and not granted at once. A record that is asked for
-	// again and again is refused as often.
+	// Admitted counts admitted records, Settled those of known fate. Refused counts
+	// records that were asked for and not admitted at once, each time that they are asked
+	// for.
 	Admitted, Settled, Refused int64
-	// Returned counts records that were granted by a ceiling that had just been
-	// lowered, and taken back before anybody saw it. Admitted is without them;
-	// together the two never fall.
+	// Returned counts records that were granted just after the ceiling had fallen, and
+	// taken back before the producer got them. Admitted does not include them. The sum of
+	// the two never falls.
 	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
-	// Reports is the number of readings; Changes of those that opened or
-	// closed the gate.
+	// Reports counts readings. Changes counts those that opened or closed the gate.
 	Reports, Changes int64
-	// Missed is the number of readings that failed.
+	// Missed counts readings that failed.
 	Missed int64
-	// Closed is for how long records were refused: from the first refusal until the
-	// gate had room again, summed. Blind is for how long the gate was blind.
+	// Closed is for how long records were refused: from a first refusal until the gate
+	// had room again, summed. Blind is for how long the gate was blind.
 	Closed, Blind time.Duration
 
-	// Ceiling and Bound are in force now; Unlimited where there is none, and 0 where
-	// there will be one after the first reading.
+	// Ceiling and Bound are in force now; Unlimited if there is none, and 0 before the
+	// first reading of a controller that has one.
 	Ceiling, Bound int64
-	// Lag is that of the last reading, in records: the group's or, with a share, that
-	// of this gate's own records.
+	// Lag is the lag of the last reading, in records. With a share it counts only this
+	// gate's records.
 	Lag int64
-	// Outstanding is the number of records that may be in the log and not committed,
-	// at most: Lag and what was admitted and not settled at the last reading.
+	// Outstanding is the largest possible number of records that are in the log and not
+	// committed. It is Lag plus the records that were admitted and not settled at the
+	// last reading.
 	Outstanding int64
-	// Waiting is the number of calls of Acquire that wait now.
+	// Waiting is how many calls of Acquire wait now.
 	Waiting int64
-	// Share is the part of the bound in force, from 0 to 1: what Config.Share said at
-	// the last decision. Nothing is admitted beyond it any more. Before the first
-	// reading it is that of a Fixed, and 0 of a share that moves.
+	// Share is the part of the bound in force, from 0 to 1: the value of Config.Share at
+	// the last decision. Nothing is admitted beyond it. Before the first reading it is
+	// the value of a Fixed, and 0 for any other share.
 	Share float64
-	// Open tells whether a record would be admitted now, and BlindNow whether the
-	// gate is blind.
+	// Open reports whether the gate would admit a record now, and BlindNow whether it is
+	// blind.
 	Open, BlindNow bool
-	// MaxAge is the oldest reading that a decision rested on.
+	// MaxAge is the age of the oldest reading that a decision used.
 	MaxAge time.Duration
 }
 
-// Sub returns what happened since an earlier reading of the same gate's stats.
-// What has no difference stays as it is now: everything from Ceiling on.
+// Sub returns the difference from earlier stats of the same gate. The fields from Ceiling
+// on keep their present values.
 func (s Stats) Sub(earlier Stats) Stats {
 	s.Admitted -= earlier.Admitted
 	s.Settled -= earlier.Settled
@@ -68,49 +68,49 @@ func (s Stats) Sub(earlier Stats) Stats {
 // ChangeKind says what changed.
 type ChangeKind string
 
-// What can happen to a gate. That a bound is exhausted between two readings is
-// no change: it is how a bound works.
+// The kinds of changes. A bound that is used up between two readings is no change.
 const (
 	Opened  ChangeKind = "opened" // by a controller without a bound
 	Closed  ChangeKind = "closed"
 	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
 	Blind   ChangeKind = "blind" // the lag was not known for the grace time
 	Seeing  ChangeKind = "seeing"
-	// Stalled is that the gate has been closed for longer than the grace time, and
-	// nothing was committed in all of it; Moving, that something is again.
+	// Stalled means that the gate has been closed for longer than the grace time, and
+	// nothing was committed in all of it. Moving means that something is committed again.
 	Stalled ChangeKind = "stalled"
 	Moving  ChangeKind = "moving"
-	// Misused is that more records were told of with Done and Unsure than were
-	// admitted. It is told once.
+	// Misused means that Done and Unsure reported more records than were admitted. It is
+	// reported once.
 	Misused ChangeKind = "misused"
-	// Unread is that own records went to partitions that the readings do not hold,
-	// which cannot count therefore; only in a gate with a share.
+	// Unread means that this gate's records went to partitions that are not in the
+	// readings, and so do not count. Only a gate with a share reports it.
 	Unread ChangeKind = "unread"
 )
 
-// WholeGate is the partition of a change that is not of one partition.
+// WholeGate is Change.Partition if the change concerns the whole gate.
 const WholeGate int32 = -1
 
-// Change is something that happened to a gate and that people want to know.
+// Change is an event of a gate, for logs and metrics.
 type Change struct {
 	At   time.Duration
 	Kind ChangeKind
-	// Partition is whose gate changed, in a [Partitioned]; otherwise WholeGate.
+	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise
+	// WholeGate.
 	Partition int32
-	// Open tells whether a record would be admitted from now on.
+	// Open reports whether the gate admits a record from now on.
 	Open bool
-	// Lag is that of the reading, and Bound what is in force from now on, in records;
-	// Unlimited where there is none.
+	// Lag is the lag of the reading. Bound is in force from now on; Unlimited if there is
+	// none. Both are in records.
 	Lag, Bound int64
-	// Age is how long ago the reading was asked for; for Blind, how long ago the
-	// lag was last known or, if it never was, the gate was made.
+	// Age is the time since the reading was asked for. For Blind it is the time since the
+	// lag was last known; if it never was, since New.
 	Age    time.Duration
 	Reason string
 
-	unread bool // there was no reading yet, so the lag is none
+	unread bool // there was no reading yet, so Lag has no meaning
 }
 
-// tell passes a change on to whoever asked for it.
+// tell passes a change to OnChange and Logger.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {
 		c.OnChange(change)

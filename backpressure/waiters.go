@@ -7,23 +7,18 @@ import (
 	"fmt"
 )
 
-// ErrNever is wrapped by the error of an Acquire that waiting cannot help: it
-// asks for more records at once than the bound can ever hold, or than it holds now
-// though nothing is outstanding.
+// ErrNever is wrapped by the error of an Acquire that could never succeed. It asks for
+// more records than the bound can ever hold, or than it holds now although nothing is
+// outstanding.
 var ErrNever = errors.New("more records than the gate can ever admit at once")
 
-// waiters are the calls of Acquire that wait, in the order they came.
-//
-// Each has a channel of its own, so that exactly those are woken that may go:
-// with one condition for all, a thousand would wake for each record of room and
-// all but one lie down again.
+// waiters are the waiting calls of Acquire, in order of arrival. Each has its own
+// channel, so that only the calls that may go are woken.
 type waiters struct {
-	list list.List // of *waiter
-	// woken counts the channels that were closed.
+	list  list.List
 	woken int64
 }
 
-// waiter is one call of Acquire that waits.
 type waiter struct {
 	n     int64
 	ready chan struct{} // closed when its records are admitted, or err is set
@@ -32,17 +27,15 @@ type waiter struct {
 
 func (w *waiters) len() int64 { return int64(w.list.Len()) }
 
-// Acquire waits until n records may be sent, or until ctx ends; then it returns
-// the error of ctx. Who came first goes first, whatever its n: while one waits for
-// much, nobody gets the little that there is. Records that it granted count as
-// admitted. When room comes at the moment at which ctx ends, the records are
-// granted.
+// Acquire waits until n records may be sent. They then count as admitted. If ctx ends
+// first, it returns the error of ctx; if both happen at the same moment, the records are
+// admitted. Calls are served in order of arrival, whatever their n: while one waits for
+// many records, none behind it gets the few that are free.
 //
-// An n that the bound can never hold is an error that wraps [ErrNever]. So is one
-// that is above the bound in force when it is first in the line and nothing is
-// outstanding: then it has all the room that there is, and who is behind it would
-// wait for nothing. A bound that moves may be below n now and not later; who asks
-// for fewer at a time need not care.
+// It returns an error that wraps [ErrNever] if the bound can never hold n records. It
+// also does so if the call is first in line, nothing is outstanding and n is above the
+// bound in force. Otherwise the calls behind it would wait for nothing. A moving bound
+// may be below n now and not later; ask for fewer records to avoid that.
 func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	if n <= 0 {
 		return nil
@@ -76,9 +69,9 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.wait(ctx, place, w)
 }
 
-// hopeless is the error of an ask for n records that the bound in force has no room
-// for although nothing is outstanding. Of a bound of 0 nobody gets anything, so
-// nobody is held up, and it is mostly a share that is still to come. The lock is held.
+// hopeless returns the error of a call for n records that exceeds the bound in force
+// although nothing is outstanding. It returns nil for a bound of 0, because the share may
+// still grow. The lock is held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
 	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {
@@ -87,11 +80,11 @@ func (g *Gate) hopeless(n int64) error {
 	if seen := &g.ruling.seen; seen.Lag > 0 || g.admitted.Load() > seen.Settled {
 		return nil
 	}
-	return fmt.Errorf("backpressure: %w: asked for %d, and nothing is outstanding of a bound that is %d now; ask for fewer at a time", ErrNever, n, bound)
+	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
-// take admits n records if the ceiling in force has room for them. The lock is
-// held; producers on the way past it may still take from the same room.
+// take admits n records if the ceiling in force has room for them. The lock is held, but
+// Admit and TryAcquire do not take it and may use the same room.
 func (g *Gate) take(n int64) bool {
 	for {
 		admitted := g.admitted.Load()
@@ -104,8 +97,8 @@ func (g *Gate) take(n int64) bool {
 	}
 }
 
-// wait waits for w's turn. A waiter that gives up makes way for those behind it,
-// who may need less.
+// wait waits for w's turn. A waiter that gives up lets those behind it go, which may need
+// less.
 func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	select {
 	case <-w.ready:
@@ -124,8 +117,8 @@ func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	return ctx.Err()
 }
 
-// letWaitersGo admits those who wait, from the front, as far as the ceiling
-// goes, and opens the way for others when none is left. The lock is held.
+// letWaitersGo admits the waiters from the front, as far as the ceiling allows. When none
+// is left, it opens the gate for other calls. The lock is held.
 func (g *Gate) letWaitersGo() {
 	for first := g.queue.list.Front(); first != nil; first = g.queue.list.Front() {
 		w := first.Value.(*waiter)

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// held is a gate with a ceiling that the test moves.
 type held struct {
 	*backpressure.Gate
 	c *ceiling
@@ -35,7 +34,7 @@ func (h held) raise(by int64) {
 	report(h.Gate, backpressure.Reading{})
 }
 
-// A thousand wait and there is room for a few: those are woken and nobody else.
+// A raise wakes only the waiters that it has room for.
 func TestARaiseWakesNoMoreThanItHasRoomFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const waiting = 1000
@@ -88,7 +87,7 @@ func TestWhoComesFirstGoesFirst(t *testing.T) {
 			}()
 			synctest.Wait()
 		}
-		// What is raised is less than the first needs, and nobody overtakes it.
+		// The raise is less than the first needs, and no other call overtakes it.
 		gate.raise(4)
 		synctest.Wait()
 		if gate.TryAcquire(1) || gate.Admit(1) != 0 || gate.Open() || len(order) != 0 {
@@ -113,7 +112,7 @@ func TestAcquireEndsAtItsDeadline(t *testing.T) {
 		if err := gate.Acquire(ctx, 2); !errors.Is(err, context.DeadlineExceeded) || time.Since(begin) != time.Second {
 			t.Errorf("after %v: %v", time.Since(begin), err)
 		}
-		// Somebody was refused all that time; now there is room for one, and nobody waits for more.
+		// Records were refused all that time; now there is room for one.
 		if got := gate.Stats().Closed.Round(time.Microsecond); got != time.Second || !gate.Open() {
 			t.Errorf("closed for %v, open %v", got, gate.Open())
 		}
@@ -128,7 +127,7 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 	}{
 		{nil, 100, false}, {nil, 101, true},
 		{backpressure.Fixed(0.25), 25, false}, {backpressure.Fixed(0.25), 26, true},
-		{parts{at: new(atomic.Int64)}, 100, false}, // it may grow
+		{parts{at: new(atomic.Int64)}, 100, false},
 	} {
 		t.Run(fmt.Sprint(c.share, c.n), func(t *testing.T) {
 			gate := newGate(t, backpressure.Config{Controller: &window{bound: 100}, Share: c.share})
@@ -142,8 +141,8 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 	}
 }
 
-// Whatever waiters come, give up and are let go, nobody gets a record twice, no
-// room is left over while one waits who fits, and all is counted.
+// Random calls agree with a model: no record is granted twice, no fitting waiter waits
+// beside free room, and all is counted.
 func TestWaitersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {
@@ -153,7 +152,7 @@ func TestWaitersAgainstAModel(t *testing.T) {
 				cancel context.CancelFunc
 				done   chan error
 			}
-			var queue []*call // the model
+			var queue []*call
 			var admitted int64
 			settle := func() {
 				for len(queue) > 0 && admitted+queue[0].n <= gate.c.at {
@@ -204,8 +203,7 @@ func TestWaitersAgainstAModel(t *testing.T) {
 	})
 }
 
-// Many at once, with waiters that give up: for the race detector, and for room
-// that is lost or given twice.
+// With many concurrent calls that give up, no room is lost or granted twice.
 func TestNothingIsLostAmongMany(t *testing.T) {
 	gate := hold(t, 0)
 	var got atomic.Int64

@@ -7,18 +7,17 @@ import (
 	"time"
 )
 
-// pace is how often a ceiling may move between two readings: often enough that
-// what it lets go at once is small, and seldom enough to cost nothing.
+// pace is how often a ceiling may move between two readings: often enough for small
+// steps, and seldom enough to cost nothing.
 const pace = 10 * time.Millisecond
 
-// errNoSource is what Watch says of a gate that has nothing to read.
 var errNoSource = errors.New("backpressure: the gate has no source to watch; set Config.Source, or call Report yourself")
 
-// Watch reads the lag from the source, at once and then at each interval, until
-// ctx ends; it reports what it reads and what it misses. A reading that takes
-// longer than half the grace time is given up. Watch returns nil when ctx has
-// ended, and an error only if the gate has no source. What is in force stays so
-// after it; who is refused later than the grace time finds the gate blind.
+// Watch reads the lag from the source until ctx ends: at once, and then at each interval.
+// It calls Report or Missed. It gives up a reading that takes longer than half the grace
+// time (at least one interval). Watch returns nil when ctx has ended, and an error only
+// if the gate has no source. The last ceiling then stays in force. A gate that refuses
+// records after the grace time becomes blind.
 func (g *Gate) Watch(ctx context.Context) error {
 	return watch(ctx, &g.cfg, g.moving(), watched{
 		read: func(ctx context.Context) error {
@@ -34,15 +33,15 @@ func (g *Gate) Watch(ctx context.Context) error {
 	})
 }
 
-// watched is what Watch needs of a gate.
+// watched is what watch needs of a gate.
 type watched struct {
-	read    func(context.Context) error // asks the source once and reports
+	read    func(context.Context) error
 	missed  func(error)
 	advance func()
 }
 
-// watch reads in this goroutine and looks at the clock in another: a source that
-// hangs in spite of its context must not keep the gate from noticing.
+// watch reads in this goroutine and watches the clock in another: a source that ignores
+// its context must not keep the gate from becoming blind.
 func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	if cfg.Source == nil {
 		return errNoSource
@@ -70,8 +69,7 @@ func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	}
 }
 
-// keepTime moves the ceiling with the time and notices when nothing was read for
-// too long, until ctx ends.
+// keepTime moves the ceiling with time and detects blindness, until ctx ends.
 func keepTime(ctx context.Context, cfg *Config, moving bool, w watched) {
 	every := max(cfg.Grace/20, pace)
 	if moving {

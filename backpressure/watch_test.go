@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// source is a group's lag that the test sets, as it is told in virtual time.
+// source is a group's lag that the test sets, in virtual time.
 type source struct {
 	mu    sync.Mutex
 	lag   int64
@@ -41,7 +41,7 @@ func (s *source) Read(ctx context.Context) (backpressure.Reading, error) {
 	return backpressure.Reading{Lag: lag}, away
 }
 
-// watching runs Watch in a bubble until the test is over.
+// watching runs Watch in a bubble until the test ends.
 func watching(t *testing.T, s *source, cfg backpressure.Config, test func(*backpressure.Gate, func() []backpressure.Change)) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex
@@ -94,7 +94,7 @@ func TestWatchMovesAPacerEvery10ms(t *testing.T) {
 	})
 }
 
-// The gate goes blind when the source is away, however it is away, and sees again.
+// The gate becomes blind when readings fail, in any way, and sees again.
 func TestWatchGoesBlindAndSeesAgain(t *testing.T) {
 	for name, away := range map[string]func(*source){
 		"it answers with errors": func(s *source) { s.away = errors.New("no coordinator") },
@@ -141,7 +141,7 @@ func TestWatchNeedsASource(t *testing.T) {
 	}
 }
 
-// Acquire under Watch: what is released by commits goes, in virtual time.
+// Commits let waiting calls go, in virtual time.
 func TestWaitersGoAsTheLagFalls(t *testing.T) {
 	s := &source{lag: 10}
 	watching(t, s, backpressure.Config{Controller: &window{bound: 10}}, func(gate *backpressure.Gate, _ func() []backpressure.Change) {

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// notice tells once of what is no error and may be a mistake.
+// notice reports once what is no error but may be a mistake.
 func (s *Source) notice(about, format string, args ...any) {
 	if s.noticed[about] {
 		return
@@ -25,9 +25,8 @@ func (s *Source) notice(about, format string, args ...any) {
 	}
 }
 
-// noticeUncommitted tells of topics that hold records and of which the group has
-// committed none. A group whose name is misspelt looks like that, and so does one
-// that has not begun.
+// noticeUncommitted reports topics that hold records, and on which the group has
+// committed nothing: its name may be misspelt, or it has not begun.
 func (s *Source) noticeUncommitted(partitions []backpressure.Partition, committed kadm.OffsetResponses) {
 	records := make(map[string]int64)
 	for _, p := range partitions {

@@ -17,59 +17,57 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// Config says whose lag is read, and on what.
+// Config says whose lag is read, and on which topics.
 type Config struct {
 	// Group is the consumer group. It need not exist yet.
 	Group string
 	// Topics are read by name. Until all of them exist the lag is not known, unless
 	// MayAppear is set.
 	Topics []string
-	// MayAppear says that a topic of Topics that was never seen has no lag yet, as
-	// where the first record creates it. One that was seen and is gone is an error
-	// all the same.
+	// MayAppear means that a topic that never existed has no lag yet, for example if the
+	// first record creates it. A topic that existed and is gone is always an error.
 	MayAppear bool
-	// TopicRegex adds the topics whose name it matches (Go's syntax; unless it is
-	// anchored, any part of the name), but no internal ones. No match is no lag.
+	// TopicRegex adds the topics whose name it matches (Go's syntax; it matches any part
+	// of the name unless it is anchored), without internal ones. No match means no lag.
 	TopicRegex string
-	// Refresh is how often the topics that match are looked for again; 0 is 30 s. Until
-	// it is found, what is in a new topic does not count.
+	// Refresh is how often to look for matching topics; 0 is 30 s. A new topic does not
+	// count until then.
 	Refresh time.Duration
-	// Start is where a partition counts from that the group has not committed.
+	// Start is where the lag begins in a partition without a committed offset.
 	Start Start
-	// OnNotice is told, once each and by who reads, of what is no error and may be
-	// a mistake: a pattern that no topic matches, a group that has committed nothing
-	// on a topic that holds records. nil is nobody. It must not call Read.
+	// OnNotice is called once for each possible mistake, on the reading goroutine: a
+	// pattern without a matching topic, or a topic with records and no commit of the
+	// group. Nil is never called. It must not call Read.
 	OnNotice func(notice string)
-	// Logger takes the same, as warnings; nil logs nothing.
+	// Logger logs the same texts as warnings; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// Start says where the lag of a partition begins that has no committed offset,
-// or one beyond its end, as after the loss of records.
+// Start says where the lag begins in a partition without a committed offset, or with one
+// beyond its end, as after a loss of records.
 type Start int
 
 const (
-	// FromStart counts all that the partition holds, as fits consumers that start
-	// at the beginning (auto.offset.reset=earliest).
+	// FromStart counts all that the partition holds. Use it for consumers with
+	// auto.offset.reset=earliest.
 	FromStart Start = iota
-	// FromEnd counts what was written since the source first saw the partition, as
-	// fits consumers that start at the end (auto.offset.reset=latest).
+	// FromEnd counts what was written since the source first saw the partition. Use it
+	// for consumers with auto.offset.reset=latest.
 	FromEnd
 )
 
-// Source reads the lag. It is safe for concurrent use, though readings then wait
-// for each other.
+// Source reads the lag. It is safe for concurrent use; readings wait for each other.
 type Source struct {
 	client *kadm.Client
 	cfg    Config
 	match  *regexp.Regexp // nil: no topic by pattern
 
 	mu      sync.Mutex
-	seen    []string  // the named topics that were there once, where they may appear
+	seen    []string  // with MayAppear: the named topics that existed once
 	matched []string  // the topics found by pattern
-	looked  time.Time // when they were looked for; zero: not yet
+	looked  time.Time // when they were last looked for; zero: not yet
 	first   map[partition]int64
-	noticed map[string]bool // what was told, by topic; "" is the pattern
+	noticed map[string]bool // reported notices, by topic; "" is the pattern
 }
 
 // partition names a partition.
@@ -80,9 +78,9 @@ type partition struct {
 
 func (p partition) String() string { return fmt.Sprintf("%s/%d", p.topic, p.id) }
 
-// New returns a source that asks through client, which stays the caller's to
-// close. A client of its own is better than the producer's: the lag is then
-// not asked for behind a full send buffer. All faults of cfg are reported at once.
+// New returns a source that reads through client, which the caller closes. Use a client
+// other than the producer's, so that requests do not wait behind a full send buffer. The
+// error joins all mistakes of cfg.
 func New(client *kadm.Client, cfg Config) (*Source, error) {
 	s := &Source{client: client, cfg: cfg, first: make(map[partition]int64), noticed: make(map[string]bool)}
 	var faults []error
@@ -117,9 +115,9 @@ func New(client *kadm.Client, cfg Config) (*Source, error) {
 	return s, nil
 }
 
-// Read implements [backpressure.Source]. If a broker cannot tell about a single
-// partition, that is an error: a lag with a part left out would be understated.
-// The error says which partition, and wraps Kafka's own (package kerr).
+// Read implements [backpressure.Source]. It returns an error if the lag of any partition
+// is not known, because the sum would be too small. The error names the partition, and
+// wraps Kafka's own (package kerr).
 func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -127,7 +125,7 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	if err != nil {
 		return backpressure.Reading{}, err
 	}
-	if len(topics) == 0 { // which is known, and no lag
+	if len(topics) == 0 { // known, and no lag
 		return backpressure.Reading{Partitions: []backpressure.Partition{}}, nil
 	}
 	committed, err := s.committed(ctx)
@@ -146,8 +144,8 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	return reading(partitions), nil
 }
 
-// committed asks for all committed offsets of the group. A group that does not
-// exist has committed nothing.
+// committed reads all committed offsets of the group. A group that does not exist has
+// committed nothing.
 func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	committed, err := s.client.FetchOffsets(ctx, s.cfg.Group)
 	if errors.Is(err, kerr.GroupIDNotFound) {
@@ -162,11 +160,10 @@ func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	return committed, nil
 }
 
-// nowhere stands for the committed offset of a partition that has none which
-// says where its lag begins.
+// nowhere stands for a missing or useless committed offset.
 const nowhere = -1
 
-// withEnds puts the two answers together, in the order of topic and partition.
+// withEnds joins the two answers, in the order of topic and partition.
 func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpressure.Partition {
 	var all []backpressure.Partition
 	ends.Each(func(o kadm.ListedOffset) {
@@ -185,8 +182,7 @@ func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpre
 	return all
 }
 
-// begin says for the partitions without a committed offset where their lag
-// begins.
+// begin sets where the lag of partitions without a committed offset begins.
 func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition) error {
 	if s.cfg.Start == FromEnd {
 		s.beginAtFirst(partitions)
@@ -205,15 +201,15 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	if len(topics) == 0 {
 		return nil
 	}
-	// What retention deletes between the two requests is nobody's lag any more, so
-	// that this request comes last does not understate it.
+	// What retention deletes between the two requests is no lag any more, so this request
+	// may come last.
 	starts, err := s.client.ListStartOffsets(ctx, topics...)
 	if err = s.check("first offset", starts, err); err != nil {
 		return err
 	}
 	for i, p := range partitions {
 		if p.Committed == nowhere {
-			// A partition made since then: all that it holds counts.
+			// A partition that was created since: all that it holds counts.
 			start, _ := starts.Lookup(p.Topic, p.ID)
 			partitions[i].Committed = min(start.Offset, p.End)
 		}
@@ -221,9 +217,8 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	return nil
 }
 
-// beginAtFirst counts from the end that a partition had when it was first seen
-// without a committed offset. If its end is before that, records were lost, and
-// it begins anew.
+// beginAtFirst counts from the end that a partition had when it was first seen without a
+// committed offset. If its end is before that, records were lost, and it begins again.
 func (s *Source) beginAtFirst(partitions []backpressure.Partition) {
 	for i, p := range partitions {
 		id := partition{p.Topic, p.ID}
@@ -249,8 +244,8 @@ func reading(partitions []backpressure.Partition) backpressure.Reading {
 	return r
 }
 
-// check makes one error of what went wrong with a listing of offsets: that of the
-// first partition in order, and how many there are besides.
+// check returns one error for a listing of offsets: that of the first partition in order,
+// and how many more there are.
 func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error {
 	if err != nil {
 		s.lookAgain(err)
@@ -272,7 +267,7 @@ func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error 
 	slices.SortFunc(bad, func(a, b partition) int { return strings.Compare(a.String(), b.String()) })
 	s.lookAgain(cause[bad[0]])
 	name, more := bad[0].String(), ""
-	if bad[0].id < 0 { // the admin client's way to speak of the whole topic
+	if bad[0].id < 0 { // how the admin client reports an error of the whole topic
 		name = bad[0].topic
 	}
 	if len(bad) > 1 {
@@ -280,7 +275,7 @@ func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error 
 	}
 	err = fmt.Errorf("kadmlag: the %s of %s%s is not known: %w", what, name, more, cause[bad[0]])
 	if errors.Is(err, kerr.UnknownTopicOrPartition) && !s.cfg.MayAppear && slices.Contains(s.cfg.Topics, bad[0].topic) {
-		return fmt.Errorf("%w (where the first record creates the topic, set Config.MayAppear)", err)
+		return fmt.Errorf("%w (if the first record creates the topic, set Config.MayAppear)", err)
 	}
 	return err
 }

@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kadmlag"
 )
 
-// plant is a cluster in memory, in the test's bubble, with a client.
 type plant struct {
 	t       *testing.T
 	cluster *kfake.Cluster
@@ -32,7 +31,7 @@ type plant struct {
 	dial    kgo.Opt
 }
 
-// inVirtualTime runs test on a cluster with the topics named, of two partitions each.
+// inVirtualTime runs test on a cluster with topics of two partitions each.
 func inVirtualTime(t *testing.T, topics []string, test func(p *plant)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -126,8 +125,8 @@ func TestLagByPartition(t *testing.T) {
 	})
 }
 
-// Without a commit, all counts that a partition still holds, or what came since
-// it was first seen; so does it if the commit is beyond what there is.
+// Without a commit, or with one beyond the end, the lag counts all that the partition
+// holds, or what came since it was first seen.
 func TestStartWithoutCommit(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 10)
@@ -146,24 +145,23 @@ func TestStartWithoutCommit(t *testing.T) {
 		p.wantLag(fromEnd, 1)
 		p.commit("orders", 0, 99)
 		p.wantLag(fromStart, 12)
-		p.wantLag(fromEnd, 0) // seen anew
+		p.wantLag(fromEnd, 0)
 	})
 }
 
-// between runs a function when the answer to a request has come.
+// between runs a function after the answer to a request.
 type between struct {
 	key int16
 	run func()
 }
 
-// OnBrokerE2E implements kgo.HookBrokerE2E.
 func (b *between) OnBrokerE2E(_ kgo.BrokerMetadata, key int16, _ kgo.BrokerE2E) {
 	if key == b.key && b.run != nil {
 		b.run()
 	}
 }
 
-// What happens between the two requests makes the lag look larger.
+// Events between the two requests make the lag look larger.
 func TestCommittedIsReadFirst(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 10)
@@ -186,8 +184,8 @@ func TestCommittedIsReadFirst(t *testing.T) {
 	})
 }
 
-// A reading of 20 topics is one request to the group's coordinator and one to
-// each broker.
+// A reading of 20 topics is one request to the group's coordinator and one to each
+// broker.
 func TestRequestsAreBatched(t *testing.T) {
 	var topics []string
 	for i := range 20 {
@@ -227,14 +225,14 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.produce("orders-b", 0, 10)
-		p.wantLag(s, 1) // not looked for yet
+		p.wantLag(s, 1)
 		time.Sleep(10 * time.Second)
 		p.wantLag(s, 11)
 		if err := p.cluster.DeleteTopic("orders-a"); err != nil {
 			t.Fatal(err)
 		}
-		// The client still has it in its memory; then one reading fails, and the next
-		// knows better.
+		// The client still has it in its cache; then one reading fails, and the next
+		// succeeds.
 		var failed int
 		for range 80 {
 			time.Sleep(100 * time.Millisecond)
@@ -252,8 +250,7 @@ func TestTopicsThatComeAndGo(t *testing.T) {
 	})
 }
 
-// No topic is no lag, and that is known: a reading of no partitions, which is
-// another thing than one without. Who misspelt the pattern hears of it once.
+// No matching topic is a known lag of 0, and is noticed once.
 func TestNoTopicMatches(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		p.produce("other", 0, 5)
@@ -275,8 +272,8 @@ func TestNoTopicMatches(t *testing.T) {
 	})
 }
 
-// A group that has committed nothing where there are records is told of once for
-// each topic; one that has committed, or a topic that is empty, is not.
+// A group that has committed nothing on a topic with records is noticed once for each
+// topic; any other is not.
 func TestNothingCommitted(t *testing.T) {
 	inVirtualTime(t, []string{"empty", "orders", "refunds", "taken"}, func(p *plant) {
 		var log strings.Builder
@@ -306,7 +303,7 @@ func TestNothingCommitted(t *testing.T) {
 	})
 }
 
-// A topic asked for by name is an error until it exists.
+// A named topic is an error until it exists.
 func TestNamedTopicMustExist(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		s := p.source(kadmlag.Config{Topics: []string{"orders"}})
@@ -321,7 +318,7 @@ func TestNamedTopicMustExist(t *testing.T) {
 	})
 }
 
-// The topic that the first record creates has no lag before, and counts at once.
+// With MayAppear, a topic has no lag before it exists, and counts at once.
 func TestNamedTopicMayAppear(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		s := p.source(kadmlag.Config{Topics: []string{"orders", "other"}, MayAppear: true})
@@ -331,7 +328,7 @@ func TestNamedTopicMayAppear(t *testing.T) {
 			t.Fatal(err)
 		}
 		p.produce("orders", 1, 4)
-		// From here on a lag without the new topic is a lie; no answer is none.
+		// From here on a lag without the new topic is wrong; an error is allowed.
 		for range 10 {
 			if r, err := s.Read(context.Background()); err == nil && r.Lag != 5 {
 				t.Errorf("the lag is %d, want 5", r.Lag)
@@ -342,8 +339,7 @@ func TestNamedTopicMayAppear(t *testing.T) {
 	})
 }
 
-// A gate with a share opens on the reading of a topic that is not there: that its
-// own records have no lag is known.
+// A gate with a share opens for a topic that does not exist yet.
 func TestMayAppearOpensAShare(t *testing.T) {
 	inVirtualTime(t, []string{"other"}, func(p *plant) {
 		credit, err := backpressure.NewCredit(10)
@@ -368,7 +364,7 @@ func TestMayAppearOpensAShare(t *testing.T) {
 	})
 }
 
-// One partition that is not known makes the whole reading an error.
+// One partition that is not known makes the reading an error.
 func TestPartitionErrors(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -395,8 +391,7 @@ func TestPartitionErrors(t *testing.T) {
 	}
 }
 
-// Brokers that close their connections make the reading an error, and it is right again
-// when they answer.
+// Lost connections make a reading an error; later readings succeed.
 func TestConnectionsLost(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 3)
@@ -414,7 +409,7 @@ func TestConnectionsLost(t *testing.T) {
 	})
 }
 
-// Both group protocols commit where the source reads.
+// The source reads the commits of both group protocols.
 func TestGroupProtocols(t *testing.T) {
 	for name, opts := range map[string][]kgo.Opt{
 		"classic": nil,

@@ -11,8 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// topics are the topics to read now: the named ones, and those that matched when
-// they were last looked for.
+// topics returns the topics to read now: the named ones, and the latest matches.
 func (s *Source) topics(ctx context.Context) ([]string, error) {
 	topics, err := s.named(ctx)
 	if err != nil || s.match == nil {
@@ -28,8 +27,7 @@ func (s *Source) topics(ctx context.Context) ([]string, error) {
 	return slices.Compact(topics), nil
 }
 
-// named are the topics asked for by name, without those that may be missing and
-// were never seen.
+// named returns the named topics, without those that may appear and never did.
 func (s *Source) named(ctx context.Context) ([]string, error) {
 	if !s.cfg.MayAppear || len(s.seen) == len(s.cfg.Topics) {
 		return s.cfg.Topics, nil
@@ -46,7 +44,6 @@ func (s *Source) named(ctx context.Context) ([]string, error) {
 	return s.seen, nil
 }
 
-// look finds the topics that match the pattern.
 func (s *Source) look(ctx context.Context) error {
 	listed, err := s.client.ListTopics(fresh(ctx))
 	if err != nil {
@@ -60,20 +57,18 @@ func (s *Source) look(ctx context.Context) error {
 	}
 	s.looked = time.Now()
 	if len(s.matched) == 0 {
-		s.notice("", "no topic matches %s, so the lag on them is 0; looked for again every %v", s.match, s.cfg.Refresh)
+		s.notice("", "no topic matches %s, so the lag on them is 0; the source looks again every %v", s.match, s.cfg.Refresh)
 	}
 	return nil
 }
 
-// fresh makes the admin client ask a broker which topics there are. Otherwise it
-// tells what it heard up to five seconds ago; only a request for the authorized
-// operations passes by its memory.
+// fresh makes the admin client ask a broker for the topics. Otherwise it may answer from
+// a cache that is up to 5 s old; only requests for authorized operations avoid that.
 func fresh(ctx context.Context) context.Context { return kadm.WithAuthorizedOps(ctx) }
 
-// lookAgain makes the next reading look for topics anew if a topic was not there,
-// because it may have matched and been deleted. The reading that noticed fails all
-// the same: one answer that a topic is not there may be a broker that has not
-// heard of it, and a gate must not open on that.
+// lookAgain makes the next reading look for matching topics, if one was missing: it may
+// have been deleted. This reading still fails, because a single broker may not know the
+// topic yet.
 func (s *Source) lookAgain(err error) {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		s.looked = time.Time{}

@@ -16,12 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// The whole in virtual time: producers that know no limit, a group that takes
-// 500/s and commits each second, a gate that reads its lag each 100 ms. Whoever
-// looks, whenever, sees a lag of at most the bound; and the group is never
-// without work. A record takes longer to the broker than from one reading to the
-// next, so a gate that did not know what is on its way would pass the bound. Some
-// of the time is lost at the start, while the group comes together.
+// The lag never exceeds the bound and the group always has work, although a record takes
+// longer to the broker than a reading interval.
 func TestCreditKeepsItsBound(t *testing.T) {
 	const bound, perSecond, seconds = 1000, 500, 60
 	inVirtualTime(t, func(p *plant) {
@@ -65,7 +61,7 @@ func TestCreditKeepsItsBound(t *testing.T) {
 	})
 }
 
-// consume takes so many records each second, and commits as often.
+// consume takes perSecond records each second, and commits then.
 func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
 	group := p.newClient(kgo.ConsumerGroup("billing"), kgo.ConsumeTopics("orders"), kgo.DisableAutoCommit())
 	defer group.Close()
@@ -81,8 +77,8 @@ func (p *plant) consume(ctx context.Context, perSecond int) (taken int) {
 	return taken
 }
 
-// watchLag looks every 7 ms, with eyes of its own, until ctx ends: it reads the
-// end first and the commit after it, so that it never sees more than there is.
+// watchLag reads every 7 ms until ctx ends: the end first and the commit after it, so
+// that it never sees too large a lag.
 func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 	client := p.newClient()
 	defer client.Close()
@@ -93,7 +89,7 @@ func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 			end += info.HighWatermark
 		}
 		committed, err := admin.FetchOffsets(context.Background(), group)
-		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // which is to have committed nothing
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nothing is committed yet
 			p.Fatal(err)
 		}
 		lag := end

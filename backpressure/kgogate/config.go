@@ -10,46 +10,43 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// DefaultMaxDeferred is how many records may wait where the config does not say.
+// DefaultMaxDeferred is the default of Config.MaxDeferred, in records.
 const DefaultMaxDeferred = 10_000
 
-// ShedByClose is the reason of records that waited when the producer was closed, or
-// came after.
+// ShedByClose is the reason for dropping records that wait when the producer closes, and
+// those after.
 const ShedByClose = backpressure.ShedByClose
 
-// Excess is what becomes of a record for which the gate has no room. It is a type of
-// its own: beyond [backpressure.Excess], which is for pipes, a call of Produce can
-// wait, and does so where nothing is said.
+// Excess is what a [Producer] does with a record for which the gate has no room. Unlike
+// [backpressure.Excess], which is for pipes, it has Block, its zero value.
 type Excess int
 
-// What can become of it.
+// The policies for excess records.
 const (
 	Block   Excess = iota // Produce waits
 	Shed                  // its promise gets an error
 	Defer                 // it waits in a queue, Produce does not
-	Degrade               // as Config.Degrade says
+	Degrade               // as Config.Degrade decides
 )
 
-// Config says what becomes of excess records.
+// Config configures a [Producer].
 type Config struct {
 	Excess Excess
 	// MaxDeferred is how many records may wait with Defer and Degrade; 0 is
-	// DefaultMaxDeferred. What does not fit is shed.
+	// DefaultMaxDeferred. Further records are shed.
 	MaxDeferred int
-	// Degrade is asked about each excess record, with Degrade alone. It returns the
-	// record, which then waits as with Defer, another to wait in its place (a
-	// summary, a smaller one), or nil to drop it. It is called in Produce, from as
-	// many goroutines as that is.
+	// Degrade is called with Excess: Degrade for each excess record. It returns the
+	// record or a replacement (a summary, a smaller one), which then waits as with Defer,
+	// or nil to drop it. Produce calls it, also concurrently.
 	Degrade func(*kgo.Record) *kgo.Record
-	// OnShed is told of each record that was dropped, before its promise; nil is
-	// nobody. It is called by who calls the promise.
+	// OnShed is called for each dropped record, just before its promise and on the same
+	// goroutine; nil is never called.
 	OnShed func(*kgo.Record, backpressure.ShedReason)
-	// Logger is told of a record that went to another partition than it was admitted
+	// Logger logs the first record that went to another partition than it was admitted
 	// for; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// faults are all faults of the config.
 func (c Config) faults() []error {
 	var faults []error
 	if c.Excess < Block || c.Excess > Degrade {
@@ -60,20 +57,20 @@ func (c Config) faults() []error {
 	}
 	if (c.Degrade != nil) != (c.Excess == Degrade) {
 		faults = append(faults,
-			errors.New("kgogate: Config.Degrade is to be set with Excess: Degrade, and with no other"))
+			errors.New("kgogate: set Config.Degrade with Excess: Degrade, and only then"))
 	}
 	return faults
 }
 
-// ErrMisplaced is the error of every record that comes after one that the client
-// put elsewhere than in the partition for which it was admitted.
-var ErrMisplaced = errors.New("the client does not keep the partitions of records")
+// ErrMisplaced is wrapped by the error of every record after one that the client sent to
+// another partition than it was admitted for.
+var ErrMisplaced = errors.New("the client does not keep Record.Partition")
 
-// ErrClosed is wrapped by the error of a record that the client had not taken yet,
-// for want of space in its buffer, when the producer was closed.
+// ErrClosed is wrapped by the error of a record that waited for space in the client's
+// buffer when the producer was closed.
 var ErrClosed = errors.New("the producer was closed")
 
-// ErrShed is what the error of every record that was dropped wraps.
+// ErrShed is wrapped by the error of every dropped record.
 var ErrShed = errors.New("the record was shed")
 
 // ShedError is the error of a record that was dropped and never sent.
@@ -89,7 +86,7 @@ func (e *ShedError) Error() string {
 	case backpressure.ShedByQueue:
 		return "kgogate: the record was shed: the queue of deferred records is full"
 	case backpressure.ShedByDegrade:
-		return "kgogate: the record was shed: the application did without it"
+		return "kgogate: the record was shed: the application dropped it"
 	case ShedByClose:
 		return "kgogate: the record was shed: the producer is closed"
 	}

@@ -5,19 +5,18 @@ import (
 	"sync"
 )
 
-// entering is the context that the client gets with a record: the caller's, which
-// until the client has the record ends with the producer as well. A client whose
-// buffer is full holds up Produce until its brokers answer, and Close must not wait
-// for brokers; what the client has once goes its way, closed or not.
+// entering is the context that the client gets with a record. It is the caller's; until
+// the client has buffered the record, it also ends when the producer closes. So Close
+// need not wait for brokers if Produce waits for space in the client's buffer. After
+// that, Close has no effect on the record.
 //
-// The client seldom asks for Done, so what it takes to end at two ends is made
-// only then.
+// The client seldom calls Done, so the combined context is made only then.
 type entering struct {
-	context.Context // the caller's
-	closing         context.Context
+	context.Context
+	closing context.Context
 
 	mu      sync.Mutex
-	both    context.Context // ends at either end; nil: nobody has asked
+	both    context.Context // ends with the first of the two; nil: Done was not called
 	release context.CancelFunc
 	stay    func() bool // keeps both from ending with closing
 	inside  bool        // the client has the record
@@ -47,15 +46,15 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// entered says that the client has the record, or has refused it. It is too late
-// where the producer closed first.
+// entered means that the client has buffered or refused the record. It has no effect if
+// the producer closed first.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inside = e.both == nil || e.stay()
 }
 
-// over says that the record's promise was called.
+// over means that the record's promise was called.
 func (e *entering) over() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -64,7 +63,7 @@ func (e *entering) over() {
 	}
 }
 
-// cut tells whether the producer's closing ended the wait.
+// cut reports whether the producer's closing ended the wait.
 func (e *entering) cut() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

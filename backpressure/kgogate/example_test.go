@@ -15,9 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// A producer that never lets the group "billing" fall behind by more than 5000
-// records: a controller, a source of the lag, a gate that is fed from it, and
-// the client behind the gate. The cluster is one in memory.
+// A producer never lets the group "billing" fall behind by more than 5000 records. The
+// cluster is in memory.
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -53,7 +52,7 @@ func Example() {
 	// acked 5000
 }
 
-// With Shed the promise tells that there was no room, and the producer counts why.
+// With Shed the promise gets an error, and the producer counts the reason.
 func ExampleProducer_Produce_shed() {
 	client, gate, done := smallGate(2)
 	defer done()
@@ -75,9 +74,8 @@ func ExampleProducer_Produce_shed() {
 	// acked 2 shed 1
 }
 
-// With Degrade the application chooses what of the excess is worth waiting for:
-// every other record here. What it keeps waits in the queue, without a second
-// stamp: set Record.Timestamp before, where the wait is to show in it.
+// With Degrade the application decides which excess records may wait: here every other
+// one. Set Record.Timestamp before, so that it shows the wait.
 func ExampleConfig_degrade() {
 	client, gate, done := smallGate(2)
 	defer done()
@@ -105,7 +103,7 @@ func ExampleConfig_degrade() {
 	// dropped at the close 3
 }
 
-// smallGate is a client of a cluster in memory, and a gate with room for n records.
+// smallGate returns a client of a cluster in memory, and a gate with room for n records.
 func smallGate(n int64) (*kgo.Client, *backpressure.Gate, func()) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	check(err)

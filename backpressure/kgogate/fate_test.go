@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// A record that a broker refuses makes room again, one whose fate is not known
-// does so only when the doubt is over.
+// A record that a broker refuses makes room at once; one of unknown fate does so only
+// after the doubt.
 func TestFate(t *testing.T) {
 	unordered := []kgo.Opt{kgo.DisableIdempotentWrite(), kgo.MaxProduceRequestsInflightPerBroker(5)}
 	for _, c := range []struct {
@@ -55,10 +55,8 @@ func TestFate(t *testing.T) {
 	}
 }
 
-// What a broker says of the last attempt is not what became of the first: here that
-// one is in the log, its answer was lost, and every later one is refused for a
-// reason that comes and goes. A record that is told of as gone would lie in the log
-// uncounted.
+// A record whose first attempt was appended, and whose later attempts were refused,
+// counts as unknown.
 func TestAppendedThenRefused(t *testing.T) {
 	for _, refusal := range []*kerr.Error{
 		kerr.UnknownTopicOrPartition, kerr.UnknownTopicID, kerr.TopicAuthorizationFailed, kerr.ClusterAuthorizationFailed,
@@ -86,8 +84,8 @@ func TestAppendedThenRefused(t *testing.T) {
 	}
 }
 
-// refuseSecondAttempts lets the first request to produce be carried out and loses
-// its answer; all later ones are refused.
+// refuseSecondAttempts executes the first produce request and loses its answer; it
+// refuses all later ones.
 func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
 	first := true
 	p.cluster.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -113,9 +111,8 @@ func (p *plant) refuseSecondAttempts(refusal *kerr.Error) {
 	})
 }
 
-// franz-go keeps RecordDeliveryTimeout for a record whose request has no answer
-// only where an idempotent client may cancel it. Otherwise the record stays in the
-// client, in no doubt and counted, and is appended when the brokers are back.
+// Without AllowIdempotentProduceCancellation, franz-go keeps a record without an answer
+// beyond RecordDeliveryTimeout, and it counts.
 func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -145,8 +142,7 @@ func TestDeliveryTimeoutNeedsCancellation(t *testing.T) {
 	}
 }
 
-// A context that ends while the client has the record says nothing about where the
-// record is.
+// If a context ends while the client has the record, its fate is unknown.
 func TestContextEndsInTheClient(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		p.away.Store(true)
@@ -166,7 +162,7 @@ func TestContextEndsInTheClient(t *testing.T) {
 	}, kgo.AllowIdempotentProduceCancellation())
 }
 
-// The gate of one process among several hears where its records went.
+// A gate with a share gets the offsets of its records.
 func TestAckedReachesTheGate(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate, err := backpressure.New(backpressure.Config{Controller: p.credit(10), Share: backpressure.Fixed(0.5), Inherit: backpressure.NoInherit})
@@ -181,8 +177,8 @@ func TestAckedReachesTheGate(t *testing.T) {
 		defer producer.Close()
 		p.produce(producer, 0, 6)
 		p.rest()
-		p.wantStats(producer, "produced 5 acked 5 gate 1") // half of 10
-		read(2, 100)                                       // the other 95 are not ours
+		p.wantStats(producer, "produced 5 acked 5 gate 1")
+		read(2, 100) // the other 95 are not ours
 		if s := gate.Stats(); s.Lag != 3 {
 			t.Errorf("%d own records are behind, want 3", s.Lag)
 		}

@@ -8,7 +8,7 @@ import (
 
 // gate is what a producer asks of a gate, for one record at a time.
 type gate interface {
-	// lane tells which records wait for the same room.
+	// lane returns the same number for records that wait for the same room.
 	lane(partition int32) int32
 	open(partition int32) bool
 	try(partition int32) bool
@@ -16,8 +16,8 @@ type gate interface {
 	acked(topic string, partition int32, offset int64)
 	done(partition int32)
 	unsure(partition int32)
-	// holds tells whether a record that was admitted for one partition and lies in
-	// another is where the gate thinks it is.
+	// holds reports whether the gate counts a record correctly that was admitted for one
+	// partition and is in another.
 	holds(admitted, partition int32) bool
 }
 

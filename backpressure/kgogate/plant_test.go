@@ -23,29 +23,29 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// plant is a cluster in memory with a topic "orders" of two partitions, a client,
-// and the promises that were called.
+// plant is a cluster in memory with a topic "orders" of two partitions, a client, and the
+// promises that were called.
 type plant struct {
 	*testing.T
 	cluster *kfake.Cluster
 	network *kfake.VirtualNetwork
 	client  *kgo.Client
-	delay   time.Duration // of each request on the way to the broker, from the next connection on
+	delay   time.Duration // of each request to the broker, from the next connection on
 
-	away       atomic.Bool // brokers close the connection on each request to produce
+	away       atomic.Bool // brokers close the connection on each produce request
 	loseAnswer atomic.Bool // the next answer on a connection of client is lost, and the connection with it
 
 	mu       sync.Mutex
 	promised []string // "value" or "value: error", in the order of the promises
 }
 
-// inVirtualTime runs test in a bubble; goroutines that it leaves behind fail it.
+// inVirtualTime runs test in a bubble; goroutines that remain fail it.
 func inVirtualTime(t *testing.T, test func(p *plant), opts ...kgo.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
 		p := &plant{T: t, network: &kfake.VirtualNetwork{}}
-		// A closed client does not wait for what it has on its slow way to the
-		// broker, and the bubble's clock stops with this function.
+		// A closed client does not wait for its slow requests, and the bubble's clock
+		// stops with this function.
 		defer time.Sleep(time.Minute)
 		var err error
 		p.cluster, err = kfake.NewCluster(kfake.NumBrokers(1), kfake.ListenFn(p.network.Listen),
@@ -80,17 +80,15 @@ func (p *plant) newClient(opts ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// dialSlow connects to a broker that is far away.
+// dialSlow connects with delayed requests.
 func (p *plant) dialSlow(ctx context.Context, network, address string) (net.Conn, error) {
 	conn, err := p.network.DialContext(ctx, network, address)
 	return bad{conn, p.delay, &p.loseAnswer}, err
 }
 
-// errAway is why a broker that is away closes the connection.
 var errAway = errors.New("away")
 
-// bad is a connection on which what is written arrives later, and that can break
-// when an answer comes.
+// bad is a connection with delayed writes that can break when an answer comes.
 type bad struct {
 	net.Conn
 	delay time.Duration
@@ -111,7 +109,7 @@ func (b bad) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// gate is one with credit for so many records, of which none is used.
+// gate returns a gate with maxLag credits, all unused.
 func (p *plant) gate(maxLag int64) *backpressure.Gate {
 	p.Helper()
 	g, err := backpressure.New(backpressure.Config{Controller: p.credit(maxLag)})
@@ -131,7 +129,7 @@ func (p *plant) credit(maxLag int64) *backpressure.Credit {
 	return c
 }
 
-// report gives the gate a lag that was read a moment ago.
+// report gives the gate a lag that was read just now.
 func report(g *backpressure.Gate, lag int64) {
 	g.Report(g.Mark(), backpressure.Reading{Lag: lag})
 }
@@ -145,7 +143,6 @@ func (p *plant) producer(g *backpressure.Gate, cfg kgogate.Config) *kgogate.Prod
 	return producer
 }
 
-// produce sends records with the values from "first" up to below "end".
 func (p *plant) produce(to *kgogate.Producer, first, end int) {
 	for i := first; i < end; i++ {
 		to.Produce(context.Background(), record(i), p.promise)
@@ -166,9 +163,9 @@ func (p *plant) promise(r *kgo.Record, err error) {
 	p.promised = append(p.promised, said)
 }
 
-// wantPromised lets everything come to rest and compares the promises since the
-// last call: those with an error in their order, and those without in theirs. The
-// client's goroutine and Produce call them beside each other.
+// wantPromised waits for rest and compares the promises since the last call: those with
+// an error in their order, and those without in theirs, because they run on two
+// goroutines.
 func (p *plant) wantPromised(want ...string) {
 	p.Helper()
 	p.rest()
@@ -186,14 +183,13 @@ func (p *plant) byOutcome(promised []string) string {
 	return fmt.Sprintf("%q and %q", failed, acked)
 }
 
-// rest returns when all that can happen without the consumers has happened.
+// rest returns when nothing more can happen without the consumers.
 func (p *plant) rest() {
 	time.Sleep(100 * time.Millisecond)
 	synctest.Wait()
 }
 
-// wantStats compares what a producer counted, as text, in which a reason without
-// a record is left out.
+// wantStats compares a producer's counters, as text without reasons that have no record.
 func (p *plant) wantStats(producer *kgogate.Producer, want string) {
 	p.Helper()
 	s := producer.Stats()

@@ -13,17 +13,16 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// Producer is a franz-go client behind a gate. Its methods may be called from any
-// number of goroutines. Records that one goroutine produces reach the client in
-// that order, apart from those that are shed; with a gate for each partition, in
-// that order within a partition.
+// Producer is a franz-go client behind a gate. Its methods may be called from any number
+// of goroutines. Records from one goroutine reach the client in order, except dropped
+// ones; with a gate for each partition, in order within a partition.
 type Producer struct {
 	client  *kgo.Client
 	gate    gate
 	cfg     Config
 	ordered bool
 
-	closing context.Context // ends with Close
+	closing context.Context
 	close   context.CancelFunc
 	waiting waiting
 
@@ -31,27 +30,27 @@ type Producer struct {
 	shed                                                   map[backpressure.ShedReason]*atomic.Int64
 }
 
-// Stats are what a producer did since it was made, in records.
+// Stats counts a producer's records since New.
 type Stats struct {
-	// Produced were admitted and handed to the client, which reported of them so
-	// far that they were Acked, Failed (not in the log) or Unknown.
+	// Produced were admitted and given to the client. So far it reported some of them as
+	// Acked, Failed (not in the log) or Unknown.
 	Produced, Acked, Failed, Unknown int64
-	// Misplaced are those of Acked that the client put into another partition than
-	// they were admitted for.
+	// Misplaced are those of Acked that are in another partition than they were admitted
+	// for.
 	Misplaced int64
 	// Deferred wait in the queue now.
 	Deferred int64
-	// Abandoned were given up before they were admitted, because their context ended
-	// or the gate can never admit them.
+	// Abandoned were given up before they were admitted, because their context ended or
+	// the gate can never admit them.
 	Abandoned int64
 	// Shed were dropped, by reason: "gate", "queue", "degrade", "close".
 	Shed map[backpressure.ShedReason]int64
 }
 
-// New returns a producer that sends through client what gate admits. Both stay
-// the caller's: somebody must feed the gate, with Watch or Report, and the client
-// is to be closed after the producer. All faults are reported at once; settings of
-// the client that the gate can't live with are among them.
+// New returns a producer that sends through client what gate admits. The caller reads the
+// lag for the gate, with Watch or Report, and closes the client after the producer. The
+// error joins all mistakes, also settings of the client with which the gate cannot keep a
+// bound.
 func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -69,11 +68,11 @@ func New(client *kgo.Client, gate *backpressure.Gate, cfg Config) (*Producer, er
 	return newProducer(client, whole{gate}, cfg), nil
 }
 
-// NewPartitioned returns a producer with a gate for each partition, as New. The
-// partition of each record must be set before Produce and kept by the client: it
-// needs kgo.RecordPartitioner(kgo.ManualPartitioner()), and any other is an error. If
-// a record lies elsewhere in spite of that, the bound of that partition is not kept:
-// Stats counts it, the logger is told, and later records get [ErrMisplaced].
+// NewPartitioned is New with a gate for each partition. Set each record's partition
+// before Produce. The client needs kgo.RecordPartitioner(kgo.ManualPartitioner()); any
+// other is an error. If a record is in another partition all the same, that partition's
+// bound is not kept. Stats counts it, Logger logs it, and later records get
+// [ErrMisplaced].
 func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Config) (*Producer, error) {
 	faults := cfg.faults()
 	if gate == nil {
@@ -96,7 +95,7 @@ func NewPartitioned(client *kgo.Client, gate *backpressure.Partitioned, cfg Conf
 
 var (
 	errNoClient = errors.New("kgogate: no client: the producer sends through a *kgo.Client")
-	errNoGate   = errors.New("kgogate: no gate: one without a controller admits everything")
+	errNoGate   = errors.New("kgogate: no gate: to admit everything, use a gate without a controller")
 )
 
 func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
@@ -114,21 +113,18 @@ func newProducer(client *kgo.Client, gate gate, cfg Config) *Producer {
 	return p
 }
 
-// Produce asks the gate for the record and hands it to the client, whose Produce
-// says what happens then. The promise, which may be nil, is called once: by the
-// client, or with a [ShedError] if the record was dropped, or with the context's
-// error if that ended before the record was admitted. The last two are not on the
-// client's goroutine, so promises run beside each other. After Close each record
-// is dropped.
+// Produce asks the gate for the record and gives it to the client's Produce. The promise,
+// which may be nil, is called once: by the client; with a [ShedError] if the record was
+// dropped; or with the context's error if that ended before the record was admitted. The
+// last two run on another goroutine than the client's promises, and concurrently. After
+// Close each record is dropped.
 //
-// A context that ends after that makes the client give the record up, and nobody
-// knows then whether it is in the log: it counts against the bound for the gate's
-// time of doubt. So a context is for the wait in front of the gate; one with a
-// deadline for each record uses up the bound when the brokers are slow.
+// If a context ends after the client has the record, the client gives it up. Its fate is
+// unknown, and it counts for the gate's time of doubt. So deadlines for each record use
+// up the bound when the brokers are slow.
 //
-// It waits for room with Block alone, and for space in the client's buffer as the
-// client does. Then it must not be called in a promise: room may depend on the
-// promises behind.
+// Produce waits for room only with Block, and for space in the client's buffer as the
+// client does. Then do not call it in a promise: room may depend on later promises.
 func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -157,16 +153,15 @@ func (p *Producer) Produce(ctx context.Context, r *kgo.Record, promise func(*kgo
 	}
 }
 
-// order is what Produce was asked for.
+// order is one call of Produce.
 type order struct {
 	ctx     context.Context
 	record  *kgo.Record
 	promise func(*kgo.Record, error)
 }
 
-// ProduceSync produces the records and waits for all of them. The results are in
-// the order in which the records' fates became known. It is not faster than the
-// client's linger, which it does not cut short.
+// ProduceSync produces the records and waits for all of them. The results are in the
+// order in which the records' fates became known. It waits for the client's linger.
 func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.ProduceResults {
 	var (
 		all     sync.WaitGroup
@@ -186,9 +181,8 @@ func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.Produ
 	return results
 }
 
-// Flush waits until no record is deferred and the client has no record left. It
-// returns the error of ctx if that ends before. How long it takes is up to the
-// consumers, because it is they who make room.
+// Flush waits until no record is deferred and the client's buffer is empty, or returns
+// the error of ctx. It depends on the consumers, because they make room.
 func (p *Producer) Flush(ctx context.Context) error {
 	if err := p.waiting.wait(ctx); err != nil {
 		return err
@@ -196,17 +190,17 @@ func (p *Producer) Flush(ctx context.Context) error {
 	return p.client.Flush(ctx)
 }
 
-// Close drops the records that wait, ends the calls of Produce that wait, and returns
-// when the producer's goroutines have ended; it waits for no broker. What the client
-// already has goes its way, and its promises still tell the gate. A record that waits
-// for space in the client's buffer, which was admitted, gets an error that wraps
-// [ErrClosed], and counts as of unknown fate. To lose nothing, call Flush before.
+// Close drops the waiting records, ends the waiting calls of Produce, and returns when
+// the producer's goroutines have ended; it waits for no broker. The client sends the
+// records that it has, and their promises still report to the gate. An admitted record
+// that waits for space in the client's buffer gets an error that wraps [ErrClosed], and
+// counts as of unknown fate. To lose nothing, call Flush before.
 func (p *Producer) Close() {
 	p.close()
 	p.waiting.end()
 }
 
-// Stats returns what the producer did up to now.
+// Stats returns the producer's counters.
 func (p *Producer) Stats() Stats {
 	s := Stats{
 		Deferred:  p.waiting.count(),
@@ -217,14 +211,13 @@ func (p *Producer) Stats() Stats {
 		Abandoned: p.abandoned.Load(),
 		Shed:      make(map[backpressure.ShedReason]int64, len(p.shed)),
 	}
-	s.Produced = p.produced.Load() // after what became of them, so that it is never less
+	s.Produced = p.produced.Load() // read last, so that it is never less than their sum
 	for reason, n := range p.shed {
 		s.Shed[reason] = n.Load()
 	}
 	return s
 }
 
-// waitAndSend is Block.
 func (p *Producer) waitAndSend(o order) {
 	if err := p.acquire(o); err != nil {
 		p.giveUp(o, err)
@@ -235,7 +228,7 @@ func (p *Producer) waitAndSend(o order) {
 
 // acquire waits for room until the order's context ends or the producer closes.
 func (p *Producer) acquire(o order) error {
-	if err := p.closing.Err(); err != nil { // though there may be room
+	if err := p.closing.Err(); err != nil { // even if there is room
 		return err
 	}
 	partition := o.record.Partition
@@ -251,7 +244,7 @@ func (p *Producer) acquire(o order) error {
 	return p.gate.acquire(ctx, partition)
 }
 
-// giveUp ends an order that was not admitted, for the reason that there was first.
+// giveUp ends an order that was not admitted.
 func (p *Producer) giveUp(o order, err error) {
 	switch {
 	case o.ctx.Err() != nil:
@@ -263,8 +256,8 @@ func (p *Producer) giveUp(o order, err error) {
 	}
 }
 
-// send hands an admitted record to the client. The gate hears of its fate before
-// the promise does.
+// send gives an admitted record to the client. It reports the record's fate to the gate
+// before it calls the promise.
 func (p *Producer) send(o order) {
 	p.produced.Add(1)
 	partition := o.record.Partition
@@ -280,7 +273,7 @@ func (p *Producer) send(o order) {
 	way.entered()
 }
 
-// settle tells the gate what became of a record that was admitted for a partition.
+// settle reports to the gate the fate of a record that was admitted for a partition.
 func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	switch {
 	case err == nil:
@@ -299,7 +292,7 @@ func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	}
 }
 
-// misplace tells of a record that lies elsewhere than its gate believes.
+// misplace logs the first record that is in another partition than its gate believes.
 func (p *Producer) misplace(admitted int32, r *kgo.Record) {
 	if p.misplaced.Add(1) > 1 || p.cfg.Logger == nil {
 		return

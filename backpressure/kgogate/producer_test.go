@@ -19,7 +19,7 @@ import (
 const (
 	noRoom  = ": kgogate: the record was shed: the gate has no room"
 	full    = ": kgogate: the record was shed: the queue of deferred records is full"
-	without = ": kgogate: the record was shed: the application did without it"
+	without = ": kgogate: the record was shed: the application dropped it"
 	closed  = ": kgogate: the record was shed: the producer is closed"
 )
 
@@ -48,7 +48,7 @@ func TestBlock(t *testing.T) {
 	})
 }
 
-// A call that waits ends with its context, or when the producer closes.
+// A waiting call ends with its context, or when the producer closes.
 func TestBlockEnds(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		producer := p.producer(p.gate(1), kgogate.Config{})
@@ -57,7 +57,7 @@ func TestBlockEnds(t *testing.T) {
 		defer cancel()
 		producer.Produce(ctx, record(1), p.promise)
 		p.wantPromised("0", "1: context deadline exceeded")
-		producer.Produce(ctx, record(2), p.promise) // ended before
+		producer.Produce(ctx, record(2), p.promise)
 		p.wantPromised("2: context deadline exceeded")
 
 		var calls sync.WaitGroup
@@ -68,7 +68,7 @@ func TestBlockEnds(t *testing.T) {
 		p.wantPromised()
 		producer.Close()
 		calls.Wait()
-		producer.Close() // again
+		producer.Close()
 		p.produce(producer, 3, 4)
 		p.wantPromised("3"+closed, "3"+closed, "3"+closed)
 		p.wantStats(producer, "produced 1 acked 1 abandoned 2 close 3")
@@ -113,8 +113,8 @@ func TestShedError(t *testing.T) {
 	})
 }
 
-// What waits goes first in, first out, and nothing overtakes it, though there is
-// room again.
+// Deferred records go first in, first out, and none overtakes them, even if there is room
+// again.
 func TestDefer(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.gate(2)
@@ -131,14 +131,13 @@ func TestDefer(t *testing.T) {
 		p.wantPromised("4", "6")
 		p.wantStats(producer, "produced 6 acked 6 queue 1")
 		report(gate, 0)
-		p.produce(producer, 7, 8) // with nobody waiting it passes at once
+		p.produce(producer, 7, 8) // with an empty queue it passes at once
 		p.wantPromised("7")
 		producer.Close()
 	})
 }
 
-// While the client's buffer is full and holds up what was deferred, the gate has
-// room, and still nothing overtakes.
+// Nothing overtakes a deferred record that waits for space in the client's buffer.
 func TestDeferredIsNotOvertaken(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		p.delay = time.Second
@@ -202,7 +201,7 @@ func TestFlushWaitsForTheDeferred(t *testing.T) {
 	})
 }
 
-// The application keeps 1, drops 2 and sends 30 in place of 3.
+// The application keeps 1, drops 2 and sends 30 instead of 3.
 func TestDegrade(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.gate(1)
@@ -226,7 +225,7 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-// A full partition holds up no other, and in each the order is kept.
+// A full partition delays no other, and each keeps its order.
 func TestPartitioned(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		gate := p.partitioned()
@@ -265,7 +264,7 @@ func TestPartitioned(t *testing.T) {
 	})
 }
 
-// Whatever many goroutines do, each record has one promise and one count.
+// With many goroutines, each record has one promise and one count.
 func TestEveryRecordIsCounted(t *testing.T) {
 	for _, excess := range []kgogate.Excess{kgogate.Block, kgogate.Shed, kgogate.Defer, kgogate.Degrade} {
 		cfg := kgogate.Config{Excess: excess, MaxDeferred: 50}
@@ -303,8 +302,7 @@ func TestEveryRecordIsCounted(t *testing.T) {
 	}
 }
 
-// Brokers are away and the client's buffer is full: whatever waits for space in
-// it, Close ends. What the client has goes its way when they are back.
+// Close does not wait for brokers, and the client sends what it has when they are back.
 func TestCloseWaitsForNoBroker(t *testing.T) {
 	for name, excess := range map[string]kgogate.Excess{"Block": kgogate.Block, "Shed": kgogate.Shed, "Defer": kgogate.Defer} {
 		t.Run(name, func(t *testing.T) {
@@ -312,8 +310,8 @@ func TestCloseWaitsForNoBroker(t *testing.T) {
 				p.away.Store(true)
 				gate := p.gate(4)
 				producer := p.producer(gate, kgogate.Config{Excess: excess})
-				p.produce(producer, 0, 1) // fills the client
-				gate.TryAcquire(3)        // and the gate
+				p.produce(producer, 0, 1)
+				gate.TryAcquire(3)
 				var calls sync.WaitGroup
 				if excess == kgogate.Shed {
 					gate.Done(3)
@@ -323,7 +321,7 @@ func TestCloseWaitsForNoBroker(t *testing.T) {
 				p.rest()
 				if excess != kgogate.Shed {
 					gate.Done(3)
-					report(gate, 0) // who waited for room waits for the client now
+					report(gate, 0) // calls that waited for room now wait for the client
 				}
 				if excess == kgogate.Defer {
 					p.produce(producer, 2, 3)
@@ -354,8 +352,7 @@ func TestCloseWaitsForNoBroker(t *testing.T) {
 	}
 }
 
-// What the client has may wait there for a topic, with the context of Produce in
-// its hands; it is not ended with the producer either.
+// Close does not end the context of a record that the client has.
 func TestCloseLeavesWhatTheClientHas(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		producer := p.producer(p.gate(2), kgogate.Config{})
@@ -375,7 +372,7 @@ func TestCloseLeavesWhatTheClientHas(t *testing.T) {
 	}, kgo.UnknownTopicRetries(-1))
 }
 
-// elsewhere is a partitioner that does as it is told, but for the topic "orders".
+// elsewhere is a partitioner that obeys, except for the topic "orders".
 type elsewhere struct{}
 
 func (elsewhere) ForTopic(string) kgo.TopicPartitioner { return elsewhere{} }
@@ -400,7 +397,7 @@ func (p *plant) partitioned() *backpressure.Partitioned {
 	return gate
 }
 
-// A record that lies elsewhere than it was admitted for is the last one.
+// After a misplaced record, no more are sent.
 func TestMisplaced(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		var log strings.Builder
@@ -424,7 +421,7 @@ func TestMisplaced(t *testing.T) {
 	}, kgo.RecordPartitioner(elsewhere{}))
 }
 
-// A gate for each partition needs a client that puts records where they are said to go.
+// A gate for each partition needs a client that obeys Record.Partition.
 func TestPartitioners(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -467,8 +464,7 @@ func TestNilFaults(t *testing.T) {
 	}
 }
 
-// A client that may deliver a record when the gate has forgotten it is an error;
-// one that sets itself no limit keeps the record, and so does the gate.
+// A delivery timeout above the time of doubt is an error; none is allowed.
 func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
 	for _, c := range []struct {
 		timeout, doubt time.Duration
@@ -493,15 +489,14 @@ func TestDoubtCoversTheDeliveryTimeout(t *testing.T) {
 	}
 }
 
-// Doubt and Inherit are no shorter than a request that is under way can still reach the
-// log: what its timeouts allow, and 10 s of replication.
+// Doubt and Inherit must cover the request timeouts plus 10 s of replication.
 func TestDoubtAndInheritCoverARequest(t *testing.T) {
 	const second = time.Second
 	for _, c := range []struct {
 		produce, overhead, doubt, inherit time.Duration
 		says                              []string
 	}{
-		{10 * second, 10 * second, 0, 0, nil}, // all defaults
+		{10 * second, 10 * second, 0, 0, nil},
 		{10 * second, 10 * second, 30 * second, 30 * second, nil},
 		{10 * second, 10 * second, 30*second - 1, 30 * second, []string{"Doubt of 29.999999999s", "the 30s"}},
 		{10 * second, 10 * second, 0, 30*second - 1, []string{"Inherit of 29.999999999s", "the 30s"}},
@@ -550,8 +545,8 @@ func TestConfigFaults(t *testing.T) {
 	}{
 		{cfg: kgogate.Config{Excess: 9}, says: "Excess is 9"},
 		{cfg: kgogate.Config{MaxDeferred: -1}, says: "not be negative: -1 records"},
-		{cfg: kgogate.Config{Excess: kgogate.Degrade}, says: "Config.Degrade is to be set"},
-		{cfg: kgogate.Config{Degrade: degrade}, says: "with no other"},
+		{cfg: kgogate.Config{Excess: kgogate.Degrade}, says: "set Config.Degrade with"},
+		{cfg: kgogate.Config{Degrade: degrade}, says: "only then"},
 		{opts: []kgo.Opt{kgo.RequiredAcks(kgo.NoAck()), kgo.DisableIdempotentWrite()}, says: "acks=0"},
 		{opts: []kgo.Opt{kgo.ManualFlushing()}, says: "kgo.ManualFlushing"},
 	} {

@@ -8,18 +8,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// replication is how long a record that a broker has appended may take to its replicas,
-// and with that below the high watermark, once the broker waits for them no more.
+// replication is the longest time from the append of a record until it is below the high
+// watermark, after the broker no longer waits for its replicas.
 const replication = 10 * time.Second
 
-// times are those of a gate that depend on its client.
+// times are the times of a gate that its client limits.
 type times interface {
 	Doubt() time.Duration
 	Inherit() time.Duration
 }
 
-// clientFaults are the settings of a client that a gate with these times cannot stand in
-// front of.
+// clientFaults returns the client's settings with which a gate cannot keep a bound.
 func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	doubt := gate.Doubt()
 	var faults []error
@@ -38,8 +37,8 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	return append(faults, requestFaults(client, gate)...)
 }
 
-// requestFaults are the times of a gate that are over while a request which was under way
-// can still reach the log.
+// requestFaults returns the times of a gate that are shorter than the time in which a
+// request can still reach the log.
 func requestFaults(client *kgo.Client, gate times) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)
@@ -53,17 +52,16 @@ func requestFaults(client *kgo.Client, gate times) []error {
 	}
 	if inherit := gate.Inherit(); inherit > 0 && inherit < underway {
 		faults = append(faults,
-			fmt.Errorf(shorter+" to at least as much, or to NoInherit where nobody had the share before",
+			fmt.Errorf(shorter+" to at least as much, or to NoInherit if no process had the share before",
 				"Inherit", inherit, underway, produce, overhead, replication, "Inherit"))
 	}
 	return faults
 }
 
-// errNotManual is what NewPartitioned says of a client that chooses partitions itself.
-var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record would go elsewhere than where its gate has room: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
+var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record could go to another partition than it was admitted for: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
 
-// keepsPartition tells whether a client puts each record where Record.Partition
-// says. A partitioner is known by nothing but what it does, so it is tried.
+// keepsPartition reports whether a client sends each record to Record.Partition. Only a
+// trial of its partitioner can show that.
 func keepsPartition(client *kgo.Client) bool {
 	partitioner, ok := client.OptValue(kgo.RecordPartitioner).(kgo.Partitioner)
 	if !ok {

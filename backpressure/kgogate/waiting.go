@@ -7,19 +7,19 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// waiting are the deferred records: a lane for each gate, so that a partition
-// whose consumer is slow holds up no other.
+// waiting holds the deferred records: a lane for each gate, so that a slow partition
+// delays no other.
 type waiting struct {
 	workers sync.WaitGroup
 
 	mu    sync.Mutex
 	lanes map[int32]*lane
-	total int64         // in all lanes
-	empty chan struct{} // closed when total falls to 0; nil while it is
+	total int64
+	empty chan struct{} // closed when total falls to 0; nil while total is 0
 }
 
-// lane is a queue, first in, first out. While it has a record a worker of its own
-// waits for room for the first.
+// lane is a queue, first in, first out. While it holds records, a worker waits for room
+// for the first.
 type lane struct {
 	orders []order
 }
@@ -46,15 +46,14 @@ func (w *waiting) wait(ctx context.Context) error {
 	}
 }
 
-// end waits until the workers have ended, of whom no more may start from now on.
+// end waits until the workers have ended. No more may start from now on.
 func (w *waiting) end() {
-	w.mu.Lock()   // an order that is on its way in has its worker before anybody waits for it
+	w.mu.Lock()   // a concurrent enqueue starts its worker before Wait
 	w.mu.Unlock() //nolint:staticcheck // empty on purpose
 	w.workers.Wait()
 }
 
-// passes admits a record that need not wait: the gate has room, and nobody in its
-// lane came before it.
+// passes admits a record that need not wait: the gate has room, and its lane is empty.
 func (p *Producer) passes(partition int32) bool {
 	w := &p.waiting
 	w.mu.Lock()
@@ -77,13 +76,13 @@ func (p *Producer) excess(o order) {
 	}
 }
 
-// enqueue puts an order at the end of its lane, or says why it cannot.
+// enqueue puts an order at the end of its lane, or returns why it cannot.
 func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	w := &p.waiting
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	switch {
-	case p.closing.Err() != nil: // nothing is to be put where no worker may start
+	case p.closing.Err() != nil: // no worker may start any more
 		return ShedByClose, false
 	case w.total >= int64(p.cfg.MaxDeferred):
 		return backpressure.ShedByQueue, false
@@ -102,9 +101,9 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	return "", true
 }
 
-// work sends what is in a lane, o first, until the lane is empty. A record stays
-// in the lane until the client has it, so that none can overtake it. One whose
-// context ends is given up when its turn comes.
+// work sends the orders of a lane, o first, until it is empty. A record stays in the lane
+// until the client has it, so that none can overtake it. If its context ends, it is given
+// up when it is first.
 func (p *Producer) work(key int32, l *lane, o order) {
 	for more := true; more; o, more = p.waiting.next(key, l) {
 		if err := p.acquire(o); err != nil {
@@ -115,8 +114,8 @@ func (p *Producer) work(key int32, l *lane, o order) {
 	}
 }
 
-// next takes the first order out of a lane and returns the one behind it, or
-// false if there is none; the lane is then gone.
+// next removes the first order of a lane and returns the next, or false if there is none;
+// the lane is then deleted.
 func (w *waiting) next(key int32, l *lane) (order, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -1,9 +1,8 @@
 // Package promgate exports a backpressure gate to Prometheus: records let through and
 // refused, the bound in force, and blindness.
 //
-// A collector reads the gate's counters when it is scraped and does nothing in
-// between, so it costs a producer nothing. Alert on blindness and on a closed
-// time that grows as fast as the time:
+// A collector reads the gate's counters only when it is scraped, so it costs a producer
+// nothing. Alert on blindness, and if the gate is closed nearly all the time:
 //
 //	kafka_backpressure_blind == 1
 //	rate(kafka_backpressure_closed_seconds_total[5m]) > 0.9
@@ -20,9 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// New returns a collector of one gate. Labels stand on every metric of it; give
-// each gate of a process some that tell it apart, such as the group and the topic.
-// Registering the collector of a nil gate is an error.
+// New returns a collector of one gate. Each of its metrics has the labels; give each gate
+// of a process different ones, such as the group and the topic. Registering the collector
+// of a nil gate returns an error.
 func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector {
 	if gate == nil {
 		return invalid{errNoGate}
@@ -30,8 +29,9 @@ func New(gate *backpressure.Gate, labels prometheus.Labels) prometheus.Collector
 	return newCollector(labels, nil, func(yield func(backpressure.Stats, ...string)) { yield(gate.Stats()) })
 }
 
-// NewPartitioned returns a collector of a partitioned gate: each metric has a
-// label partition, and a series for each. Registering that of a nil gate is an error.
+// NewPartitioned returns a collector of a partitioned gate: each metric has a label
+// partition, and a series for each partition. Registering the collector of a nil gate
+// returns an error.
 func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) prometheus.Collector {
 	if gate == nil {
 		return invalid{errNoGate}
@@ -45,7 +45,7 @@ func NewPartitioned(gate *backpressure.Partitioned, labels prometheus.Labels) pr
 
 var errNoGate = errors.New("promgate: the gate is nil: look at the error of its constructor")
 
-// invalid is a collector that a registry refuses, and says why.
+// invalid is a collector that a registry refuses with an error.
 type invalid struct{ why error }
 
 // Describe implements [prometheus.Collector].
@@ -56,7 +56,6 @@ func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 	metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(i.why), i.why)
 }
 
-// collector makes metrics of stats.
 type collector struct {
 	metrics []metric
 	each    func(yield func(s backpressure.Stats, labels ...string))

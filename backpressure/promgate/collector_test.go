@@ -43,13 +43,13 @@ func TestEveryNumberIsTold(t *testing.T) {
 	c := promgate.New(g, prometheus.Labels{"group": "billing"})
 
 	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through, with those that it took back at once.
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through, including those that it took back at once.
 # TYPE kafka_backpressure_admitted_records_total counter
 kafka_backpressure_admitted_records_total{group="billing"} 60
 # HELP kafka_backpressure_blind 1 while the lag has not been known for longer than the grace time.
 # TYPE kafka_backpressure_blind gauge
 kafka_backpressure_blind{group="billing"} 0
-# HELP kafka_backpressure_bound_records Consumer lag that the gate holds now. No series while there is no bound.
+# HELP kafka_backpressure_bound_records Bound of the consumer lag in force. No series while there is no bound.
 # TYPE kafka_backpressure_bound_records gauge
 kafka_backpressure_bound_records{group="billing"} 100
 # HELP kafka_backpressure_closed_seconds_total Time in which records were refused: from the first refusal until there was room again.
@@ -61,7 +61,7 @@ kafka_backpressure_lag_records{group="billing"} 50
 # HELP kafka_backpressure_open 1 while the gate would let a record through.
 # TYPE kafka_backpressure_open gauge
 kafka_backpressure_open{group="billing"} 1
-# HELP kafka_backpressure_outstanding_records Records that may be in the log and not committed, at most.
+# HELP kafka_backpressure_outstanding_records Largest possible number of records that are in the log and not committed.
 # TYPE kafka_backpressure_outstanding_records gauge
 kafka_backpressure_outstanding_records{group="billing"} 90
 # HELP kafka_backpressure_reading_age_seconds_max Age of the oldest reading that a decision rested on, since the gate was made.
@@ -70,7 +70,7 @@ kafka_backpressure_reading_age_seconds_max{group="billing"} 1.5
 # HELP kafka_backpressure_refused_records_total Records that were asked for and not granted at once. One that is asked for again is refused again.
 # TYPE kafka_backpressure_refused_records_total counter
 kafka_backpressure_refused_records_total{group="billing"} 10
-# HELP kafka_backpressure_room_records Records that could be let through now. No series where there is no ceiling.
+# HELP kafka_backpressure_room_records Records that could be let through now. No series while there is no ceiling.
 # TYPE kafka_backpressure_room_records gauge
 kafka_backpressure_room_records{group="billing"} 10
 `
@@ -88,7 +88,7 @@ kafka_backpressure_room_records{group="billing"} 10
 	}
 }
 
-// The names and types are what Prometheus' own linter asks for.
+// The names and types pass Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(promgate.New(gate(t, backpressure.Config{}), prometheus.Labels{"topic": "a"}))
@@ -121,7 +121,7 @@ func TestAPartitionedGateHasASeriesForEach(t *testing.T) {
 	g.Admit(1, 5)
 	c := promgate.NewPartitioned(g, nil)
 	want := `
-# HELP kafka_backpressure_admitted_records_total Records that the gate let through, with those that it took back at once.
+# HELP kafka_backpressure_admitted_records_total Records that the gate let through, including those that it took back at once.
 # TYPE kafka_backpressure_admitted_records_total counter
 kafka_backpressure_admitted_records_total{partition="0"} 0
 kafka_backpressure_admitted_records_total{partition="1"} 2
@@ -137,7 +137,7 @@ kafka_backpressure_admitted_records_total{partition="2"} 0
 	}
 }
 
-// A nil gate is an error of its registration, not a panic at the first scrape.
+// A nil gate is an error at registration, not a panic at the first scrape.
 func TestANilGateIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{promgate.New(nil, nil), promgate.NewPartitioned(nil, nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the gate is nil") {

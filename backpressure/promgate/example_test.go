@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/promgate"
 )
 
-// A gate's metrics on the page that Prometheus scrapes.
+// A gate's metrics, as Prometheus scrapes them.
 func ExampleNew() {
 	credit, err := backpressure.NewCredit(5000)
 	if err != nil {

@@ -8,20 +8,19 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// row is one metric: its name without the prefix, and where its value is.
+// row is one metric: its name without the prefix, its help text, and its value.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType
 	value      func(backpressure.Stats) (float64, bool)
 }
 
-// table is all that a gate tells.
 func table() []row {
 	return []row{
-		counter("admitted_records_total", "Records that the gate let through, with those that it took back at once.",
+		counter("admitted_records_total", "Records that the gate let through, including those that it took back at once.",
 			func(s backpressure.Stats) int64 { return s.Admitted + s.Returned }),
 		counter("returned_records_total",
-			"Records that the gate took back before anybody saw them granted, because the ceiling had just fallen.",
+			"Records that the gate let through and took back at once, because the ceiling had just fallen.",
 			func(s backpressure.Stats) int64 { return s.Returned }),
 		counter("settled_records_total",
 			"Records that were let through and whose fate is known: acknowledged, or failed for good.",
@@ -31,7 +30,7 @@ func table() []row {
 			func(s backpressure.Stats) int64 { return s.Refused }),
 		counter("waited_calls_total", "Calls that had to wait for room.",
 			func(s backpressure.Stats) int64 { return s.Waited }),
-		counter("readings_total", "Readings of the consumer lag that came.",
+		counter("readings_total", "Readings of the consumer lag that succeeded.",
 			func(s backpressure.Stats) int64 { return s.Reports }),
 		counter("missed_readings_total", "Readings of the consumer lag that failed.",
 			func(s backpressure.Stats) int64 { return s.Missed }),
@@ -47,11 +46,11 @@ func table() []row {
 
 		gauge("lag_records", "Consumer lag at the last reading; with a share, that of the gate's own records.",
 			func(s backpressure.Stats) int64 { return s.Lag }),
-		gauge("outstanding_records", "Records that may be in the log and not committed, at most.",
+		gauge("outstanding_records", "Largest possible number of records that are in the log and not committed.",
 			func(s backpressure.Stats) int64 { return s.Outstanding }),
-		gauge("bound_records", "Consumer lag that the gate holds now. No series while there is no bound.",
+		gauge("bound_records", "Bound of the consumer lag in force. No series while there is no bound.",
 			func(s backpressure.Stats) int64 { return s.Bound }),
-		gauge("room_records", "Records that could be let through now. No series where there is no ceiling.", room),
+		gauge("room_records", "Records that could be let through now. No series while there is no ceiling.", room),
 		gauge("waiting_calls", "Calls that wait for room now.",
 			func(s backpressure.Stats) int64 { return s.Waiting }),
 		{"share_ratio", "Part of the whole bound that this gate may use.", prometheus.GaugeValue,
@@ -66,7 +65,6 @@ func table() []row {
 	}
 }
 
-// room is how far the ceiling is above what was admitted.
 func room(s backpressure.Stats) int64 {
 	if s.Ceiling == backpressure.Unlimited {
 		return backpressure.Unlimited
@@ -79,8 +77,7 @@ func counter(name, help string, of func(backpressure.Stats) int64) row {
 		func(s backpressure.Stats) (float64, bool) { return float64(of(s)), true }}
 }
 
-// gauge leaves out what is unlimited: a number that stands for none would spoil
-// every sum and every graph.
+// gauge omits unlimited values: a number in their place would spoil sums and graphs.
 func gauge(name, help string, of func(backpressure.Stats) int64) row {
 	return row{name, help, prometheus.GaugeValue, func(s backpressure.Stats) (float64, bool) {
 		v := of(s)

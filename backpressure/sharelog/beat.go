@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// hurry asks for a beat at once.
 func (m *Member) hurry() {
 	select {
 	case m.prompt <- struct{}{}:
@@ -19,7 +18,7 @@ func (m *Member) hurry() {
 	}
 }
 
-// beat tells the others of this process at each interval, until ctx ends.
+// beat writes a beat at each interval, until ctx ends.
 func (m *Member) beat(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -34,8 +33,8 @@ func (m *Member) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce appends a beat, unless the last one is still on its way: the client
-// knows no better what became of it, and a second would only queue behind it.
+// beatOnce appends a beat, unless the last one is still under way: a second would only
+// wait behind it.
 func (m *Member) beatOnce(ctx context.Context) {
 	m.lower()
 	load := m.load()
@@ -64,8 +63,8 @@ func (m *Member) beatOnce(ctx context.Context) {
 	}
 }
 
-// append sends a record and does not wait. What fails needs no second try: the
-// next beat says all that this one would have said.
+// append sends a record and does not wait. It does not retry: the next beat says the
+// same.
 func (m *Member) append(ctx context.Context, r shares.Record) {
 	entry, err := m.entry(r)
 	if err != nil {
@@ -92,9 +91,8 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long, until ctx ends: it reads how far the group is
-// while a dead member's part waits to be reclaimed, and deletes what a snapshot
-// covers.
+// tidy does what may take long, until ctx ends. It reads the group's offsets while a dead
+// member's part waits to be reclaimed, and deletes what a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()
@@ -110,7 +108,7 @@ func (m *Member) tidy(ctx context.Context) {
 	}
 }
 
-// readDrained reads the group's offsets where that helps to reclaim a part.
+// readDrained reads the group's offsets if that helps to reclaim a part.
 func (m *Member) readDrained(ctx context.Context) {
 	m.mu.Lock()
 	asked := m.clock()
@@ -123,7 +121,7 @@ func (m *Member) readDrained(ctx context.Context) {
 	defer done()
 	reading, err := m.cfg.Source.Read(ctx)
 	if err != nil {
-		return // the part stays held until it is known
+		return // the part stays held until a reading succeeds
 	}
 	partitions := make([]shares.Partition, len(reading.Partitions))
 	for i, p := range reading.Partitions {
@@ -144,7 +142,7 @@ func (m *Member) deleteBefore(ctx context.Context, offset int64) {
 		err = responses.Error()
 	}
 	if err != nil && m.cfg.Logger != nil {
-		m.cfg.Logger.Warn("share log not cut: it grows until it can be",
+		m.cfg.Logger.Warn("share log not truncated: it grows until records can be deleted",
 			slog.String("topic", m.cfg.Topic), slog.Int64("before_offset", offset), slog.Any("error", err))
 	}
 }

@@ -8,31 +8,30 @@ import (
 // ChangeKind says what changed.
 type ChangeKind string
 
-// What can happen to a member.
+// The kinds of changes of a member.
 const (
 	Joined    ChangeKind = "joined"    // the others know this process now
-	Moved     ChangeKind = "moved"     // its part is another one
-	Fenced    ChangeKind = "fenced"    // no beat of its own came back in time: its part is 0
-	Renewed   ChangeKind = "renewed"   // one came back, and the part was not reclaimed meanwhile
-	Expelled  ChangeKind = "expelled"  // the others reclaimed its part: it joins anew
-	Reclaimed ChangeKind = "reclaimed" // the part of one that died or left is free
+	Moved     ChangeKind = "moved"     // its part changed
+	Fenced    ChangeKind = "fenced"    // no beat came back in time: its part is 0
+	Renewed   ChangeKind = "renewed"   // a beat came back, and the part was not reclaimed meanwhile
+	Expelled  ChangeKind = "expelled"  // the others reclaimed its part: it joins again
+	Reclaimed ChangeKind = "reclaimed" // the part of a member that died or left is free
 	Broken    ChangeKind = "broken"    // the log can't be followed: the part is 0 for good
 )
 
-// Change is something that happened to a member and that people want to know.
+// Change is an event of a member, for logs and metrics.
 type Change struct {
 	Kind ChangeKind
-	// Member is who it happened to: this process, or for Reclaimed another.
+	// Member is this process; for Reclaimed it is another.
 	Member string
-	// Part is what this process may use from now on, and Members how many others and
-	// itself share the bound.
+	// Part is what this process may use from now on. Members is how many members share
+	// the bound, this one included.
 	Part    float64
 	Members int
 	Reason  string
 }
 
-// tell tells of changes, and has the application stop what may still go out where
-// this process must not be heard of any more.
+// tell passes changes on, and calls OnFenced if this process lost its part.
 func (m *Member) tell(changes []Change) {
 	for _, change := range changes {
 		m.cfg.tell(change)
@@ -45,7 +44,7 @@ func (m *Member) tell(changes []Change) {
 	}
 }
 
-// tell passes a change on to whoever asked for it.
+// tell passes a change to OnChange and Logger.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {
 		c.OnChange(change)

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// What a [Config] means where it says nothing.
+// The defaults of a [Config].
 const (
 	DefaultBeat  = 500 * time.Millisecond
 	DefaultLease = 5 * time.Second
@@ -20,60 +20,58 @@ const (
 
 // Config says which bound a process takes part in, and how.
 type Config struct {
-	// Brokers are host:port addresses to begin with; Client takes what else a client
-	// of the cluster needs, such as TLS and SASL, and may name the brokers itself.
+	// Brokers are host:port addresses to begin with. Client holds further options, such
+	// as TLS and SASL, and may name the brokers itself.
 	Brokers []string
 	Client  []kgo.Opt
-	// Topic has one partition and is made if it is missing, with Replication
+	// Topic has one partition. Join creates it if it is missing, with Replication
 	// replicas; 0 is the brokers' default. Several bounds may use one topic.
 	Topic       string
 	Replication int16
 
-	// Bound is the name of the bound, the same in all processes that keep it.
-	// The name of the consumer group whose lag it is does well.
+	// Bound is the name of the bound, the same in all its processes, for example the name
+	// of the consumer group.
 	Bound string
-	// Records is the bound itself, the same in all processes and in the controllers of
-	// their gates: the lag in records that all together may cause, or in each partition
-	// where the gate is a [backpressure.Partitioned]. 0 is whatever bound a controller
-	// without a fixed one has in force.
+	// Records is the bound: the lag in records that all processes together may cause; per
+	// partition with a [backpressure.Partitioned]. All processes and their gates'
+	// controllers have the same. 0 is the bound that the controller has in force.
 	Records int64
-	// Member names this process in events; what makes it unique is added at each join.
+	// Member names this process in events. Each join adds a unique suffix.
 	Member string
 
-	// Beat is how often the process tells the others of itself; 0 is 500 ms.
+	// Beat is how often the process writes a beat; 0 is 500 ms.
 	Beat time.Duration
-	// Lease is how long the others wait for a beat before they take the process for
-	// dead; 0 is 5 s. It must be at least four beats.
+	// Lease is how long the others wait for a beat before the process counts as dead; 0
+	// is 5 s. It must be at least four beats.
 	Lease time.Duration
-	// Margin is how much earlier than that the process stops by itself. It covers
-	// clocks that run at different rates; 0 is a tenth of the lease.
+	// Margin is how much earlier than that the process stops by itself, in case clocks
+	// run at different rates; 0 is a tenth of the lease. It is at most half of it.
 	Margin time.Duration
-	// Grace is how long after the lease a dead process's records may still reach the
-	// log; 0 is 2 minutes. It must not be shorter than the delivery timeout of the
-	// producers' clients.
+	// Grace is how long after the lease a dead process's records may still reach the log;
+	// 0 is 2 minutes. It must not be shorter than the delivery timeout of the producers'
+	// clients.
 	Grace time.Duration
-	// Floor is the part that a process keeps while it sends nothing, so that it can
-	// start; 0 is a twentieth, and never more than a quarter of an equal part.
+	// Floor is the part that an idle process keeps, so that it can start, from 0 to 1; 0
+	// is a twentieth. It is never more than a quarter of an equal part.
 	Floor float64
 
-	// Source reads the lag of the group, with its Partitions. It is asked while a dead
-	// process's part waits to be reclaimed, and not otherwise. It may be the one that
-	// the gate reads.
+	// Source reads the lag of the group, with its Partitions. It is read only while a
+	// dead process's part waits to be reclaimed. It may be the gate's source.
 	Source backpressure.Source
-	// OnFenced is called, on a goroutine of its own, each time that the process loses its
-	// part because it is not heard, or the log can't be followed: from then on the
-	// others wait for the grace time, and what is still in the client's buffer
-	// after that is more than the bound allows. Abort it there (franz-go:
-	// AbortBufferedRecords); what was sent already may be in the log nonetheless, so the
-	// gate is to be told Unsure of it. Close waits until it returns; nil is nobody.
+	// OnFenced is called, on its own goroutine, each time that the process loses its
+	// part: its beats do not come back, or the log can't be followed. Others may use the
+	// part after the grace time, so abort the client's buffered records there (franz-go:
+	// AbortBufferedRecords). Report those with Unsure, as some may be in the log. Close
+	// waits until it returns; nil is never called.
 	OnFenced func()
-	// OnChange is told what changed, on the goroutine that noticed; nil is nobody.
+	// OnChange is called with each change, on the goroutine that noticed it; nil is never
+	// called.
 	OnChange func(Change)
-	// Logger takes the same; nil logs nothing.
+	// Logger logs the same changes; nil logs nothing.
 	Logger *slog.Logger
 }
 
-// completed returns the config with its defaults, or every fault of it.
+// completed returns the config with its defaults, or all its mistakes.
 func (c Config) completed() (Config, error) {
 	if c.Beat == 0 {
 		c.Beat = DefaultBeat

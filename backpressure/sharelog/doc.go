@@ -1,7 +1,6 @@
-// Package sharelog lets several processes keep one lag bound together, with parts
-// that follow their demand. Each process has a gate of its own
-// ([backpressure.Gate]); its share says which part of the bound the gate may use
-// now, and the parts never add up to more than the whole.
+// Package sharelog lets several processes keep one lag bound together, with parts that
+// follow their demand. Each process has a [backpressure.Gate] with a [Member] as its
+// share. The parts never add up to more than the whole.
 //
 //	member, err := sharelog.Join(ctx, sharelog.Config{…})
 //	gate, err := backpressure.New(backpressure.Config{Share: member, …})
@@ -9,62 +8,53 @@
 //	…
 //	member.Leave(ctx)
 //
-// The protocol is that of package [shares], whose log is a topic with one
-// partition. Each member appends a beat of some 130 bytes every half second and
-// reads everybody's; N members cost 2 N records a second, each read N times. Every
-// 1,024 records one of them writes a snapshot and deletes what is before it, so a
-// member that joins has little to read. The topic keeps everything until then:
-// it is made with retention.ms=-1, and one that is made by hand must not be
-// compacted. Where deleting is not allowed it grows, and is read whole.
+// The protocol is that of package [shares]; its log is a topic with one partition (ADR
+// 0021). Each member appends a beat of about 130 bytes every half second and reads all
+// others. N members cost 2 N records a second, each read N times. Every 1,024 records a
+// member writes a snapshot and deletes the records before it. Join creates the topic with
+// retention.ms=-1. A topic that you create must not be compacted. If deleting records is
+// not allowed, the topic grows, and new members read all of it.
 //
-// A shift of demand moves the parts within about three beats and as fast as what
-// is outstanding drains: who is to get less tells so when its records are
-// committed, and only then the other gets more. A process that leaves in order
-// gives its part back when its records are committed. One that dies keeps its part
-// for the lease (5 s), then for as long as its client may still have delivered
-// records (the grace time, 2 minutes), then until the group has committed all that
-// was in the log by then; a topic that is deleted meanwhile counts as committed after
-// the lease and the grace time. A process that is killed and started again is a new
-// member, so if it is alone it sends nothing for that long: the shorter the delivery
-// timeout, the better.
+// Parts follow a change of demand within about three beats, and as fast as outstanding
+// records are committed. A process that leaves gives its part back when its records are
+// committed. A dead process keeps its part for the lease (5 s), the grace time (2
+// minutes), and until the group has committed the log up to then. A topic that is deleted
+// meanwhile counts as committed after the lease and the grace time. A restarted process
+// is a new member: if it is the only one, it sends nothing for that long, so use a short
+// delivery timeout.
 //
 // # Failure modes
 //
-// A process that can't append or read the log, because a broker does not answer or
-// it was stopped, has part 0 from a lease less a margin after it sent the last
-// beat that it read back; it carries on with the part it had once a beat comes back,
-// unless that was reclaimed; then it joins anew. Part tells at once, and a gate asks
-// each 10 ms ([backpressure.Gate.Advance]). So a process that was stopped for longer
-// than the lease and the grace time may send, in the 10 ms after it goes on, from the
-// credit that it had. Nothing that a client checks prevents that wholly, as a record
-// that was admitted before may go out after; transactions do, which fence at the broker.
+// If a process can't append or read the log, its part becomes 0. This happens a lease
+// less the margin after it sent the last beat that it read back. It gets the part back
+// with its next beat, unless the others reclaimed it; then it joins again. A gate asks
+// for its part every 10 ms. So a process that was stopped for longer than the lease and
+// the grace time may send from its old part for 10 ms. Only transactions prevent that
+// completely, because the broker fences them.
 //
-// The grace time must cover the clients' delivery timeout, and a client must have
-// one. Java's is 2 minutes (delivery.timeout.ms), librdkafka's 5 (message.timeout.ms);
-// franz-go's is unlimited unless kgo.RecordDeliveryTimeout is given. Even then
-// franz-go keeps it only where that is safe: an idempotent client (the default) does
-// not give up a batch that it sent and got no answer to, however long that takes. So a
-// live process that is cut off from the network for longer than the lease and the
-// grace time may append, once it is connected again, what it had in its buffer,
-// though its part was given to others: at most the part that it had, until the
-// group has committed that. Set Config.OnFenced to a function that aborts what the
-// client has buffered, at a time when nothing can go out anyway.
+// The grace time must cover the clients' delivery timeout. Java's is 2 minutes
+// (delivery.timeout.ms), librdkafka's 5 (message.timeout.ms). franz-go has none unless
+// kgo.RecordDeliveryTimeout is set, and an idempotent client (the default) does not apply
+// it to a batch that it sent without an answer. So a process that is cut off for longer
+// than the lease and the grace time may append its buffer later, although others use its
+// part. The lag can then exceed the bound by at most that part, until the group has
+// committed it. To prevent that, set kgo.RecordDeliveryTimeout and
+// kgo.AllowIdempotentProduceCancellation, or let Config.OnFenced abort the client's
+// buffered records.
 //
-// The topic must not lose acknowledged records: it is written with acks=all, and
-// wants min.insync.replicas of 2 of 3 replicas, and no unclean leader election.
-// Members that have read different logs may come to different sums.
+// The topic must not lose acknowledged records. Members write with acks=all; use
+// min.insync.replicas=2 of 3 replicas and no unclean leader election. Otherwise the parts
+// may add up to more than the whole.
 //
-// The topic is nobody else's. What others write into it is left aside, and so are the
-// markers of their transactions, but each member has to read it. If records are deleted
-// that no snapshot covers, as a retention time does once all processes are gone,
-// a process that starts can't know what was held: after the lease and the grace time
-// without a word from anybody, Join fails, and a process that runs is told [Broken].
-// Then stop all of them, let the group commit what there is, delete the topic, and
-// start them again.
+// Use the topic for nothing else: members skip foreign records, but read them. If records
+// without a snapshot are deleted, as by a retention time while no process runs, a new
+// process can't know the parts. After the lease and the grace time without any record,
+// Join fails, and a running process reports [Broken]. Then stop all processes, let the
+// group commit everything, delete the topic, and start them again.
 //
-// The bound holds for what the members send. What others write to the topics, or
-// what was there before, is not theirs and not counted. A dead member's part counts as
-// drained by committed offsets; a group that commits what it skipped frees it too.
+// The bound covers only what the members send, not other producers' records or older
+// ones. Committed offsets show that a dead member's part is drained, also if the group
+// skipped records.
 //
 // Files to know: member.go, beat.go, read.go.
 package sharelog

@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/sharelog"
 )
 
-// Two processes keep a bound of 5000 records together. Here they are two members of
-// one program, on a cluster in memory; each has the gate of its own that a process
-// has.
+// Two processes keep a bound of 5000 records together. Here they are two members of one
+// program, with a cluster in memory and a gate each.
 func Example() {
 	ctx, stop := context.WithTimeout(context.Background(), time.Minute)
 	defer stop()
@@ -44,7 +43,7 @@ func Example() {
 		return member
 	}
 	first, second := join("first"), join("second")
-	// Whatever the parts are, at no time do they add up to more than the whole.
+	// The parts never add up to more than the whole.
 	for first.Part() == 0 || second.Part() == 0 {
 		time.Sleep(10 * time.Millisecond)
 	}

@@ -7,23 +7,23 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// Gate is what a member reads demand and outstanding records from: a
-// *[backpressure.Gate] or a *[backpressure.Partitioned].
+// Gate is what a member reads demand and outstanding records from: a *[backpressure.Gate]
+// or a *[backpressure.Partitioned].
 type Gate interface {
 	Advance()
 	Stats() backpressure.Stats
 }
 
-// grant is what the process may act on, and until when by either clock: the
-// monotonic one may stand still while the machine is suspended, and the wall
-// clock may be set back.
+// grant is the part that the process may use, and until when by either clock. The
+// monotonic clock may stop while the machine is suspended, and the wall clock may be set
+// back.
 type grant struct {
 	part        float64
 	until, wall time.Time
 }
 
-// Part implements [backpressure.Share]. It takes no lock and is 0 as soon as the
-// lease has run out.
+// Part implements [backpressure.Share]. It takes no lock and is 0 as soon as the lease
+// has ended.
 func (m *Member) Part() float64 {
 	now := time.Now()
 	g := m.now.Load()
@@ -39,8 +39,7 @@ type stamp struct {
 	wall time.Time
 }
 
-// stampsMax is how many beats may be on the way between sending and reading back
-// before the oldest renews nothing.
+// stampsMax is how many beats may be under way before the oldest renews nothing.
 const stampsMax = 64
 
 // stamped remembers when a beat was sent. The lock is held.
@@ -51,7 +50,7 @@ func (m *Member) stamped(at time.Duration) {
 	m.sent = append(m.sent, stamp{at: at, wall: time.Now().Round(0)})
 }
 
-// publish puts into force what the log and the promises say. The lock is held.
+// publish puts the part from the log and the promises into force. The lock is held.
 func (m *Member) publish() {
 	part, until := m.self.Grant()
 	g := &grant{until: m.epoch.Add(until)}
@@ -67,8 +66,8 @@ func (m *Member) publish() {
 	m.now.Store(g)
 }
 
-// lower decides what part to act on and puts it into force, in the gate as well:
-// what load tells afterwards rests on nothing larger.
+// lower puts the part to use into force, also in the gate. A later load is measured with
+// it.
 func (m *Member) lower() {
 	m.mu.Lock()
 	m.self.Aim(m.clock())
@@ -79,7 +78,7 @@ func (m *Member) lower() {
 	}
 }
 
-// load measures what this process sends and what it has outstanding.
+// load measures what this process sends and has outstanding.
 func (m *Member) load() shares.Load {
 	a := m.gate.Load()
 	if a == nil {
@@ -95,9 +94,9 @@ func (m *Member) load() shares.Load {
 	}
 }
 
-// outstanding is the part of the bound that covers what may be in the log or
-// come into it without another look at the share. Of a gate for each partition
-// it is that of the worst.
+// outstanding returns the part of the bound that covers what may be in the log, or come
+// into it before the gate asks for its share again. With a gate for each partition it is
+// the largest.
 func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
 	each, ok := gate.(*backpressure.Partitioned)
 	if !ok {
@@ -124,5 +123,4 @@ func (m *Member) partOf(s backpressure.Stats) shares.Part {
 	return shares.PartOf(records, bound)
 }
 
-// clock is the time on the axis of shares.
 func (m *Member) clock() time.Duration { return time.Since(m.epoch) }

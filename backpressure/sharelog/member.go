@@ -28,7 +28,7 @@ type Member struct {
 	gate   atomic.Pointer[attached]
 	joined chan struct{} // closed when the member has read itself in the log
 	prompt chan struct{} // asks for a beat at once
-	cut    chan int64    // asks for what is before an offset to be deleted
+	cut    chan int64    // asks to delete the records before an offset
 	stop   context.CancelFunc
 	work   sync.WaitGroup
 	end    sync.Once
@@ -38,27 +38,26 @@ type Member struct {
 	self    *shares.Member
 	id      string
 	meter   shares.Meter
-	sending bool          // a beat is on its way
+	sending bool          // a beat is under way
 	retired bool          // it is about to leave
-	left    bool          // it has said so
+	left    bool          // its last record was made
 	sent    []stamp       // of the beats, for the wall clock
-	heard   time.Duration // when the log last said anything, or was known from its beginning
+	heard   time.Duration // when a record was last read, or the beginning was known
 	broken  error
 	told    told
 }
 
-// told is what was last said of this process's part.
 type told struct {
 	joined, fenced bool
 	part           float64
 	at             time.Time
 }
 
-// attached is a gate in a box, as an atomic pointer needs.
+// attached wraps a gate for an atomic pointer.
 type attached struct{ gate Gate }
 
-// Join takes part in a bound and returns when the others can know it, with a
-// part of 0. If ctx ends before, that is an error, and the member is gone.
+// Join takes part in a bound. It returns when the member has read its first beat back,
+// with a part of 0. If ctx ends before, it returns an error, and the member is closed.
 func Join(ctx context.Context, cfg Config) (*Member, error) {
 	cfg, err := cfg.completed()
 	if err != nil {
@@ -91,7 +90,6 @@ func Join(ctx context.Context, cfg Config) (*Member, error) {
 	return m, m.settle(ctx)
 }
 
-// settle waits until the member has joined.
 func (m *Member) settle(ctx context.Context) error {
 	select {
 	case <-m.joined:
@@ -108,7 +106,7 @@ func (m *Member) settle(ctx context.Context) error {
 	}
 }
 
-// enter takes a name that nobody ever had.
+// enter takes a new unique name.
 func (m *Member) enter() error {
 	var unique [8]byte
 	if _, err := rand.Read(unique[:]); err != nil {
@@ -126,16 +124,16 @@ func (m *Member) enter() error {
 	return nil
 }
 
-// Attach names the gate that this share is for. Until then the part is 0.
+// Attach sets the gate of this share. Until then the part is 0.
 func (m *Member) Attach(gate Gate) {
 	m.gate.Store(&attached{gate: gate})
 	m.hurry()
 }
 
-// Leave gives the part back in order, and ends the member. It waits until what
-// this process has outstanding is committed; the gate must be kept informed as
-// long. If ctx ends before, the rest stays held until the others have seen it
-// committed. The part is 0 from the call on.
+// Leave gives the part back in order, and ends the member. It waits until this process's
+// outstanding records are committed; the gate must still be watched meanwhile. If ctx
+// ends before, the rest stays held until the others see it committed. The part is 0 from
+// the call on.
 func (m *Member) Leave(ctx context.Context) error {
 	m.mu.Lock()
 	m.retired = true
@@ -164,8 +162,8 @@ func (m *Member) drain(ctx context.Context) {
 	}
 }
 
-// sayLeave appends the last record. It is given half a lease even where ctx has ended:
-// without it the others find out after all of one.
+// sayLeave appends the last record. It waits up to half a lease even if ctx has ended:
+// otherwise the others notice only after a whole one.
 func (m *Member) sayLeave(ctx context.Context) error {
 	m.lower()
 	load := m.load()
@@ -180,14 +178,14 @@ func (m *Member) sayLeave(ctx context.Context) error {
 		return err
 	}
 	if err := m.client.ProduceSync(ctx, entry).FirstErr(); err != nil {
-		return fmt.Errorf("sharelog: the others were not told that %s leaves: %w; they find out after %v", m.id, err,
+		return fmt.Errorf("sharelog: the record that %s leaves was not written: %w; the others notice after %v", m.id, err,
 			m.cfg.Lease)
 	}
 	return nil
 }
 
-// Close ends the member without telling the others, who find out after the
-// lease. The part is 0 from then on. It is safe to call again.
+// Close ends the member without a last record, so the others notice after the lease. The
+// part is 0 from then on. It is safe to call again.
 func (m *Member) Close() error {
 	m.end.Do(func() {
 		m.stop()

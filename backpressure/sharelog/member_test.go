@@ -21,9 +21,8 @@ import (
 
 func about(part, want float64) bool { return math.Abs(part-want) < 0.05 }
 
-// Three processes that all want more than there is get a third each; when two
-// want nothing any more, the third gets all but their floors; and when that one
-// dies, its part is given out once its records are committed and not before.
+// Parts follow demand, and a dead process's part is free only after its records are
+// committed.
 func TestPartsFollowDemandAndSurviveADeath(t *testing.T) {
 	inVirtualTime(t, testPartsFollowDemandAndSurviveADeath)
 }
@@ -57,8 +56,7 @@ func testPartsFollowDemandAndSurviveADeath(t *testing.T, cluster *cluster, w *wo
 	w.check(t)
 }
 
-// A process that leaves without waiting for its records to be committed keeps
-// their part held until they are.
+// A process that leaves early keeps its part until its records are committed.
 func TestLeaveWithRecordsOutstanding(t *testing.T) { inVirtualTime(t, testLeaveWithRecordsOutstanding) }
 
 func testLeaveWithRecordsOutstanding(t *testing.T, cluster *cluster, w *world) {
@@ -80,7 +78,7 @@ func testLeaveWithRecordsOutstanding(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// Where no number is given the bound is what the gates' controllers have in force.
+// Without Config.Records the bound is the one in force in the controllers.
 func TestABoundThatIsNotGiven(t *testing.T) { inVirtualTime(t, testABoundThatIsNotGiven) }
 
 func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
@@ -107,8 +105,8 @@ func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// A broker that takes beats and never answers fences a process within its lease;
-// it carries on when the broker does.
+// A broker that does not answer beats fences a process within its lease, until it answers
+// again.
 func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
 	inVirtualTime(t, testAProcessThatIsNotHeardFencesItself)
 }
@@ -139,8 +137,7 @@ func testAProcessThatIsNotHeardFencesItself(t *testing.T, cluster *cluster, w *w
 	w.check(t)
 }
 
-// A process that is cut off for so long that its part was reclaimed is fenced by
-// then, and takes part again when it is back.
+// A process whose part was reclaimed is fenced by then, and joins again when it is back.
 func TestAProcessThatWasGivenUpJoinsAnew(t *testing.T) {
 	inVirtualTime(t, testAProcessThatWasGivenUpJoinsAnew)
 }
@@ -168,7 +165,7 @@ func testAProcessThatWasGivenUpJoinsAnew(t *testing.T, cluster *cluster, w *worl
 	w.check(t)
 }
 
-// The log is cut behind a snapshot, and who joins then comes to the same sum.
+// The log is cut behind a snapshot, and a member that joins then computes the same parts.
 func TestTheLogIsCut(t *testing.T) { inVirtualTime(t, testTheLogIsCut) }
 
 func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {
@@ -182,7 +179,7 @@ func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// fill appends records that mean nothing: what else may be in the topic.
+// fill appends foreign records.
 func fill(t *testing.T, cluster *cluster, n int) {
 	t.Helper()
 	client, err := cluster.client(kgo.DefaultProduceTopic(topic))
@@ -198,8 +195,7 @@ func fill(t *testing.T, cluster *cluster, n int) {
 	}
 }
 
-// The marker of a transaction that somebody else writes into the topic takes an
-// offset that nobody is given; that ends nobody's part.
+// The marker of a foreign transaction takes an offset and changes no part.
 func TestAForeignTransactionEndsNothing(t *testing.T) {
 	inVirtualTime(t, testAForeignTransactionEndsNothing)
 }
@@ -233,8 +229,7 @@ func testAForeignTransactionEndsNothing(t *testing.T, cluster *cluster, w *world
 	w.check(t)
 }
 
-// What was held can't be known where it was deleted and nobody is left: that is said,
-// with what to do, and not waited on for ever.
+// If the beginning of the log is lost and no member is left, Join fails with a remedy.
 func TestALogWhoseBeginningIsLost(t *testing.T) {
 	inVirtualTime(t, testALogWhoseBeginningIsLost, kfake.SeedTopics(1, topic))
 }
@@ -263,7 +258,7 @@ func testALogWhoseBeginningIsLost(t *testing.T, cluster *cluster, w *world) {
 	}
 }
 
-// A record of a later version may mean anything: the part is 0 for good.
+// A record of a later version makes the part 0 for good.
 func TestALaterVersionBreaksTheMember(t *testing.T) {
 	inVirtualTime(t, testALaterVersionBreaksTheMember)
 }
@@ -306,8 +301,7 @@ func TestAnotherMadeTheTopicMeanwhile(t *testing.T) {
 	inVirtualTime(t, testAnotherMadeTheTopicMeanwhile, kfake.SeedTopics(1, topic))
 }
 
-// Two members that open at once both find no topic: the one that comes second takes that
-// of the first.
+// If two members find no topic at once, the second uses that of the first.
 func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) {
 	missing := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Metadata}, Topic: topic, Err: kerr.UnknownTopicOrPartition})
 	creates := cluster.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.CreateTopics}, Observe: true, Count: -1})
@@ -323,8 +317,8 @@ func testAnotherMadeTheTopicMeanwhile(t *testing.T, cluster *cluster, w *world) 
 	}
 }
 
-// Joining ends at once if it is denied what it needs, and with its context if the
-// brokers do not answer. Both errors name the cause.
+// Join fails at once if it lacks a right, and with its context if no broker answers; both
+// errors name the cause.
 func TestATopicThatCannotBeOpened(t *testing.T) {
 	for _, c := range []struct {
 		name  string

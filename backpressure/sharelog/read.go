@@ -31,14 +31,14 @@ func (m *Member) read(ctx context.Context) {
 	}
 }
 
-// take folds what was fetched, and tells which parts that freed. The lock is held.
+// take folds what was fetched, and returns which parts that freed. The lock is held.
 func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	if err = unreadable(fetches); err != nil {
 		return nil, err
 	}
 	fetches.EachPartition(func(p kgo.FetchTopicPartition) {
 		first := p.LogStartOffset
-		if first < 0 && len(p.Records) > 0 { // a broker that does not tell: what is missing may be a cut
+		if first < 0 && len(p.Records) > 0 { // an old broker, which does not report it: a missing offset may be a cut
 			first = p.Records[0].Offset
 		}
 		m.journal.Begins(first)
@@ -55,8 +55,8 @@ func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	return changes, err
 }
 
-// unreadable is why the log can't be followed any more; what the client tries
-// again by itself is no reason.
+// unreadable returns why the log can't be followed any more. It ignores what the client
+// retries.
 func unreadable(fetches kgo.Fetches) error {
 	var why error
 	fetches.EachError(func(_ string, _ int32, err error) {
@@ -72,8 +72,8 @@ func unreadable(fetches kgo.Fetches) error {
 	return why
 }
 
-// fold takes a record of the topic into account, and tells if it freed a part of
-// this bound. What is no record of ours is left aside. The lock is held.
+// fold applies a record of the topic, and returns a change if it freed a part of this
+// bound. It ignores foreign records. The lock is held.
 func (m *Member) fold(in *kgo.Record) (*Change, error) {
 	r, err := shares.Decode(in.Value)
 	switch {
@@ -105,8 +105,8 @@ func (m *Member) held(id string) shares.Part {
 	return e.Held
 }
 
-// see takes what was read to the member, and puts what follows into force. The
-// lock is held.
+// see gives the log's state to the member, and puts the result into force. The lock is
+// held.
 func (m *Member) see(broken error) []Change {
 	if m.broken != nil {
 		return nil
@@ -129,20 +129,19 @@ func (m *Member) see(broken error) []Change {
 	return m.note()
 }
 
-// waited tells how it is with a log whose beginning is missing. A snapshot will come
-// if anybody is there to write it, who then beats as well. Where nobody has said
-// anything for longer than a member may live unheard, nobody is: they all are gone,
-// and what they held is not known to anybody. The lock is held.
+// waited handles a log whose beginning is missing. A living member would write a
+// snapshot, and beats. After a lease and the grace time without any record no member
+// is left, and their parts are unknown. The lock is held.
 func (m *Member) waited() []Change {
 	limit := m.cfg.Lease + m.cfg.Grace
 	if m.clock()-m.heard < limit {
 		return nil
 	}
-	return m.see(fmt.Errorf("its beginning was deleted, and no member is left that knows what it said: nobody wrote anything for %v; "+
+	return m.see(fmt.Errorf("its beginning was deleted, and no member that knows the parts has written for %v; "+
 		"stop all processes that use topic %s, let the group commit what is there, delete the topic and start them again", limit, m.cfg.Topic))
 }
 
-// rejoin begins anew after the others have reclaimed the part. The lock is held.
+// rejoin joins again after the others have reclaimed the part. The lock is held.
 func (m *Member) rejoin(s *shares.State) []Change {
 	m.told = told{}
 	expelled := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
@@ -156,7 +155,6 @@ func (m *Member) rejoin(s *shares.State) []Change {
 	return []Change{expelled}
 }
 
-// join wakes whoever waits for the member to have joined.
 func (m *Member) join() {
 	select {
 	case <-m.joined:
@@ -165,7 +163,7 @@ func (m *Member) join() {
 	}
 }
 
-// note tells what is new since it was last asked. The lock is held.
+// note returns what is new since the last call. The lock is held.
 func (m *Member) note() []Change {
 	if !m.self.Joined() || m.retired || m.broken != nil {
 		return nil
@@ -192,7 +190,7 @@ func (m *Member) note() []Change {
 	return nil
 }
 
-// change describes this process as it stands. The lock is held.
+// change describes this process's present state. The lock is held.
 func (m *Member) change(kind ChangeKind, reason string) Change {
 	return Change{Kind: kind, Member: m.id, Part: m.Part(), Members: m.self.Members(m.clock()), Reason: reason}
 }

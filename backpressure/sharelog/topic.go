@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// settings are those of a topic that is made here. Nothing is deleted but what a
-// snapshot covers; small segments let that free the disk.
+// settings are those of a new topic. Records are deleted only after a snapshot; small
+// segments let that free the disk.
 var settings = map[string]*string{
 	"cleanup.policy":  kadm.StringPtr("delete"),
 	"retention.ms":    kadm.StringPtr("-1"),
@@ -22,8 +22,8 @@ var settings = map[string]*string{
 	"segment.bytes":   kadm.StringPtr("1048576"),
 }
 
-// options are those of the client. Nothing lingers and nothing waits longer than a
-// lease: a beat that is older is of no use.
+// options returns the client's options. A beat that is older than a lease is useless, so
+// nothing waits longer.
 func options(cfg Config) []kgo.Opt {
 	var opts []kgo.Opt
 	if len(cfg.Brokers) > 0 {
@@ -37,12 +37,12 @@ func options(cfg Config) []kgo.Opt {
 		kgo.RecordDeliveryTimeout(max(cfg.Lease, time.Second)),
 		kgo.MetadataMinAge(min(cfg.Beat, time.Second)),
 		kgo.FetchMaxWait(max(cfg.Beat, time.Second)),
-		kgo.Rack(""), // only the leader knows for sure where the log begins
+		kgo.Rack(""), // only the leader knows where the log begins
 	)
 }
 
-// openTopic makes the topic where it is missing, and returns where it begins and
-// ends. It tries until ctx ends: a new topic has no leader at first.
+// openTopic creates the topic if it is missing, and returns where it begins and ends. It
+// tries until ctx ends: a new topic has no leader at first.
 func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 	for {
 		if err = m.makeTopic(ctx); err == nil {
@@ -66,7 +66,7 @@ func (m *Member) openTopic(ctx context.Context) (first, end int64, err error) {
 type shapeError struct{ partitions int }
 
 func (e *shapeError) Error() string {
-	return fmt.Sprintf("it has %d partitions, and the order of one is needed: name another topic", e.partitions)
+	return fmt.Sprintf("it has %d partitions, but the share log needs exactly one: name another topic", e.partitions)
 }
 
 func (m *Member) makeTopic(ctx context.Context) error {
@@ -85,7 +85,7 @@ func (m *Member) makeTopic(ctx context.Context) error {
 	}
 	replication := m.cfg.Replication
 	if replication == 0 {
-		replication = -1 // the brokers' default
+		replication = -1
 	}
 	_, err = m.admin.CreateTopic(ctx, 1, replication, settings, m.cfg.Topic)
 	if errors.Is(err, kerr.TopicAlreadyExists) {
@@ -113,7 +113,7 @@ func (m *Member) offsets(ctx context.Context) (first, end int64, err error) {
 	return first, end, nil
 }
 
-// entry is a record as it goes into the topic.
+// entry returns a record as written to the topic.
 func (m *Member) entry(r shares.Record) (*kgo.Record, error) {
 	if r.Kind != shares.Snapshot {
 		r.Bound = m.cfg.Bound

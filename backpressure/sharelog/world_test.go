@@ -18,14 +18,14 @@ import (
 
 const (
 	topic   = "shares"
-	records = 1000 // the bound
+	records = 1000
 	beat    = 50 * time.Millisecond
 	lease   = 600 * time.Millisecond
 	grace   = 200 * time.Millisecond
 )
 
-// world is what the processes produce to: one partition, and consumers that take
-// and commit at a rate. The lag is never to pass the bound.
+// world is one partition, and consumers that take and commit at a rate. Its lag must
+// never exceed the bound.
 type world struct {
 	mu             sync.Mutex
 	end, committed int64
@@ -52,7 +52,7 @@ func (w *world) stop(stopped bool) {
 	w.stopped = stopped
 }
 
-// append is what a broker does: it returns the offset of the first of n records.
+// append appends n records and returns the offset of the first.
 func (w *world) append(n int64) int64 {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -68,15 +68,13 @@ func (w *world) lag() (now, peak int64) {
 	return w.end - w.committed, w.peak
 }
 
-// Read implements backpressure.Source.
 func (w *world) Read(context.Context) (backpressure.Reading, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return backpressure.Reading{Partitions: []backpressure.Partition{{Topic: "data", Committed: w.committed, End: w.end}}}, nil
 }
 
-// every does something again and again until the test ends or the returned
-// function is called.
+// every repeats do until the test ends or stop is called.
 func every(t *testing.T, interval time.Duration, do func()) (stop func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())
@@ -99,7 +97,6 @@ func every(t *testing.T, interval time.Duration, do func()) (stop func()) {
 	return stop
 }
 
-// process is a producer with a gate and a share.
 type process struct {
 	*sharelog.Member
 	gate *backpressure.Gate
@@ -171,7 +168,6 @@ func (p *process) run(t *testing.T, w *world) {
 	t.Cleanup(p.halt)
 }
 
-// kill ends a process as if it had died: it says nothing to anybody.
 func (p *process) kill() {
 	p.halt()
 	p.Close()
@@ -206,7 +202,7 @@ func (p *process) told(kind sharelog.ChangeKind) bool {
 	return false
 }
 
-// until waits for a condition, and says how long it took.
+// until waits for a condition, and returns how long it took.
 func until(t *testing.T, what string, within time.Duration, ok func() bool) {
 	t.Helper()
 	begun := time.Now()
@@ -226,7 +222,6 @@ func (w *world) check(t *testing.T) {
 	}
 }
 
-// cluster is one broker on a network in memory.
 type cluster struct {
 	*kfake.Cluster
 	network *kfake.VirtualNetwork
@@ -236,7 +231,7 @@ type cluster struct {
 func inVirtualTime(t *testing.T, test func(t *testing.T, cluster *cluster, w *world), opts ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients have timers
 		network := &kfake.VirtualNetwork{}
 		fake, err := kfake.NewCluster(append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...)
 		if err != nil {
@@ -251,7 +246,6 @@ func (c *cluster) client(opts ...kgo.Opt) (*kgo.Client, error) {
 	return kgo.NewClient(append(opts, kgo.SeedBrokers(c.ListenAddrs()...), kgo.Dialer(c.network.DialContext))...)
 }
 
-// wire is a network that can be cut.
 type wire struct {
 	network *kfake.VirtualNetwork
 

@@ -9,10 +9,10 @@ import (
 // peer is another member, as this one sees it.
 type peer struct {
 	entry Entry
-	since time.Duration // when its last record was read
+	since time.Duration
 
-	ends    map[place]int64         // where the log ended when none of its records could come any more
-	gone    map[place]time.Duration // since when it is not there any more
+	ends    map[place]int64         // ends of the log when none of its records could arrive any more
+	gone    map[place]time.Duration // since when the partition is missing
 	drained bool
 }
 
@@ -21,8 +21,7 @@ type place struct {
 	id    int32
 }
 
-// Partition is how far a consumer group is in one partition. Committed must have
-// been read before End.
+// Partition is a consumer group's position in one partition. Read Committed before End.
 type Partition struct {
 	Topic          string
 	ID             int32
@@ -44,7 +43,8 @@ func (m *Member) seePeers(at time.Duration, s *State) {
 	}
 }
 
-// quiet is when nothing more can come from a peer, if no other record of it does.
+// quiet returns the time from which nothing more can come from a peer, unless another
+// record of it does.
 func (m *Member) quiet(p *peer) time.Duration {
 	switch {
 	case p.entry.Left && !p.entry.Unsettled:
@@ -57,7 +57,7 @@ func (m *Member) quiet(p *peer) time.Duration {
 	return p.since + m.cfg.Lease + m.cfg.Grace
 }
 
-// Undrained tells whether a reading of the group would help to reclaim a part.
+// Undrained reports whether a reading of the group would help to reclaim a part.
 func (m *Member) Undrained(at time.Duration) bool {
 	for _, p := range m.peers {
 		if p.entry.Held > 0 && !p.drained && at >= m.quiet(p) {
@@ -67,13 +67,13 @@ func (m *Member) Undrained(at time.Duration) bool {
 	return false
 }
 
-// Drain takes a reading of the group into account that was asked for at a time.
-// The first one after a peer fell quiet tells where its records end; it is drained
-// when all of that is committed.
+// Drain takes a reading of the group that was asked for at a time. The first reading
+// after a peer became quiet gives the ends of the log; the peer is drained when all up to
+// there is committed.
 //
-// A partition that is missing is not, nor is one that ends before that. But where
-// no reading says otherwise for as long as the lease and the grace time, the topic
-// was deleted, or made anew, and the records are gone.
+// A partition that is missing, or that ends earlier, is not committed. After the lease
+// and the grace time without another reading it counts as deleted, and its records as
+// gone.
 func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	if len(partitions) == 0 {
 		return
@@ -94,7 +94,6 @@ func (m *Member) Drain(asked time.Duration, partitions []Partition) {
 	}
 }
 
-// began notes where the log ends, by the first reading after the peer fell quiet.
 func (p *peer) began(now map[place]Partition) {
 	p.ends, p.gone = make(map[place]int64, len(now)), make(map[place]time.Duration)
 	for at, partition := range now {
@@ -102,7 +101,7 @@ func (p *peer) began(now map[place]Partition) {
 	}
 }
 
-// forget leaves aside what is not there any more in any reading for so long.
+// forget drops the partitions that have been missing for wait.
 func (p *peer) forget(asked time.Duration, now map[place]Partition, wait time.Duration) {
 	for at, end := range p.ends {
 		if partition, known := now[at]; known && partition.End >= end {
@@ -128,8 +127,8 @@ func (p *peer) passed(now map[place]Partition) bool {
 	return true
 }
 
-// Reclaims are the records to append for peers that are gone and drained. They
-// are asked for again until they are in the log.
+// Reclaims returns the records to append for peers that are gone and drained, until these
+// are in the log.
 func (m *Member) Reclaims(at time.Duration) []Record {
 	var records []Record
 	for _, id := range slices.Sorted(maps.Keys(m.peers)) {

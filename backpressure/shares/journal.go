@@ -1,32 +1,31 @@
 package shares
 
-// SnapshotEvery is the number of records after which the members write down what
-// the log has told so far, so that what is older can be deleted.
+// SnapshotEvery is the number of records after which a member writes a snapshot of the
+// log's state, so that older records can be deleted.
 const SnapshotEvery = 1024
 
-// Journal follows a log with any number of bounds, from wherever it begins now.
+// Journal follows a log with any number of bounds, from its present beginning.
 //
-// A log that was cut at its beginning means something only from a snapshot on
-// that was taken at or after the cut. Until it has met one the journal keeps what
-// it reads, and then folds what came after the snapshot's offset. The same happens
-// when a reader was away for so long that records were deleted before it read them.
+// A log that was cut at its beginning has a state only from a snapshot that was taken at
+// or after the cut. Until it reads one, the journal keeps the records, and then folds
+// those after the snapshot's offset. The same happens if records were deleted before a
+// reader read them.
 //
-// An offset that is missing is not a cut by itself: the marker that ends a foreign
-// transaction takes one, and nobody is ever given it, so all members fold the same
-// records without it. It is a cut if the log begins behind it ([Journal.Begins]).
+// A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise
+// it is the marker of a foreign transaction, which no reader gets.
 type Journal struct {
 	next   int64 // the offset after the last record read
-	first  int64 // where the log begins, as far as is known
-	cut    int64 // from where on nothing was cut out of what was read
+	first  int64 // the known beginning of the log
+	cut    int64 // nothing after it is missing from what was read
 	based  bool
 	bounds map[string]*State
 	kept   []kept // read since the cut, while not based
-	last   int64  // the offset of the last snapshot met
+	last   int64  // the offset of the last snapshot read
 
-	wanted bool // the log was cut and empty: nobody has a snapshot but us
+	wanted bool // the log was cut and empty: no other member has a snapshot
 }
 
-// keptMax bounds what is kept while a snapshot is missing.
+// keptMax limits what is kept while a snapshot is missing.
 const keptMax = 16 * SnapshotEvery
 
 type kept struct {
@@ -34,9 +33,8 @@ type kept struct {
 	record Record
 }
 
-// NewJournal begins with the log's first offset and the offset after its last
-// record. A log that was never cut, or that is empty, says that nobody holds
-// anything.
+// NewJournal begins with the log's first offset and the offset after its last record. In
+// a log that was never cut, or that is empty, no member holds anything.
 func NewJournal(first, end int64) *Journal {
 	empty := first == end
 	return &Journal{
@@ -45,15 +43,15 @@ func NewJournal(first, end int64) *Journal {
 	}
 }
 
-// Begins tells where the log begins, as the broker says. It must be told of the log
-// as it was when the records that are folded next were read, or later.
+// Begins takes the beginning of the log from the broker. It must be as of when the
+// records that are folded next were read, or later.
 func (j *Journal) Begins(first int64) { j.first = max(j.first, first) }
 
-// Fold takes the record at an offset into account. Offsets must grow, and the log
-// must not be compacted: that leaves out records which others have folded.
+// Fold applies the record at an offset. Offsets must grow. The log must not be compacted:
+// that deletes records which others have folded.
 func (j *Journal) Fold(offset int64, r Record) {
 	if offset < j.next {
-		return // a copy from the client's side
+		return // a copy from the client
 	}
 	if offset > j.next && j.first > j.next {
 		j.based, j.kept, j.bounds = false, nil, make(map[string]*State)
@@ -75,7 +73,7 @@ func (j *Journal) Fold(offset int64, r Record) {
 	j.kept = append(j.kept, kept{offset: offset, record: r})
 }
 
-// met notes a snapshot, and begins with it where there is no other beginning.
+// met takes a snapshot, and begins with it if there is no other beginning.
 func (j *Journal) met(r Record, offset int64) {
 	j.last, j.wanted = offset, false
 	if j.based || r.Before < j.cut {
@@ -111,7 +109,7 @@ func (j *Journal) bound(name string) *State {
 	return s
 }
 
-// State is what the log says of a bound so far; nil while its beginning is missing.
+// State returns the state of a bound; nil while the log's beginning is missing.
 func (j *Journal) State(bound string) *State {
 	if !j.based {
 		return nil
@@ -119,11 +117,11 @@ func (j *Journal) State(bound string) *State {
 	return j.bound(bound)
 }
 
-// Next is the offset of the record that comes next.
+// Next is the offset of the next record.
 func (j *Journal) Next() int64 { return j.next }
 
-// Due tells whether it is time for a snapshot, and whether member should write it.
-// The turn goes round, so that a dead one holds nothing up for long.
+// Due reports whether member should write a snapshot now. The turn moves on, so that a
+// dead member does not delay it for long.
 func (j *Journal) Due(bound, member string) bool {
 	if !j.based {
 		return false
@@ -140,7 +138,7 @@ func (j *Journal) Due(bound, member string) bool {
 	return len(members) > 0 && members[turn%int64(len(members))].Member == member
 }
 
-// Snapshot is the record that says what the log has told so far.
+// Snapshot returns the record of the log's present state.
 func (j *Journal) Snapshot() Record {
 	all := make(map[string][]Entry)
 	for name, s := range j.bounds {

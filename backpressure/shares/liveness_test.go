@@ -7,11 +7,10 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// beatEvery is between two beats of the processes in simulate.
 const beatEvery = lease / 10
 
-// simulate lets all go well for a time: everybody beats and reads what the others
-// said, after a delay, and the consumers keep up.
+// simulate runs without failures: all processes beat and read after a delay, and the
+// consumers keep up.
 func (w *world) simulate(d time.Duration) {
 	const delay = 5 * time.Millisecond
 	for end := w.now + d; w.now < end; {

@@ -8,33 +8,31 @@ import (
 	"time"
 )
 
-// Config says who a member is and how long the group waits for it. All members of
-// a bound must have the same times.
+// Config configures a member. All members of a bound must have the same times.
 type Config struct {
-	// ID is unique for ever: who joins again takes another.
+	// ID is unique for ever: a member that joins again takes another.
 	ID string
-	// Lease is how long the others wait for a beat, and Margin how much earlier the
-	// member stops by itself.
+	// Lease is how long the others wait for a beat. Margin is how much earlier the member
+	// stops by itself.
 	Lease, Margin time.Duration
-	// Grace is how long after it stopped the last record of a member may reach the log.
+	// Grace is how long after it stopped a member's last record may reach the log.
 	Grace time.Duration
 	// Floor is the part that an idle member keeps.
 	Floor Part
 }
 
-// Member is one member's view of the log and what it has promised there. It has
-// no clock: times are given to it, on any axis of its own that never stands still.
-// It is used from one goroutine at a time.
+// Member is one member's view of the log, and its promises there. It has no clock:
+// callers give it times, on any axis of its own that never stands still. Use it from one
+// goroutine at a time.
 //
-// The order of a beat matters. Aim lowers the part first; the caller puts that part
-// into force, measures what is still outstanding, and only then asks for the Beat that
-// tells the others.
+// The order of a beat matters: call Aim, put its part into force, measure what is still
+// outstanding, and only then call Beat.
 type Member struct {
 	cfg Config
 
-	seq     int64 // of the last record made
+	seq     int64
 	pending []promise
-	aim     Part // what it lowers itself to; Whole where it does not
+	aim     Part // the part to which it lowers itself; otherwise Whole
 	leaving bool
 
 	joined, expelled bool
@@ -44,25 +42,25 @@ type Member struct {
 	peers            map[string]*peer
 }
 
-// promise is a record that was sent and not read back: the member keeps to it,
-// as it may be in the log.
+// promise is a record that was sent and not read back. The member keeps to it, as it may
+// be in the log.
 type promise struct {
 	seq  int64
 	want Part
 	sent time.Duration
 }
 
-// pendingMax bounds the promises that are told apart.
+// pendingMax limits the promises that are kept apart.
 const pendingMax = 64
 
 // Load is what a member knows of its own sending.
 type Load struct {
-	// Demand is how many records a second it would send, Served how many it may.
+	// Demand is the records per second that it would send, Served those that it may send.
 	Demand, Served float64
-	// Outstanding covers all its records that are not committed or whose fate is not known,
-	// and those that it may still send before it notices a lower part.
+	// Outstanding covers all its records that are not committed or of unknown fate, and
+	// those that it may still send before it notices a lower part.
 	Outstanding Part
-	// Unsettled tells that the fate of some is not known.
+	// Unsettled reports that the fate of some is not known.
 	Unsettled bool
 }
 
@@ -70,11 +68,11 @@ type Load struct {
 func NewMember(cfg Config) (*Member, error) {
 	switch {
 	case cfg.ID == "":
-		return nil, errors.New("shares: a member needs an ID that nobody else ever has")
+		return nil, errors.New("shares: a member needs a unique ID")
 	case cfg.Lease <= 0:
 		return nil, fmt.Errorf("shares: the lease must be positive, not %v", cfg.Lease)
 	case cfg.Margin < 0 || cfg.Margin >= cfg.Lease:
-		return nil, fmt.Errorf("shares: the margin %v must be within the lease %v", cfg.Margin, cfg.Lease)
+		return nil, fmt.Errorf("shares: the margin %v must be at least 0 and below the lease %v", cfg.Margin, cfg.Lease)
 	case cfg.Grace < 0:
 		return nil, fmt.Errorf("shares: the grace time must not be negative: %v", cfg.Grace)
 	case cfg.Floor < 0 || cfg.Floor > Whole:
@@ -83,8 +81,7 @@ func NewMember(cfg Config) (*Member, error) {
 	return &Member{cfg: cfg, aim: Whole, peers: make(map[string]*peer)}, nil
 }
 
-// See tells what the log says now, as far as it was read. at is not before it was
-// read.
+// See takes the state of the log. The time at is not before it was read.
 func (m *Member) See(at time.Duration, s *State) {
 	m.free = s.Free()
 	m.seePeers(at, s)
@@ -102,15 +99,15 @@ func (m *Member) See(at time.Duration, s *State) {
 	m.pending = slices.DeleteFunc(m.pending, func(p promise) bool { return p.seq <= e.Seq })
 }
 
-// Joined tells whether the member has read itself in the log.
+// Joined reports whether the member has read itself in the log.
 func (m *Member) Joined() bool { return m.joined }
 
-// Expelled tells whether the member was in the log and is no more: to take part
-// again it must join under another ID.
+// Expelled reports whether the member was in the log and is no longer: to take part again
+// it must join under another ID.
 func (m *Member) Expelled() bool { return m.expelled }
 
-// Grant is the part that the member may act on, and until when: from then on it
-// is 0, unless a beat is read back before.
+// Grant returns the part that the member may use, and until when. After that it is 0,
+// unless a beat is read back before.
 func (m *Member) Grant() (part Part, until time.Duration) {
 	if !m.joined || m.expelled {
 		return 0, 0
@@ -122,8 +119,8 @@ func (m *Member) Grant() (part Part, until time.Duration) {
 	return part, m.renewed + m.cfg.Lease - m.cfg.Margin
 }
 
-// Aim decides whether the member gives way to others, and returns the part to act
-// on from now on.
+// Aim decides whether the member gives way to others, and returns the part to use from
+// now on.
 func (m *Member) Aim(at time.Duration) Part {
 	target, wanted := m.target(at)
 	switch {
@@ -138,8 +135,8 @@ func (m *Member) Aim(at time.Duration) Part {
 	return part
 }
 
-// Beat returns the record to append now. The member lowers itself as far as what
-// is outstanding allows, or asks for its target.
+// Beat returns the record to append now. The member lowers itself as far as its
+// outstanding records allow, or asks for its target.
 func (m *Member) Beat(at time.Duration, load Load) Record {
 	r := m.record(Beat)
 	r.Demand, r.Served, r.First = load.Demand, load.Served, !m.joined
@@ -155,11 +152,11 @@ func (m *Member) Beat(at time.Duration, load Load) Record {
 	return r
 }
 
-// Retire makes the member lower itself to nothing, by the beats that follow.
+// Retire makes the following beats lower the member to nothing.
 func (m *Member) Retire() { m.leaving = true }
 
-// Leave returns the record with which a retired member goes. What is outstanding
-// then stays held until the others have seen it drained.
+// Leave returns the last record of a retired member. The part of its outstanding records
+// stays held until the others see them drained.
 func (m *Member) Leave(at time.Duration, load Load) Record {
 	m.leaving, m.aim = true, 0
 	r := m.record(Leave)
@@ -173,8 +170,8 @@ func (m *Member) record(kind Kind) Record {
 	return Record{Kind: kind, Member: m.cfg.ID, Seq: m.seq}
 }
 
-// promise remembers what was sent. Of too many, the two oldest become one that
-// promises as much as both and renews nothing.
+// promise remembers what was sent. If there are too many, it merges the two oldest: to
+// the smaller part and the older time.
 func (m *Member) promise(p promise) {
 	if len(m.pending) == pendingMax {
 		m.pending[1].want = min(m.pending[0].want, m.pending[1].want)
@@ -184,8 +181,8 @@ func (m *Member) promise(p promise) {
 	m.pending = append(m.pending, p)
 }
 
-// target is the part to aim for, and whether somebody is so short that those who
-// hold more than their target should give way.
+// target returns the part to aim for, and whether some member is so short that those
+// above their target should give way.
 func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	if !m.joined || m.expelled {
 		return 0, false
@@ -207,7 +204,7 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
-// live are the members that take part, this one included, and whole is what the
+// live returns the members that take part, this one included, and the part that the
 // others leave for them.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
@@ -222,7 +219,7 @@ func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	return live, whole
 }
 
-// Members is the number of members that take part, this one included.
+// Members returns the number of members that take part, this one included.
 func (m *Member) Members(at time.Duration) int {
 	live, _ := m.live(at)
 	return len(live)

@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The lease counts from when a beat was sent, however late it is read back, and
-// who was reclaimed has nothing from then on.
+// The lease counts from when a beat was sent, and a reclaimed member has nothing.
 func TestTheLeaseCountsFromSending(t *testing.T) {
 	m, err := shares.NewMember(shares.Config{ID: "a", Lease: lease, Margin: margin, Grace: grace})
 	if err != nil {
@@ -36,8 +35,7 @@ func TestTheLeaseCountsFromSending(t *testing.T) {
 	}
 }
 
-// What was promised and not read back is kept, however much else is promised
-// and whatever the others do: it may be in the log.
+// A promise that was not read back is kept.
 func TestPromisesAreKeptUntilTheyAreReadBack(t *testing.T) {
 	m, err := shares.NewMember(shares.Config{ID: "a", Lease: lease, Margin: margin, Floor: shares.DefaultFloor})
 	if err != nil {

@@ -2,8 +2,8 @@ package shares
 
 import "time"
 
-// Meter makes rates of a gate's counts. Half of what it tells is of the last
-// interval, so a step shows as seven eighths of itself after three.
+// Meter computes rates from a gate's counts. The last interval has a weight of one half,
+// so a step shows seven eighths of itself after three intervals.
 type Meter struct {
 	at                time.Duration
 	admitted, refused int64
@@ -12,10 +12,9 @@ type Meter struct {
 }
 
 // Read takes the counts since the gate was made, and how many callers wait now. It
-// returns how many records a second are asked for and how many admitted.
-//
-// A caller that waits asks once and then no more. So while any waits, the demand
-// does not fall, and is at least what was admitted and those that wait.
+// returns the records per second that are asked for and that are admitted. A caller that
+// waits asks only once. So while any waits, the demand does not fall, and is at least the
+// admitted records plus the waiting callers.
 func (m *Meter) Read(at time.Duration, admitted, refused, waiting int64) (demand, served float64) {
 	seconds := (at - m.at).Seconds()
 	if !m.begun || seconds <= 0 {

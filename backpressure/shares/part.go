@@ -1,7 +1,7 @@
 package shares
 
-// Part is a part of the bound in millionths. Parts are whole numbers so that every
-// member that adds them up comes to the same sum.
+// Part is a part of the bound in millionths. Whole numbers give every member the same
+// sum.
 type Part int64
 
 // Whole is all of the bound.
@@ -10,8 +10,8 @@ const Whole Part = 1_000_000
 // DefaultFloor is the part that an idle member keeps, so that it can start.
 const DefaultFloor = Whole / 20
 
-// PartOf is a part that covers n of bound records, and little more; it is at most
-// [Whole], and that where the bound is not positive.
+// PartOf returns a part that covers n of bound records, rounded up; at most [Whole], and
+// Whole if the bound is not positive.
 func PartOf(n, bound int64) Part {
 	switch {
 	case n <= 0:
@@ -22,5 +22,5 @@ func PartOf(n, bound int64) Part {
 	return Part(float64(n)/float64(bound)*float64(Whole)) + 1
 }
 
-// Of is the part of a whole.
+// Of returns the part of a whole.
 func (p Part) Of(whole float64) float64 { return whole * float64(p) / float64(Whole) }

@@ -6,18 +6,18 @@ import (
 	"fmt"
 )
 
-// Version is that of the records that this package writes and understands.
+// Version is the version of the records that this package writes and understands.
 const Version = 1
 
-// Kind says what a record tells.
+// Kind is the kind of a record.
 type Kind string
 
 // The kinds of records.
 const (
 	Beat     Kind = "beat"     // a member lives, and wants a part
-	Leave    Kind = "leave"    // a member goes; Want is what its records still take
+	Leave    Kind = "leave"    // a member leaves; Want covers its outstanding records
 	Reclaim  Kind = "reclaim"  // a member is gone and drained, as of its beat Seq
-	Snapshot Kind = "snapshot" // all that the log told before an offset
+	Snapshot Kind = "snapshot" // the state of the log before an offset
 )
 
 // Record is one entry of the log.
@@ -25,25 +25,25 @@ type Record struct {
 	Version int    `json:"v"`
 	Kind    Kind   `json:"k"`
 	Bound   string `json:"b,omitempty"`
-	// Member is who a beat or a leave is from, or whose part is reclaimed.
+	// Member is the sender of a beat or a leave, or the member whose part is reclaimed.
 	Member string `json:"m,omitempty"`
-	// Seq counts the member's own records from 1. A record that is not above the last
-	// one folded is late or a copy, and ignored.
+	// Seq counts the member's own records from 1. Fold ignores a record that is not above
+	// the last one: it is late or a copy.
 	Seq int64 `json:"n,omitempty"`
 	// First marks the beats of a member that has not read itself in the log yet. Only
-	// they make it known, and they ask for nothing: so a late copy does no harm.
+	// these register a member. They ask for nothing, so a late copy does no harm.
 	First bool `json:"f,omitempty"`
-	// Want is the part that the member asks for, where it holds less; otherwise what
-	// it has lowered itself to.
+	// Want is the part that the member asks for, if it holds less; otherwise the part to
+	// which it lowered itself.
 	Want Part `json:"w,omitempty"`
-	// Demand is how many records a second it would send, and Served how many it may.
+	// Demand is the records per second that the member would send, Served those that it
+	// may send.
 	Demand float64 `json:"d,omitempty"`
 	Served float64 `json:"s,omitempty"`
-	// Unsettled tells that a member which leaves does not know the fate of all of
-	// its records.
+	// Unsettled reports that a leaving member does not know the fate of all its records.
 	Unsettled bool `json:"u,omitempty"`
 
-	// Before is the offset that a snapshot was taken before, and All the members by
+	// Before is the offset before which a snapshot was taken. All holds the members by
 	// the name of the bound.
 	Before int64              `json:"o,omitempty"`
 	All    map[string][]Entry `json:"all,omitempty"`
@@ -55,11 +55,11 @@ func (r Record) Encode() ([]byte, error) {
 	return json.Marshal(r)
 }
 
-// ErrVersion is that of a record of a later version than this program's.
+// ErrVersion is the error of a record of a later version than this program's.
 var ErrVersion = errors.New("shares: a record of another version")
 
-// Decode reads what Encode wrote. A record of a later version is
-// [ErrVersion]: what it means for the sum is not known.
+// Decode reads what Encode wrote. A record of a later version is [ErrVersion], because
+// its effect on the sum is not known.
 func Decode(line []byte) (Record, error) {
 	var r Record
 	if err := json.Unmarshal(line, &r); err != nil {

@@ -9,10 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// Whatever is delayed, lost, copied, reordered between members, paused, killed or
-// started, the parts acted on never add up to more than the whole, nor do the
-// outstanding records to more than the bound. Clocks are off by hours, and run
-// a percent fast or slow.
+// The parts never add up to more than the whole, nor outstanding records to more than the
+// bound, with any delays, losses, copies, pauses, deaths and wrong clocks.
 func TestTheSumIsNeverMoreThanTheWhole(t *testing.T) {
 	var reclaims, shared, worlds int
 	property := func(t *rapid.T) {
@@ -47,7 +45,6 @@ func (w *world) startAny(t *rapid.T) {
 	p.want(t)
 }
 
-// sharing tells whether two processes have a part now.
 func (w *world) sharing() bool {
 	n := 0
 	for _, p := range w.procs {
@@ -58,8 +55,8 @@ func (w *world) sharing() bool {
 	return n > 1
 }
 
-// step lets one thing happen. What is common comes often, so that the world gets
-// somewhere between two mishaps.
+// step makes one random event. Common events are frequent, so that the world makes
+// progress.
 func (w *world) step(t *rapid.T) {
 	switch k := rapid.IntRange(0, 99).Draw(t, "step"); {
 	case k < 25:
@@ -111,8 +108,8 @@ func (p *proc) want(t *rapid.T) {
 	p.served = float64(rapid.IntRange(0, 2000).Draw(t, "served"))
 }
 
-// trial cuts one process off for about as long as it takes to reclaim its part:
-// it hears nothing, or is not heard, or neither, and goes on sending.
+// trial cuts one process off for about as long as it takes to reclaim its part. It may
+// still send, or hear, or neither.
 func (w *world) trial(t *rapid.T) {
 	victim := rapid.SampledFrom(w.procs).Draw(t, "victim")
 	hears, heard := rapid.Bool().Draw(t, "hears"), rapid.IntRange(0, 3).Draw(t, "heard") == 0
@@ -139,8 +136,8 @@ func (w *world) trial(t *rapid.T) {
 	}
 }
 
-// round is a stretch in which all is well for most processes, but for one: their
-// beats land and are read, and they use what they have.
+// round is a period without failures for most processes, except one: their beats are
+// read, and they use their parts.
 func (w *world) round(t *rapid.T, but *proc) {
 	w.pass(time.Duration(rapid.IntRange(1, 120).Draw(t, "ms")) * time.Millisecond)
 	w.commit(rapid.SampledFrom([]int64{0, 0, 50, 500}).Draw(t, "commit"))

@@ -69,8 +69,8 @@ func TestWhoWasReclaimedStaysAway(t *testing.T) {
 	}
 }
 
-// A reading that was asked for before a dead peer's last record could arrive
-// tells nothing.
+// A reading that was asked for before a dead peer's last record could arrive does not
+// count.
 func TestDrainNeedsAReadingThatIsLateEnough(t *testing.T) {
 	w := quiet(t, 4000, 4000)
 	w.procs[0].dead = true
@@ -120,13 +120,12 @@ func TestRecordsSurviveTheirEncoding(t *testing.T) {
 	}
 }
 
-// Who begins at a cut, or was away while the log was cut, comes to what the one
-// knows who read it all.
+// A journal that begins at a cut, or missed one, agrees with one that read everything.
 func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		all := shares.NewJournal(0, 0)
 		var log []shares.Record
-		var safe []int64 // offsets that the log may be cut at, each covered by a snapshot behind it
+		var safe []int64 // offsets at which the log may be cut, each covered by a later snapshot
 		ids := []string{"a", "b", "c"}
 		pending := []shares.Record{}
 		for i := range rapid.Int64Range(1, 60).Draw(t, "records") {
@@ -178,8 +177,7 @@ func TestAJournalThatBeginsLateAgrees(t *testing.T) {
 	})
 }
 
-// An offset that nobody is given is no cut, and everybody goes on. A cut is one even
-// if only the record before it is missing.
+// A gap is a cut only if the log begins after it.
 func TestAGapIsNotACut(t *testing.T) {
 	records := []shares.Record{first("m"), wants("m", 2, 5)}
 	for _, c := range []struct {
@@ -204,8 +202,7 @@ func TestAGapIsNotACut(t *testing.T) {
 	}
 }
 
-// A snapshot that was taken at the cut is one to begin with, though a marker lies
-// between them.
+// A journal can begin with a snapshot at the cut, even with a marker between them.
 func TestASnapshotBehindAMarker(t *testing.T) {
 	j := shares.NewJournal(0, 5)
 	j.Fold(0, first("m"))
@@ -216,8 +213,8 @@ func TestASnapshotBehindAMarker(t *testing.T) {
 	}
 }
 
-// A topic that is deleted, or made anew, keeps a dead one's part for the lease and the
-// grace time and not for ever; one that comes back in between keeps it on.
+// A deleted or new topic keeps a dead member's part for the lease and the grace time
+// only.
 func TestATopicThatVanishes(t *testing.T) {
 	other := shares.Partition{Topic: "u", Committed: 5, End: 5}
 	here := shares.Partition{Topic: "t", Committed: 5, End: 9}

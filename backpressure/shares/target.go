@@ -2,21 +2,19 @@ package shares
 
 import "slices"
 
-// Nobody begins to lower itself for a member that lacks less than a tenth of its
-// target, or noise would keep all parts moving; who has begun goes on until what
-// is lacking is next to nothing.
+// A member begins to lower itself only for one that lacks at least a tenth of its target,
+// because of noise. It goes on until next to nothing is lacking.
 const (
 	tolerance = 0.1
 	nothing   = Whole / 100
 )
 
-// Targets divides whole among members: to each the floor, and the rest in
-// proportion to what max-min fairness would let it send. That is its demand up to
-// a level, and the level is where the members together are served what they are
-// served now (water filling; Bertsekas and Gallager, "Data Networks", 6.5.2). So a
-// small demand is met in full and the large ones get equal parts; where all are
-// met, parts are in proportion to demand. The sum is whole exactly, and
-// the answer depends on the entries alone.
+// Targets divides whole among members: each gets the floor, and the rest is in proportion
+// to what max-min fairness would let it send. That is its demand up to a level. At this
+// level the members together are served what they are served now (water filling;
+// Bertsekas and Gallager, "Data Networks", 6.5.2). So small demands are met in full, and
+// large ones get equal parts. If all are met, parts are in proportion to demand. The sum
+// is exactly whole, and the answer depends only on the entries.
 func Targets(entries []Entry, whole, floor Part) []Part {
 	n := Part(len(entries))
 	if n == 0 {
@@ -46,9 +44,9 @@ func Targets(entries []Entry, whole, floor Part) []Part {
 	return parts
 }
 
-// waterLevel is the rate up to which each member is served, if what all are
-// served now were divided by max-min fairness. It is as high as the highest
-// demand where all are met, or where nothing is served yet.
+// waterLevel returns the rate up to which max-min fairness serves each member, for the
+// sum that is served now. It is the highest demand if all are met, or if nothing is
+// served yet.
 func waterLevel(entries []Entry) float64 {
 	var served float64
 	demands := make([]float64, len(entries))
@@ -71,11 +69,10 @@ func waterLevel(entries []Entry) float64 {
 	return highest
 }
 
-// hungry tells whether a member asks for clearly more than it gets.
 func hungry(e Entry) bool { return e.Demand > e.Served*(1+tolerance) }
 
-// short tells whether a member lacks so much that others should give way: it has
-// less than its floor, or is hungry and clearly below its target.
+// short reports whether others should give way to a member: it has less than its floor,
+// or is hungry and clearly below its target.
 func short(e Entry, target, floor Part) bool {
 	if e.Held < min(floor, target) {
 		return true
@@ -83,5 +80,5 @@ func short(e Entry, target, floor Part) bool {
 	return hungry(e) && float64(e.Held) < float64(target)*(1-tolerance)
 }
 
-// floorOf is the floor of n members: at most a quarter of an equal part.
+// floorOf returns the floor of n members: at most a quarter of an equal part.
 func floorOf(whole, floor, n Part) Part { return min(floor, whole/(4*n)) }

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// The world that the properties are tested in: one log, one bound, and processes
-// that each have a clock, a view of the log, and records on their way.
+// The world of the property tests: one log, one bound, and processes with a clock, a view
+// of the log, and records under way each.
 const (
 	bound  = 1000 // records
 	lease  = time.Second
@@ -23,17 +23,16 @@ type world struct {
 	t     rapid.TB
 	now   time.Duration
 	log   []shares.Record
-	truth shares.State // of the whole log
+	truth shares.State
 	procs []*proc
 	ids   int
 
-	end, committed int64 // of the one partition
+	end, committed int64
 	reclaims       int
 }
 
-// proc is a process with a gate. Its gate is the least that keeps a bound: now
-// and then it looks how many of its records are outstanding, and has credit for the
-// rest of its part.
+// proc is a process with the simplest gate: now and then it counts its outstanding
+// records, and gets credit for the rest of its part.
 type proc struct {
 	w      *world
 	member *shares.Member
@@ -52,7 +51,7 @@ type proc struct {
 	paused  bool
 	dead    bool
 	left    bool
-	beaten  time.Duration // in simulate: when it beat last
+	beaten  time.Duration // in simulate: time of its last beat
 	ask     *reading
 }
 
@@ -61,7 +60,6 @@ type flight struct {
 	sent time.Duration
 }
 
-// reading is one that was asked for and is not answered.
 type reading struct {
 	asked      time.Duration
 	partitions []shares.Partition
@@ -90,7 +88,7 @@ func (p *proc) clock() time.Duration {
 	return p.offset + time.Duration(float64(p.w.now)*p.rate)
 }
 
-// part is what the process would act on if it acted now.
+// part returns what the process would use now.
 func (p *proc) part() shares.Part {
 	part, until := p.member.Grant()
 	if p.dead || p.clock() >= until {
@@ -138,7 +136,7 @@ func (p *proc) load() shares.Load {
 	}
 }
 
-// land puts one of the records that a process sent into the log.
+// land appends one of the records that a process sent.
 func (p *proc) land(i int, again bool) {
 	r := p.sending[i]
 	if !again {
@@ -152,7 +150,6 @@ func (p *proc) land(i int, again bool) {
 	}
 }
 
-// see reads up to n more records of the log.
 func (p *proc) see(n int) {
 	for range min(n, len(p.w.log)-p.read) {
 		p.view.Fold(p.w.log[p.read])
@@ -164,7 +161,7 @@ func (p *proc) see(n int) {
 	}
 }
 
-// drain answers the reading asked for before, and asks for the next.
+// drain answers the last reading, and asks for the next.
 func (p *proc) drain() {
 	if p.ask != nil {
 		p.member.Drain(p.ask.asked, p.ask.partitions)
@@ -175,8 +172,8 @@ func (p *proc) drain() {
 	p.sending = append(p.sending, p.member.Reclaims(p.clock())...)
 }
 
-// arrive puts records on their way into the log, the oldest first; those that
-// are too old are given up.
+// arrive appends records that are under way, the oldest first; it drops those that are
+// too old.
 func (p *proc) arrive(n int) {
 	p.flying = slices.DeleteFunc(p.flying, func(f flight) bool {
 		if n--; n >= 0 && p.w.now-f.sent <= grace {
@@ -197,7 +194,6 @@ func (w *world) commit(n int64) {
 	}
 }
 
-// pass lets time go by. Records that have flown too long are gone.
 func (w *world) pass(d time.Duration) {
 	w.now += d
 	for _, p := range w.procs {
@@ -205,8 +201,7 @@ func (w *world) pass(d time.Duration) {
 	}
 }
 
-// check is the property: neither the parts acted on nor the records outstanding
-// are ever more than the whole.
+// check is the property: neither the parts nor the outstanding records exceed the whole.
 func (w *world) check() {
 	var parts shares.Part
 	var outstanding int64
@@ -222,7 +217,7 @@ func (w *world) check() {
 	}
 }
 
-// live are the processes that can act, paused ones left out.
+// live returns the processes that can act, without paused ones.
 func (w *world) live() []*proc {
 	return slices.DeleteFunc(slices.Clone(w.procs), func(p *proc) bool { return p.dead || p.paused })
 }

@@ -1,20 +1,28 @@
 package main
 
 import (
+	"context"
+	"encoding/hex"
 	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
+
+	"github.com/twmb/franz-go/pkg/kgo"
+	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
 // agents starts agents of a session in the lab, and returns what waits for their ends.
-func (l lab) agents(t *testing.T, of int, session string, brokers []string) (ended func() []invoked) {
+func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
 	all := make([]invoked, of)
 	var running sync.WaitGroup
 	for i := range of {
 		running.Go(func() {
-			all[i] = l.invoke(t, "agent", "--session", session, "--index", fmt.Sprint(i), "--of", fmt.Sprint(of),
-				"--brokers", strings.Join(brokers, ","), "--spool", t.TempDir())
+			all[i] = l.invoke(t, append([]string{"agent", "--session", session, "--index", fmt.Sprint(i), "--of", fmt.Sprint(of),
+				"--brokers", brokers}, more...)...)
 		})
 	}
 	return func() []invoked {
@@ -28,8 +36,9 @@ func (l lab) agents(t *testing.T, of int, session string, brokers []string) (end
 func TestAgentsMakeARun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e, out := l.start(t), t.TempDir()
-		ended := l.agents(t, 3, "virtual", e.Bootstrap())
-		got := l.invoke(t, "run", "quick", "--agents", "3", "--session", "virtual", "--brokers", strings.Join(e.Bootstrap(), ","),
+		brokers := strings.Join(e.Bootstrap(), ",")
+		ended := l.agents(t, 3, "virtual", brokers, "--spool", t.TempDir())
+		got := l.invoke(t, "run", "quick", "--agents", "3", "--session", "virtual", "--brokers", brokers,
 			"--set", "load.producers=3", "--set", "consume.consumers=3", "--set", "load.pacer=frugal", "--out", out)
 		if got.code != exitValid {
 			t.Fatalf("exit code %d\n%s%s", got.code, got.stdout, got.stderr)
@@ -45,4 +54,87 @@ func TestAgentsMakeARun(t *testing.T) {
 				r.Delivery.Duplicates)
 		}
 	})
+}
+
+// Neither the password of the cluster nor the session's key is in a control record, a spool, a
+// result, or what is printed.
+func TestAgentsKeepSecrets(t *testing.T) {
+	virtually(t, func(t *testing.T, l lab) {
+		brokers, out, spool := securedBrokers(t, l), t.TempDir(), t.TempDir()
+		config, key := ofAlice(t, password), filepath.Join(t.TempDir(), "session.key")
+		text := newKey()
+		if err := os.WriteFile(key, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		records := l.controlRecords(t, brokers, "kafka-bench-control-secret")
+		ended := l.agents(t, 2, "secret", brokers, "--command-config", config, "--key", key, "--spool", spool)
+		got := l.invoke(t, "run", write(t, tiny), "--agents", "2", "--session", "secret", "--brokers", brokers, "--command-config", config,
+			"--key", key, "--out", out, "--set", "load.producers=2", "--set", "consume.consumers=2", "--set", "topic.partitions=4")
+		printed := got.stdout + got.stderr
+		for _, agent := range ended() {
+			printed += agent.stdout + agent.stderr
+		}
+		if got.code != exitValid {
+			t.Fatalf("exit code %d\n%s", got.code, printed)
+		}
+		written := map[string]string{"what is printed": printed}
+		for n, record := range records() {
+			written[fmt.Sprintf("control record %d", n)] = record
+		}
+		if len(written) < 10 {
+			t.Errorf("only %d control records were seen", len(written)-1)
+		}
+		for _, dir := range []string{out, spool} {
+			readAll(t, dir, written)
+		}
+		raw, err := hex.DecodeString(text)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for where, what := range written {
+			for name, secret := range map[string]string{"password": password, "key": text, "key in bytes": string(raw)} {
+				if strings.Contains(what, secret) {
+					t.Errorf("%s has the %s", where, name)
+				}
+			}
+		}
+	})
+}
+
+// controlRecords reads the records of a session's topic as they come, as a user of its cluster.
+func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []string) {
+	client, err := kgo.NewClient(l.client([]string{brokers}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
+		kgo.SASL(scram.Auth{User: "alice", Pass: password}.AsSha256Mechanism()))...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	ctx, cancel := context.WithCancel(t.Context())
+	var read sync.WaitGroup
+	var values []string
+	read.Go(func() {
+		for ctx.Err() == nil {
+			client.PollFetches(ctx).EachRecord(func(r *kgo.Record) { values = append(values, string(r.Key)+string(r.Value)) })
+		}
+	})
+	return func() []string {
+		cancel()
+		read.Wait()
+		client.Close()
+		return values
+	}
+}
+
+// readAll adds the content of each file below a folder to a map.
+func readAll(t *testing.T, dir string, to map[string]string) {
+	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		content, err := os.ReadFile(path)
+		to[path] = string(content)
+		return err
+	})
+	if err != nil {
+		t.Fatal(err)
+	}
 }

@@ -76,7 +76,8 @@ type AgentInterval struct {
 	RSSBytes           *int64   `json:"process_rss_bytes"`
 }
 
-// Pulse has the counts of a run's agents while it goes on. It is shown, and not recorded.
+// Pulse is a line of pulses.ndjson: the counts of a run's agents while it goes on, before their
+// intervals and times are known.
 type Pulse struct {
 	RunID  string       `json:"run_id,omitempty"`
 	Agents []AgentPulse `json:"agents"` // by index, without agents that have not sent any counts
@@ -125,15 +126,20 @@ func (p Pulse) Since(earlier Pulse) (i Interval) {
 }
 
 // Agent appends a line to agents.ndjson, and creates the file with the first one.
-func (w *Writer) Agent(i AgentInterval) error {
-	if w.agents == nil {
-		a, err := newAppender(w.dir, AgentsFile)
+func (w *Writer) Agent(i AgentInterval) error { return w.appendTo(&w.agents, AgentsFile, i) }
+
+// Pulse appends a line to pulses.ndjson, and creates the file with the first one.
+func (w *Writer) Pulse(p Pulse) error { return w.appendTo(&w.pulses, PulsesFile, p) }
+
+func (w *Writer) appendTo(to **appender, name string, line any) error {
+	if *to == nil {
+		a, err := newAppender(w.dir, name)
 		if err != nil {
 			return err
 		}
-		w.agents = a
+		*to = a
 	}
-	return w.agents.line(i)
+	return (*to).line(line)
 }
 
 // readAgents reads agents.ndjson; a run without agents has no such file.

@@ -21,11 +21,12 @@ const (
 	CurvesFile     = "curves.json"
 	ScenarioFile   = "scenario.yaml"
 	AgentsFile     = "agents.ndjson" // only of a run of agents
+	PulsesFile     = "pulses.ndjson" // only of a run of agents
 )
 
 // RunFiles returns the names of a run's files, in the order of lists.
 func RunFiles() []string {
-	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile}
+	return []string{SummaryFile, IntervalsFile, EventsFile, HistogramsFile, CurvesFile, ScenarioFile, AgentsFile, PulsesFile}
 }
 
 const (

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -33,6 +34,7 @@ var published = []struct {
 	{"event.schema.json", "a line of events.ndjson of a Kafka Bench run", result.Event{}},
 	{"curves.schema.json", "curves.json of a Kafka Bench run", result.Curves{}},
 	{"agent.schema.json", "a line of agents.ndjson of a Kafka Bench run", result.AgentInterval{}},
+	{"pulse.schema.json", "a line of pulses.ndjson of a Kafka Bench run", result.Pulse{}},
 	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
@@ -142,14 +144,15 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	var event result.Event
 	var curves result.Curves
 	var agent result.AgentInterval
-	for _, v := range []any{&run, &interval, &event, &curves, &agent} {
+	var pulse result.Pulse
+	for _, v := range []any{&run, &interval, &event, &curves, &agent, &pulse} {
 		populate(reflect.ValueOf(v).Elem())
 	}
 	for name, write := range map[string]func(*result.Writer) error{
 		"unfinished": func(w *result.Writer) error { return nil },
 		"minimal":    func(w *result.Writer) error { return writeAll(w, result.Run{}, result.Interval{}, result.Event{}) },
 		"full": func(w *result.Writer) error {
-			return errors.Join(w.Curves(curves), w.Agent(agent), writeAll(w, run, interval, event))
+			return errors.Join(w.Curves(curves), w.Agent(agent), w.Pulse(pulse), writeAll(w, run, interval, event))
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -163,9 +166,10 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 				result.EventsFile:    "event.schema.json",
 				result.CurvesFile:    "curves.schema.json",
 				result.AgentsFile:    "agent.schema.json",
+				result.PulsesFile:    "pulse.schema.json",
 			} {
 				b, err := os.ReadFile(filepath.Join(w.Dir(), file))
-				if (file == result.CurvesFile || file == result.AgentsFile) && name != "full" && os.IsNotExist(err) {
+				if slices.Contains([]string{result.CurvesFile, result.AgentsFile, result.PulsesFile}, file) && name != "full" && os.IsNotExist(err) {
 					continue
 				}
 				if err != nil {

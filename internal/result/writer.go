@@ -25,7 +25,7 @@ type Writer struct {
 	madeOut       bool // outDir did not exist before
 
 	intervals, events, histograms *appender
-	agents                        *appender // nil before the first line
+	agents, pulses                *appender // nil before the first line
 }
 
 // Create creates <outDir>/<UTC time>-<name>-<short id>/ for a run that starts at startedAt. The
@@ -135,7 +135,7 @@ func CheckWritable(outDir string) error {
 
 func (w *Writer) close() error {
 	var err error
-	for _, a := range []*appender{w.intervals, w.events, w.histograms, w.agents} {
+	for _, a := range []*appender{w.intervals, w.events, w.histograms, w.agents, w.pulses} {
 		if a != nil {
 			err = errors.Join(err, a.close())
 		}

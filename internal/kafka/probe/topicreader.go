@@ -5,22 +5,26 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/twmb/franz-go/pkg/kadm"
 	"github.com/twmb/franz-go/pkg/kgo"
 
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// TopicReader reads everything that comes to a topic, with a client of its own and
-// without a group, for who has to know what is in it. What belongs to a transaction that
-// was not committed is left out.
+// TopicReader reads every record of a topic, with its own client and without a group. It skips records of transactions
+// that are not committed.
 type TopicReader struct {
 	client  *kgo.Client
+	topic   string
 	cancel  context.CancelFunc
 	reading sync.WaitGroup
+
+	mu   sync.Mutex
+	next map[int32]int64 // the offset after the last that was read, by partition
 }
 
-// ReadTopic begins to read a topic at its first record, and gives each record's value to
-// take, one at a time. Close ends it.
+// ReadTopic starts to read a topic from its first record and passes each record's value to take, one at a time. The
+// caller must Close the reader.
 func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	take func(value []byte)) (*TopicReader, error) {
 	from := make(map[int32]kgo.Offset, partitions)
@@ -33,20 +37,44 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 		kgo.DisableClientMetrics(),
 		kgo.ConsumePartitions(map[string]map[int32]kgo.Offset{topic: from}),
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
+		kgo.KeepControlRecords(), // a position is behind them
 	)...)
 	if err != nil {
 		return nil, fmt.Errorf("opening the client that reads the topic %s: %w", topic, err)
 	}
-	r := &TopicReader{client: client}
+	r := &TopicReader{client: client, topic: topic, next: make(map[int32]int64)}
 	ctx, cancel := context.WithCancel(context.Background())
 	r.cancel = cancel
 	r.reading.Go(func() {
 		for ctx.Err() == nil {
-			// Errors are those of a broker that is away: the client goes on by itself.
-			r.client.PollFetches(ctx).EachRecord(func(record *kgo.Record) { take(record.Value) })
+			// Errors mean that a broker is unavailable: the client retries.
+			r.client.PollFetches(ctx).EachRecord(func(record *kgo.Record) {
+				if !record.Attrs.IsControl() {
+					take(record.Value)
+				}
+				r.mu.Lock()
+				r.next[record.Partition] = record.Offset + 1
+				r.mu.Unlock()
+			})
 		}
 	})
 	return r, nil
+}
+
+// AtEnd reports whether everything was taken that is in the topic now.
+func (r *TopicReader) AtEnd(ctx context.Context) (bool, error) {
+	ends, err := kadm.NewClient(r.client).ListCommittedOffsets(ctx, r.topic)
+	if err == nil {
+		err = ends.Error()
+	}
+	if err != nil {
+		return false, fmt.Errorf("the ends of the topic %s: %w", r.topic, err)
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	at := true
+	ends.Each(func(o kadm.ListedOffset) { at = at && r.next[o.Partition] >= o.Offset })
+	return at, nil
 }
 
 // Close ends the reading; nothing is taken any more when it returns.

@@ -7,10 +7,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestOldestUnackedBesideAFill: records of a fill were due at no time. If only such records are open,
-// nobody knows the age of the oldest, which is not the same as none being open.
+// TestOldestUnackedBesideAFill: if only records of a fill are open, the age is unknown, which differs from none being
+// open.
 func TestOldestUnackedBesideAFill(t *testing.T) {
-	g := &Group{cfg: Config{Producers: 2, Filled: 1}, books: books{newBook(0, 2, 2, 0), newBook(1, 2, 2, 0)}}
+	g := &Group{cfg: Config{Producers: 2, Filled: 1}, books: books{newBook(0, 0, Config{Producers: 2, Partitions: 2}), newBook(1, 0, Config{Producers: 2, Partitions: 2})}}
 	of := &node{}
 	scheduled, filled := payload.Stamp{Producer: 0, Intended: 700}, payload.Stamp{Producer: 1, Intended: 5}
 	want := func(when string, due *int64) {
@@ -21,9 +21,9 @@ func TestOldestUnackedBesideAFill(t *testing.T) {
 		}
 	}
 	want("of nothing open", new(snapshot.NothingDue))
-	g.books[1].deliver(filled, of, 900, never, 1)
+	g.books[1].deliver(filled, 0, of, 900, never, 1)
 	want("of the fill", nil)
-	g.books[0].deliver(scheduled, of, 900, never, 1)
+	g.books[0].deliver(scheduled, 0, of, 900, never, 1)
 	want("of both", new(int64(700)))
 	g.books[0].ack(scheduled, 950)
 	want("of the fill again", nil)

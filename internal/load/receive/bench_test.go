@@ -13,22 +13,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// BenchmarkDelivery is the hand-over of 800 records of 8 producers. In "both" the two take
-// turns, so that whatever the machine does meanwhile is done to both; the metric is the ratio
-// of the medians, of which more than 1.02 is too much.
+// BenchmarkDelivery delivers 800 records of 8 producers. "both" alternates two variants, so that other load affects
+// both. Its metric is the ratio of their medians, which should be at most 1.02.
 func BenchmarkDelivery(b *testing.B) {
 	const producers = 8
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)
 	var offset atomic.Int64
 	offset.Store(int64(time.Microsecond))
-	other := make(Offsets, producers)
+	other := make(load.Offsets, producers)
 	for i := range other {
 		other[i] = &offset
 	}
 	deliver := delivery(records)
 	deliveries := []struct {
 		name    string
-		offsets Offsets
+		offsets load.Offsets
 	}{{"one clock", nil}, {"other clocks", other}}
 	for _, d := range deliveries {
 		b.Run(d.name, func(b *testing.B) {
@@ -56,16 +55,16 @@ func BenchmarkDelivery(b *testing.B) {
 	})
 }
 
-// delivery returns what hands records over, as if for the first time. It is one worker with and
-// without offsets: where its histograms happen to lie in memory changes more than they do.
-func delivery(records []driver.Received) func(Offsets) {
+// delivery returns a function that delivers records as if for the first time. Both variants share one worker, because
+// the place of its histograms in memory matters.
+func delivery(records []driver.Received) func(load.Offsets) {
 	w := &worker{
 		axis: load.NewAxis(nil), idle: true, stamped: true, open: true, timed: 8, run: loadtest.Run,
 		recorder: latency.NewRecorder(latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime),
 	}
 	w.axis.Set(0, time.Hour)
 	a := &assignment{place: &place{}}
-	return func(offsets Offsets) {
+	return func(offsets load.Offsets) {
 		w.offsets = offsets
 		a.partition = &partition{receiver: ledger.NewReceiver(0, 8), handed: load.NewGapWatch(1), offsets: offsets}
 		w.deliver(a, records, int64(time.Second), 0)

@@ -10,20 +10,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// A Snapshot as it travels:
+// A Snapshot is encoded as
 //
 //	version, a byte · for each section:
 //	    id · length of the body · the body
 //
-// All numbers are LEB128, and those of fields are zig-zag; a boolean is 0 or 1. A list, a
-// map, a text and bytes are their length + 1, or 0 if they are nil, and what they hold. What
-// may be missing is 0, or 1 and what is there. Times and books keep their own forms.
+// All numbers are LEB128; those of fields are zig-zag. A boolean is 0 or 1. A list, map, text or byte slice is its
+// length + 1, or 0 if nil, and its elements. An optional value is 0, or 1 and the value. Times and books have their
+// own encodings.
 //
-// Sections are ascending by id. A reader skips those that it does not know, and leaves zero
-// what no section has. So a new section needs no new version; any other change does.
+// Sections ascend by id. A reader skips unknown sections and leaves the fields of missing ones zero. So a new section
+// needs no new version; any other change does.
 
-// MarshalBinary returns s as it travels: the same bytes for the same snapshot. It takes
-// the locks of the books, one after the other. Books that are nil are an error.
+// MarshalBinary encodes s, always in the same way. It locks the books, one after the other. Nil books are an error.
 func (s Snapshot) MarshalBinary() ([]byte, error) {
 	c := &coder{b: append(make([]byte, 0, 1024), Version)}
 	for id := uint64(1); ; id++ {
@@ -40,15 +39,14 @@ func (s Snapshot) MarshalBinary() ([]byte, error) {
 	return c.b, nil
 }
 
-// UnmarshalBinary makes s the snapshot that MarshalBinary was called on. On an error s is
-// left as it was. It keeps none of the bytes, and allocates in proportion to them. Fits and
-// Merge check what it does not: that s is of a part of the run, and the form of the times.
+// UnmarshalBinary decodes s. On an error it leaves s unchanged. It keeps none of the bytes, and allocates in
+// proportion to them. It checks neither that s is of a part of the run nor the form of the times: Fits and Merge do.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if len(data) == 0 {
 		return errMalformed
 	}
 	if data[0] != Version {
-		return fmt.Errorf("snapshot of version %d, where this program reads %d: run the same release everywhere",
+		return fmt.Errorf("the snapshot has version %d, but this program reads %d: run the same release everywhere",
 			data[0], Version)
 	}
 	var read Snapshot
@@ -70,33 +68,33 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// section writes or reads the body of a section, if there is one of that id.
+// section writes or reads the body of a section; known reports whether that id exists.
 func (s *Snapshot) section(c *coder, id uint64) (known bool) {
 	switch id {
-	case 1: // what it is of
+	case 1: // identity
 		integers(c, &s.Version, &s.Part)
 		integers(c, &s.Seq, &s.Instance)
 		integers(c, &s.FromNs, &s.ToNs, &s.EndNs)
 		c.text(&s.Failed)
-	case 2: // the sending side
+	case 2: // sending side
 		for phase := range s.Sent {
 			s.Sent[phase].code(c)
 		}
 		s.Behind.code(c)
 		integers(c, &s.DeferredPeak)
 		s.Traffic.code(c)
-	case 3: // the receiving side
+	case 3: // receiving side
 		list(c, &s.Groups, 32, (*Group).code)
 	case 4:
 		optional(c, &s.Gate, (*Gate).code)
-	case 5: // the process
+	case 5: // process
 		optional(c, &s.Usage, (*Usage).code)
 		optional(c, &s.Pauses, (*Pauses).code)
 	case 6:
 		optional(c, &s.Last, (*Last).code)
 	case 7:
 		blob(c, &s.Told)
-	case 8: // the largest comes last: what is written then grows once more
+	case 8: // the largest is last, so that the buffer grows only once more
 		blob(c, &s.Times)
 	default:
 		return false
@@ -136,17 +134,22 @@ func (g *Group) code(c *coder) {
 	c.flags(&g.Working, &g.Arrived)
 	integers(c, &g.Owned, &g.Idle)
 	g.Traffic.code(c)
-	list(c, &g.Reached, 6, (*Reached).code)
+	list(c, &g.Reached, 7, (*Reached).code)
 	list(c, &g.Shares, 5, (*Share).code)
-	dictionary(c, &g.Books, func(p *pair[int32, *ledger.Receiver], c *coder) {
+	booksOf(c, &g.Books)
+	optional(c, &g.Queue, (*Queue).code)
+}
+
+func booksOf(c *coder, of *map[int32]*ledger.Receiver) {
+	dictionary(c, of, func(p *pair[int32, *ledger.Receiver], c *coder) {
 		integers(c, &p.key)
 		books(&p.value, c)
 	})
-	optional(c, &g.Queue, (*Queue).code)
 }
 
 func (r *Reached) code(c *coder) {
 	integers(c, &r.Position, &r.At, &r.Delivered, &r.Arrived, &r.Corrupt)
+	c.flags(&r.Settled)
 	list(c, &r.Awaited, 2, func(a *ledger.Awaited, c *coder) {
 		integers(c, &a.Next)
 		list(c, &a.Gaps, 2, func(g *ledger.Gap, c *coder) { integers(c, &g.From, &g.To) })
@@ -169,6 +172,9 @@ func (q *Queue) code(c *coder) {
 			integers(c, &d.ByAttempt[i])
 		}
 	}
+	optional(c, &q.OldestUnackedNs, integer)
+	booksOf(c, &q.Settled)
+	booksOf(c, &q.Acked)
 }
 
 func (g *Gate) code(c *coder) {

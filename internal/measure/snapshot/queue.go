@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// MaxAttempts bounds the attempts that are counted apart; the last has all from there on.
+// MaxAttempts bounds the separately counted attempts; the last count includes all later ones.
 const MaxAttempts = 64
 
 // DeliveryCounts are the counts of a queue's consumers.
 type DeliveryCounts struct {
 	Received int64
-	// Unique were handed over for the first time, Acked acknowledged for the first time.
+	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked, DeadUnseen int64 // different dead letters; of these acknowledged, never handed over
+	Dead, DeadAcked             int64 // dead letters; of these, acknowledged ones
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -34,12 +34,12 @@ func (t *DeliveryCounts) Add(o DeliveryCounts) {
 
 func (t *DeliveryCounts) counts() []*int64 {
 	return []*int64{
-		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.DeadUnseen, &t.Dropped, &t.Nacked,
+		&t.Received, &t.Unique, &t.Acked, &t.AckedAgain, &t.Dead, &t.DeadAcked, &t.Dropped, &t.Nacked,
 		&t.GivenUpExpired, &t.GivenUpLost, &t.GivenUpError, &t.Unsettled, &t.AttemptsDiffer,
 	}
 }
 
-// Attempts are the deliveries by attempt as far as there were any.
+// Attempts returns the deliveries by attempt, without trailing zeros.
 func (t DeliveryCounts) Attempts() []int64 {
 	last := MaxAttempts
 	for last > 0 && t.ByAttempt[last-1] == 0 {
@@ -48,17 +48,29 @@ func (t DeliveryCounts) Attempts() []int64 {
 	return slices.Clone(t.ByAttempt[:last])
 }
 
-// GivenUp are the deliveries that were settled too late, by what the queue answered.
+// GivenUp returns the deliveries that could not be settled, by the queue's answer.
 func (t DeliveryCounts) GivenUp() map[string]int64 {
 	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
 	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
 	return all
 }
 
-// QueueTotal are running totals of a queue's consumers, of both phases.
+// Dead returns how many different records are dead letters.
+func (q *Queue) Dead() int64 { return q.Deliveries[0].Dead + q.Deliveries[1].Dead }
+
+// WithoutBooks returns the counts of q; nil of nil.
+func (q *Queue) WithoutBooks() *Queue {
+	q = copied(q)
+	if q != nil {
+		q.Settled, q.Acked = nil, nil
+	}
+	return q
+}
+
+// QueueTotal holds running totals of a queue's consumers, of both phases.
 type QueueTotal struct {
-	Acked         int64 // for the first time
-	AckedInWindow int64 // of those, within the measured window
+	Acked         int64 // first acknowledgements
+	AckedInWindow int64 // of Acked, in the measured window
 	Redelivered   int64
 }
 
@@ -75,7 +87,7 @@ type QueueCounts struct {
 	RetentionAlarm                     string
 }
 
-// Add adds what o counted.
+// Add adds o to c.
 func (c *QueueCounts) Add(o QueueCounts) {
 	c.Expired += o.Expired
 	c.Tailed += o.Tailed

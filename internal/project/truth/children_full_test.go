@@ -77,7 +77,7 @@ func TestProcessKilled(t *testing.T) {
 			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{0: syscall.SIGKILL}}
 			r := run(t, cfg)
 			left := reasons(r)
-			unoffered := func(why string) bool { return strings.Contains(why, " records came due where the schedule has ") }
+			unoffered := func(why string) bool { return strings.Contains(why, " records came due, but the schedule has ") }
 			others := slices.DeleteFunc(slices.Clone(left), unoffered)
 			if r.Run.Verdict.Status != result.Invalid || len(others) != 1 || len(left) != 1+c.unoffered ||
 				!strings.HasPrefix(left[0], c.reason+c.who+" (pid ") || !strings.Contains(left[0], "killed") {

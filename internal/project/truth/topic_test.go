@@ -126,8 +126,8 @@ func TestChosenNames(t *testing.T) {
 		}
 		queue := ofQueue(t, "chosen-queue", "markers", "topic.name=bills", "consume.group=clerks", "consume.queue.max_deliveries=3")
 		for want, s := range map[string]scenario.Scenario{
-			`there is already the topic "orders", and the group "readers-2"; choose another topic.name or consume.group`:                                s,
-			`there is already the topic "bills-markers", and the topic "bills-dead", and the group "clerks-tracker"; choose another topic.name or cons`: queue,
+			`the cluster already has the topic "orders", and the group "readers-2"; choose another topic.name or consume.group`:                                s,
+			`the cluster already has the topic "bills-markers", and the topic "bills-dead", and the group "clerks-tracker"; choose another topic.name or cons`: queue,
 		} {
 			cfg := config(t, c, s)
 			_, err := tryRun(cfg)

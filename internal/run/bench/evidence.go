@@ -77,8 +77,7 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	}
 	if r.queue != nil {
 		e.Queue = &judge.Queue{
-			Settled: r.queue.group.Settled(), Counts: r.queue.counts(e.Groups[0].Standing.Queue.Counts),
-			Empty: r.queue.empty, InFlightPeak: r.intervals.InFlightPeak(),
+			Settled: r.queue.group.Settled(), Empty: r.queue.empty, InFlightPeak: r.intervals.InFlightPeak(),
 		}
 	}
 	return e

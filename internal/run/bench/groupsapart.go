@@ -123,7 +123,7 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	cfg := r.groupConfig(number)
 	here := remote.NewHere(r.cfg.Probes, func(ctx context.Context, _ remote.Assignment) (remote.Load, error) {
 		if r.hasQueue() {
-			r.queue = &queue{base: &r.base, tell: queueLog{axis: r.axis, journal: r.journal}}
+			r.queue = newQueue(&r.base)
 			return r.queue.open(ctx)
 		}
 		return openGroup(cfg)

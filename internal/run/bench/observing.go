@@ -42,7 +42,7 @@ func (r *run) openObservers(context.Context) error {
 		r.intervals.GroupNames = r.groupIDs
 	}
 	if r.queue != nil {
-		r.machine.Traffic, r.intervals.Queue = r.queue.traffic.reading, r.queue.standing
+		r.machine.Traffic, r.intervals.Queue = r.queue.traffic.reading, true
 	}
 	r.looks = &observe.Looks{Axis: r.axis, Groups: r.groups}
 	r.changes = &observe.Changes{

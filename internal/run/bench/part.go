@@ -12,7 +12,6 @@ import (
 
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/load"
-	"kafkabench.example/kafka-bench/internal/load/receive"
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
@@ -26,6 +25,7 @@ import (
 // holds no address and no credential.
 type Plan struct {
 	RunID    string
+	Session  string
 	Scenario []byte // resolved, as YAML; as it runs
 	Asked    []byte // as it was asked for, before the disk bounded it
 	Driver   string
@@ -45,6 +45,15 @@ type Plan struct {
 	Cluster   result.Cluster
 	Tool      result.Tool
 	Warnings  []string
+}
+
+// Placed returns the placement of a scenario's producers and consumers on agents that were asked
+// for one. Partitions of a queue have no owner, so instead of Own it has Any.
+func Placed(s scenario.Scenario, placement string) string {
+	if placement == Own && s.Consume.Queue.Used() {
+		return Any
+	}
+	return placement
 }
 
 // The placements of producers and consumers on agents.
@@ -204,16 +213,16 @@ func RunPart(ctx context.Context, cfg Config, plan Plan, number int, link Link) 
 }
 
 // offsets are those of the producers of all other parts; nil if there are none.
-func (r *run) offsets() receive.Offsets {
-	if r.part == nil {
+func (b *base) offsets() load.Offsets {
+	if b.part == nil {
 		return nil
 	}
-	all := make(receive.Offsets, r.cfg.Scenario.Load.Producers+r.cfg.Scenario.Fillers())
-	for part, shift := range r.part.shifts {
-		if part == r.part.number {
+	all := make(load.Offsets, b.cfg.Scenario.Load.Producers+b.cfg.Scenario.Fillers())
+	for part, shift := range b.part.shifts {
+		if part == b.part.number {
 			continue
 		}
-		producers, _ := r.part.plan.Workers(r.cfg.Scenario, part)
+		producers, _ := b.part.plan.Workers(b.cfg.Scenario, part)
 		for _, number := range producers {
 			all[number] = shift
 		}
@@ -296,9 +305,10 @@ func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	}
 }
 
-// partitionsHere are those that the consumers of the first group have here.
+// partitionsHere are those that the consumers of the first group have here. Of a queue nobody
+// has any.
 func (r *run) partitionsHere() []int32 {
-	if len(r.groups) == 0 {
+	if len(r.groups) == 0 || r.queue != nil {
 		return nil
 	}
 	return r.groups[0].Held()
@@ -406,7 +416,7 @@ func (r *run) handIn(ctx context.Context) error {
 		Looks: e.Seen.Looks, Changes: e.Seen.Changes, Held: r.part.held, Fill: r.fill, From: r.from, ReadTo: r.readTo, Machine: machine, Warnings: r.warnings,
 	}
 	producers, members := r.part.plan.Workers(r.cfg.Scenario, r.part.number)
-	left.Clocks = r.part.link.Clocks(ctx)
+	left.Clocks, left.QueueEmpty = r.part.link.Clocks(ctx), r.queue != nil && r.queue.empty
 	left.Producers, left.Consumers, left.BeganNs = len(producers), len(members)*len(r.groups), r.beganNs
 	if d := r.collector.Totals(true, latency.PacerLateness); d.Count > 0 {
 		left.PacerLatenessP99Ns = &d.P99Ns

@@ -59,6 +59,8 @@ func (r *run) choosePlan(context.Context) error {
 	switch {
 	case len(r.groups) == 0:
 		p.awaitDelivery = func(context.Context) bool { return true }
+	case r.queue != nil && r.part != nil:
+		p.hasRead, p.awaitDelivery = r.queue.isOver, r.awaitOver
 	case r.queue != nil:
 		p.hasRead, p.awaitDelivery = func() bool { return r.unsettled() == 0 }, r.awaitSettled
 	case p.endless: // nothing of the run's own is on its way

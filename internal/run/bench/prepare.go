@@ -451,7 +451,7 @@ func (r *run) openGroups(ctx context.Context) error {
 	for _, g := range r.groups {
 		g.AddTo(r.collector)
 	}
-	if r.part != nil {
+	if r.part != nil && r.queue == nil {
 		return nil // only all parts together have all partitions
 	}
 	ready, cancel := context.WithTimeout(ctx, readyTimeout)

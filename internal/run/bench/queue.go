@@ -36,7 +36,20 @@ type queue struct {
 
 	trackerEnded bool
 
-	empty bool // it has nothing any more, by what the drain found
+	empty bool // the drain found that it has nothing left to deliver
+	// Of a part: when it last asked whether the queue is empty, and how often in a row it was.
+	askedAt time.Time
+	empties int
+}
+
+func newQueue(b *base) *queue {
+	return &queue{base: b, tell: queueLog{axis: b.axis, journal: b.journal}}
+}
+
+// leads reports whether this process has what there is one of for all members: the tracker, the
+// reader of the dead letters, and the offsets where partitions start.
+func (q *queue) leads() bool {
+	return q.part == nil || q.part.plan.receivers(q.cfg.Scenario)[0] == q.part.number
 }
 
 // The topics and the group that a queue has beside those of the run.
@@ -75,7 +88,7 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 		return l, err
 	}
 	q.of = q.config()
-	if q.of.Tracker == kmq.External {
+	if q.of.Tracker == kmq.External && q.leads() {
 		if err := q.openTracker(ctx); err != nil {
 			return l, err
 		}
@@ -90,9 +103,14 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	return l, q.readDeadLetters()
 }
 
-// openDeadLetters makes the topic of the dead letters, where there is to be one.
+// openDeadLetters makes the topic of the dead letters, if there is to be one. A part uses the
+// one that was made for all.
 func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	if !q.cfg.Scenario.Consume.Queue.Dead() {
+		return nil
+	}
+	if q.part != nil {
+		q.dead = cluster.Topic{Name: q.topic.Name + deadSuffix, Partitions: q.topic.Partitions, Existing: true}
 		return nil
 	}
 	create, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
@@ -104,7 +122,7 @@ func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 
 // readDeadLetters has the dead letters taken into the books as they come.
 func (q *queue) readDeadLetters() (err error) {
-	if q.dead.Name == "" {
+	if q.dead.Name == "" || !q.leads() {
 		return nil
 	}
 	q.reader, err = probe.ReadTopic(q.cfg.Cluster.Bootstrap(), q.access(), q.dead.Name, q.dead.Partitions,
@@ -189,16 +207,24 @@ func (q *queue) openTracker(ctx context.Context) (err error) {
 func (q *queue) groupConfig() queued.Config {
 	s := q.cfg.Scenario
 	c, set := s.Consume, s.Consume.Queue
+	from := q.from
+	var only []int
+	if q.part != nil {
+		_, only = q.part.plan.Workers(s, q.part.number)
+	}
+	if !q.leads() {
+		from = nil
+	}
 	return queued.Config{
 		Open: q.openMember, Ready: q.awaitOwned,
-		Members: c.Consumers, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
+		Members: c.Consumers, Only: only, Numbers: numbers(s), Threads: set.Threads, Batch: set.Batch,
 		Ordered: set.Order != string(kmq.Unordered), Locks: locksOf(set.Engine),
 		Drop: float64(set.Drop.Share), Nack: set.Drop.How == "nack", Delay: set.Backoff.Delay,
-		Producers: s.Load.Producers + s.Fillers(), Filled: s.Fillers(), Partitions: q.topic.Partitions, From: q.from,
+		Producers: s.Load.Producers + s.Fillers(), Filled: s.Fillers(), Partitions: q.topic.Partitions, From: from,
 		Plan: workPlan(c), Seed: s.Load.Record.Seed, Hold: q.readOnly() || readsFill(s),
-		Axis: q.axis, ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.id()),
-		Settings: queueSettings(set),
-		OnEvent:  func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
+		Axis: q.axis, Offsets: q.offsets(), ClosedLoop: s.Load.Rate.IsMax() || q.readOnly(), Run: runNumber(q.id()),
+		Settings: queueSettings(set), Tracker: q.trackerCounts(),
+		OnEvent: func(kind, what, reason string) { q.journal.Once(kind, what, errors.New(reason)) },
 	}
 }
 

@@ -13,8 +13,7 @@ import (
 
 // unsettled returns how many acknowledged records are not settled.
 func (r *run) unsettled() int64 {
-	b := judge.CloseQueue(r.sentBooks(), r.queue.group.Settled())
-	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
+	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
 
 // settlePoll is how often the drain looks whether everything is settled: that costs more
@@ -33,6 +32,46 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 		return drained || r.queue.empty
 	})
 	return drained
+}
+
+// emptyPoll is how often a part asks whether the queue is empty, which costs several requests.
+const emptyPoll = 500 * time.Millisecond
+
+// awaitOver waits until the queue has nothing left for any part of the run.
+func (r *run) awaitOver(ctx context.Context) (drained bool) {
+	r.until(ctx, drainPoll, func() bool { return r.queue.isOver() })
+	return r.queue.empty
+}
+
+// isOver reports whether the queue has nothing left for any part of the run. No part knows what
+// the others have settled, so the queue itself is asked, and has to be empty twice in a row.
+// The dead letters are read then.
+func (q *queue) isOver() bool {
+	if q.empty || time.Since(q.askedAt) < emptyPoll {
+		return q.empty
+	}
+	q.askedAt = time.Now()
+	ctx, cancel := context.WithTimeout(context.Background(), observe.ReadTimeout)
+	defer cancel()
+	if q.group.Working() || !q.isEmpty(ctx) || !q.readDead(ctx) {
+		q.empties = 0
+		return false
+	}
+	q.empties++
+	q.empty = q.empties > 1
+	return q.empty
+}
+
+// readDead reports whether all dead letters are in the books, as far as this part reads them.
+func (q *queue) readDead(ctx context.Context) bool {
+	if q.reader == nil {
+		return true
+	}
+	read, err := q.reader.AtEnd(ctx)
+	if err != nil {
+		q.journal.Once("warning", "the end of the dead-letter topic could not be read", err)
+	}
+	return read
 }
 
 // quietFor is how long nothing may happen before it is asked whether the queue is empty:

@@ -14,6 +14,7 @@ const maxLanes = 1 << 20
 // Check returns what of a scenario so many agents cannot do, all of it, with the remedy of
 // each; nil if they can make it. With bench.Apart so many of them are senders.
 func Check(s scenario.Scenario, of, senders int, placement string) error {
+	placement = bench.Placed(s, placement)
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
 		if bad {
@@ -28,7 +29,6 @@ func Check(s scenario.Scenario, of, senders int, placement string) error {
 	refuse(c.Processes > 1, "consume.processes: each agent is a process; set it to 1, and give more --agents")
 	refuse(c.CPU > 0, "consume.cpu: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
 	refuse(c.Memory > 0, "consume.memory: confine the agents by what starts them (systemd, Kubernetes), and leave it out")
-	refuse(c.Queue.Used(), "consume.queue: agents do not share a queue yet; leave out --agents")
 	refuse(s.Backpressure.Gates() && s.Backpressure.MaxLag > 0 && s.Backpressure.MaxLag < int64(of),
 		"backpressure.max_lag: %d records divided by %d agents is no record for some of them; give at least %d",
 		s.Backpressure.MaxLag, of, of)

@@ -104,6 +104,9 @@ func (c *Coordinator) RunID() (id string) {
 	return id
 }
 
+// Session implements bench.Fleet.
+func (c *Coordinator) Session() string { return c.cfg.Session.Name }
+
 // Parts implements bench.Fleet.
 func (c *Coordinator) Parts() int { return c.cfg.Of }
 
@@ -372,7 +375,7 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 // awaitReady waits until every agent is ready and every partition has one owner. It returns
 // the owners.
 func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenario.Scenario) (owners []int, err error) {
-	consumes := s.Consume.Consumers > 0
+	consumes := s.Consume.Consumers > 0 && !s.Consume.Queue.Used()
 	var failed, unready []string
 	err = c.m.await(ctx, func(st *control.State) bool {
 		unready = nil

@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -279,6 +281,18 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		o, err := bench.Conclude(w.base(), plan, handed)
 		if err != nil || o.Run.Verdict.Status != result.Valid || o.Run.Load.Acked != 8000 || o.Run.Delivery.Unique != 8000 {
 			t.Errorf("collected: %v, %+v", err, o)
+		}
+		if o.Run.Run.Session != "test" {
+			t.Errorf("the session is %q", o.Run.Run.Session)
+		}
+		if err := bench.Remove(w.t.Context(), w.base(), plan); err != nil {
+			t.Error(err)
+		}
+		admin := kadm.NewClient(w.cluster.NewClient(w.t))
+		topics, err := admin.ListTopics(w.t.Context())
+		groups, groupsErr := admin.ListGroups(w.t.Context())
+		if err != nil || groupsErr != nil || len(topics.Names()) != 0 || len(groups.Groups()) != 0 {
+			t.Errorf("after Remove there are the topics %v (%v) and the groups %v (%v)", topics.Names(), err, groups.Groups(), groupsErr)
 		}
 		w.running.Wait()
 		if w.ended["node-0"] != nil || w.ended["node-1"] != nil {

@@ -1,18 +1,23 @@
 package fleet_test
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"strings"
 	"sync"
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kgo"
+
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
+	"kafkabench.example/kafka-bench/internal/plan/payload"
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
@@ -39,6 +44,7 @@ type world struct {
 	cluster *virtual.Cluster
 	log     *control.Memory
 	of      int
+	placed  string // "" is bench.Own
 	running sync.WaitGroup
 	mu      sync.Mutex
 	ended   map[string]error // agents by name
@@ -90,7 +96,7 @@ func (w *world) agents(of int) {
 
 func (w *world) coordinator() *fleet.Coordinator {
 	return fleet.Open(fleet.Config{
-		Session: w.session(), Of: w.of, Placed: bench.Own, Tool: result.Tool{Version: "1"}, ClusterID: w.cluster.Info().ID,
+		Session: w.session(), Of: w.of, Placed: cmp.Or(w.placed, bench.Own), Tool: result.Tool{Version: "1"}, ClusterID: w.cluster.Info().ID,
 		JoinTimeout: time.Minute, Spool: w.t.TempDir(),
 	})
 }
@@ -151,6 +157,66 @@ func TestAgentsAreOneLoad(t *testing.T) {
 		}
 		if got, want := r.Time["e2e_response_time"].Count, whole.Time["e2e_response_time"].Count; got != want {
 			t.Errorf("%d e2e response times, want %d", got, want)
+		}
+	})
+}
+
+// The records of four agents are due exactly when those of one process are.
+func TestAgentsKeepOneSchedule(t *testing.T) {
+	due := func(agents int) (of map[int64]int) {
+		within(t, agents, func(w *world) {
+			cfg := w.base()
+			cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
+			if agents > 1 {
+				w.agents(agents)
+				lead := w.coordinator()
+				cfg.Fleet = lead
+				defer func() { _ = lead.Close(w.t.Context(), "") }()
+			}
+			o, err := bench.Run(w.t.Context(), cfg)
+			if err != nil {
+				w.t.Fatal(err)
+			}
+			of = w.due(o.Run.Run.Topic, o.Run.Load.Scheduled+o.Run.Warmup.Load.Scheduled)
+		})
+		return of
+	}
+	one, four := due(1), due(4)
+	if len(one) < 9000 || !maps.Equal(one, four) {
+		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(one), len(four))
+	}
+}
+
+// due returns how many records of a topic were due at each time of the run's axis.
+func (w *world) due(topic string, records int64) map[int64]int {
+	client := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
+	of := make(map[int64]int)
+	for left := records; left > 0; {
+		client.PollFetches(w.t.Context()).EachRecord(func(r *kgo.Record) {
+			stamp, _ := payload.ReadStamp(r.Value)
+			of[stamp.Intended]++
+			left--
+		})
+	}
+	return of
+}
+
+// With placement any, agents send to all partitions, and receive what others sent.
+func TestAgentsAnywhere(t *testing.T) {
+	within(t, 4, func(w *world) {
+		w.placed = bench.Any
+		w.agents(4)
+		o, err := w.run(strings.Replace(small, "acks: all, record: {size: 100B}", "acks: all, partitioning: key, record: {size: 100B, keys: {distribution: uniform, count: 10}}", 1))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var crossed int64
+		for _, a := range o.Run.Agents {
+			crossed += a.Counts.Crossed
+		}
+		r := o.Run
+		if r.Verdict.Status != result.Valid || r.Run.Placement != bench.Any || r.Delivery.Unique != r.Load.Acked || crossed < r.Load.Acked/2 {
+			t.Errorf("verdict %+v, placement %q, %d of %d records delivered, %d crossed", r.Verdict, r.Run.Placement, r.Delivery.Unique, r.Load.Acked, crossed)
 		}
 	})
 }
@@ -236,6 +302,7 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 // deaf is a coordinator that dies as soon as it has told the plan.
 type deaf struct{ w *world }
 
+func (d deaf) Session() string   { return "test" }
 func (d deaf) Parts() int        { return 1 }
 func (d deaf) Placement() string { return bench.Own }
 func (d deaf) Senders() int      { return 0 }

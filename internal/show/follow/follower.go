@@ -13,6 +13,7 @@ package follow
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -34,6 +35,8 @@ type Change struct {
 	Run       *result.Run
 	Intervals []result.Interval
 	Events    []result.Event
+	// Pulse is the last one that agents gave; nil if there is no new one.
+	Pulse *result.Pulse
 	// Histograms are those of intervals, of all metrics and both books; nil unless they
 	// were asked for.
 	Histograms []latency.LogEntry
@@ -81,6 +84,7 @@ func Open(root *os.Root, dir string) (*Follower, error) {
 	f.tails = []*tail{
 		{name: result.IntervalsFile, atOnce: linesAtOnce, take: f.takeInterval},
 		{name: result.EventsFile, atOnce: linesAtOnce, take: f.takeEvent},
+		{name: result.PulsesFile, atOnce: linesAtOnce, take: f.takePulse},
 		{name: result.HistogramsFile, atOnce: histogramsAtOnce, take: f.takeHistogram},
 	}
 	return f, nil
@@ -191,6 +195,11 @@ func (f *Follower) takeEvent(line []byte) error {
 	err := result.DecodeEvent(line, &e)
 	f.next.Events = append(f.next.Events, e)
 	return err
+}
+
+func (f *Follower) takePulse(line []byte) error {
+	f.next.Pulse = new(result.Pulse)
+	return json.Unmarshal(line, f.next.Pulse)
 }
 
 func (f *Follower) takeHistogram(line []byte) error {

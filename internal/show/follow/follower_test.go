@@ -224,6 +224,18 @@ func TestNextWaitsForLines(t *testing.T) {
 	})
 }
 
+// Of the pulses of agents a change has the last one.
+func TestFollowPulses(t *testing.T) {
+	w := create(t, t.TempDir())
+	must(t, w.Pulse(result.Pulse{RunID: "a"}))
+	must(t, w.Pulse(result.Pulse{RunID: "b", Agents: []result.AgentPulse{{Index: 1, Acked: 7}}}))
+	c, err := open(t, w.Dir()).Next(t.Context())
+	must(t, err)
+	if want := (&result.Pulse{RunID: "b", Agents: []result.AgentPulse{{Index: 1, Acked: 7}}}); !reflect.DeepEqual(c.Pulse, want) {
+		t.Errorf("the pulse is %+v, want %+v", c.Pulse, want)
+	}
+}
+
 // A run that was killed is told by the age of its last line: its last, torn line is none, and
 // what else is in the folder is not asked.
 func TestKilledRun(t *testing.T) {

@@ -30,6 +30,7 @@ const prefix = "kafka_bench_"
 type Collector struct {
 	counters, gauges      []metric
 	brokers               []brokerMetric
+	agents                []agentMetric
 	times                 [latency.NumMetrics]*prometheus.Desc
 	lag, end, info, phase *prometheus.Desc
 
@@ -42,6 +43,7 @@ type run struct {
 	head   *result.Run
 	ended  bool
 	last   *result.Interval   // nil before the first
+	pulse  *result.Pulse      // likewise
 	totals map[string]float64 // by counter; one that no interval had is absent
 	times  [books][latency.NumMetrics]*latency.Histogram
 }
@@ -64,6 +66,9 @@ func New() *Collector {
 	}
 	for _, r := range brokers() {
 		c.brokers = append(c.brokers, brokerMetric{r, describe(r.name, r.help, "broker")})
+	}
+	for _, r := range agents() {
+		c.agents = append(c.agents, agentMetric{r, describe(r.name, r.help, "agent", "host")})
 	}
 	for m := range c.times {
 		c.times[m] = describe(latency.Metric(m).String()+"_seconds", timeHelp[m], "book")
@@ -94,6 +99,9 @@ func (c *Collector) Take(change follow.Change) {
 	for i := range change.Intervals {
 		c.add(&change.Intervals[i])
 	}
+	if change.Pulse != nil {
+		c.seen.pulse = change.Pulse
+	}
 	for _, entry := range change.Histograms {
 		c.seen.addTime(entry)
 	}
@@ -121,6 +129,9 @@ func (c *Collector) Describe(descs chan<- *prometheus.Desc) {
 	for _, m := range c.brokers {
 		descs <- m.desc
 	}
+	for _, m := range c.agents {
+		descs <- m.desc
+	}
 	for _, d := range c.times {
 		descs <- d
 	}
@@ -145,6 +156,9 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 	if c.seen.last != nil {
 		c.collectLast(send)
+	}
+	if c.seen.pulse != nil {
+		c.collectAgents(send)
 	}
 	began := c.seen.began()
 	for book, of := range c.seen.times {
@@ -193,6 +207,15 @@ func (c *Collector) collectLast(send sender) {
 		}
 	}
 	c.collectLag(send, i)
+}
+
+// collectAgents exports what each agent of the run has counted.
+func (c *Collector) collectAgents(send sender) {
+	for _, a := range c.seen.pulse.Agents {
+		for _, m := range c.agents {
+			send.value(m.desc, m.kind, float64(m.of(a)), strconv.Itoa(a.Index), a.HostName)
+		}
+	}
 }
 
 // collectLag exports the lag of each group, by partition if it is known of the only group.

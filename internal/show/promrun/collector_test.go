@@ -143,6 +143,28 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 }
 
+// Each agent of a run has its own series, by its last pulse.
+func TestAgentsOfARun(t *testing.T) {
+	c := New()
+	c.Take(follow.Change{Run: headOf("a1"), Pulse: &result.Pulse{Agents: []result.AgentPulse{{Index: 0, Acked: 5}}}})
+	c.Take(follow.Change{Pulse: &result.Pulse{Agents: []result.AgentPulse{
+		{Index: 0, HostName: "node-a", Scheduled: 11, Acked: 12, Delivered: 13, Failed: 14, DeferredRecords: 15, InFlightRecords: 16},
+		{Index: 1, HostName: "node-b", Acked: 22},
+	}}})
+	c.Take(follow.Change{Intervals: twoIntervals()[:1]})
+	got := series(t, c, "a1")
+	for _, want := range []string{
+		`agent_scheduled_records_total{agent="0",host="node-a"} 11`, `agent_acked_records_total{agent="0",host="node-a"} 12`,
+		`agent_delivered_records_total{agent="0",host="node-a"} 13`, `agent_failed_records_total{agent="0",host="node-a"} 14`,
+		`agent_deferred_records{agent="0",host="node-a"} 15`, `agent_in_flight_records{agent="0",host="node-a"} 16`,
+		`agent_acked_records_total{agent="1",host="node-b"} 22`,
+	} {
+		if !strings.Contains(got, want) {
+			t.Errorf("%s is not among\n%s", want, got)
+		}
+	}
+}
+
 // Of several groups each has its lag, and none by partition; a group's series add up to it.
 func TestLagOfSeveralGroups(t *testing.T) {
 	c := New()

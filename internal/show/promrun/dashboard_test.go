@@ -123,7 +123,7 @@ func TestDashboardIsWellFormed(t *testing.T) {
 			}
 		}
 	}
-	want := []string{"Load and delivery", "Latency", "Lag and backpressure", "Queue", "Resources"}
+	want := []string{"Load and delivery", "Latency", "Lag and backpressure", "Queue", "Resources", "Agent $agent"}
 	if !slices.Equal(rows, want) {
 		t.Errorf("the rows are %q, want %q", rows, want)
 	}

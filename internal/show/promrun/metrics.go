@@ -114,6 +114,36 @@ func gateOpen(i *result.Interval) (v float64, known bool) {
 	return v, i.GateOpen != nil
 }
 
+// agentRow is one number of each agent of a run, as its last pulse has it.
+type agentRow struct {
+	name, help string
+	kind       prometheus.ValueType
+	of         func(result.AgentPulse) int64
+}
+
+type agentMetric struct {
+	agentRow
+	desc *prometheus.Desc
+}
+
+func agents() []agentRow {
+	const sofar = " of one agent, by its last pulse."
+	return []agentRow{
+		{"agent_scheduled_records_total", "Records that the schedule asked for," + sofar, prometheus.CounterValue,
+			func(a result.AgentPulse) int64 { return a.Scheduled }},
+		{"agent_acked_records_total", "Records that the brokers acknowledged," + sofar, prometheus.CounterValue,
+			func(a result.AgentPulse) int64 { return a.Acked }},
+		{"agent_delivered_records_total", "Records that consumers were handed," + sofar, prometheus.CounterValue,
+			func(a result.AgentPulse) int64 { return a.Delivered }},
+		{"agent_failed_records_total", "Records that are known not to be in the log," + sofar, prometheus.CounterValue,
+			func(a result.AgentPulse) int64 { return a.Failed }},
+		{"agent_deferred_records", "Records that wait at the source," + sofar, prometheus.GaugeValue,
+			func(a result.AgentPulse) int64 { return a.DeferredRecords }},
+		{"agent_in_flight_records", "Records in the client under test," + sofar, prometheus.GaugeValue,
+			func(a result.AgentPulse) int64 { return a.InFlightRecords }},
+	}
+}
+
 // brokerRow is one number of each local broker.
 type brokerRow struct {
 	name, help string

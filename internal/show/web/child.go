@@ -294,7 +294,7 @@ func (l *live) show() {
 func (l *live) state() state {
 	s := state{
 		Status: l.status, Progress: l.progress.Text, Done: max(0, l.progress.Run-1), Of: l.progress.Of, Values: []value{},
-		Charts: map[string]drawing{}, Events: []shownEvent{},
+		Charts: map[string]drawing{}, Events: []shownEvent{}, Agents: [][]string{},
 	}
 	l.mu.Lock()
 	if l.campaign {
@@ -472,7 +472,10 @@ func livePage() ([]byte, error) {
 		return nil, err
 	}
 	var main, page bytes.Buffer
-	if err := t.Execute(&main, liveCharts()); err != nil {
+	if err := t.Execute(&main, struct {
+		Charts []liveChart
+		Agents []string
+	}{liveCharts(), agentColumns}); err != nil {
 		return nil, fmt.Errorf("the page could not be written: %w", err)
 	}
 	p := &pages.Page{Kind: "Run", Title: "Run that goes on", Main: template.HTML(main.String())}

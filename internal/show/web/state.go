@@ -2,6 +2,7 @@ package web
 
 import (
 	_ "embed"
+	"fmt"
 	"html/template"
 	"slices"
 	"time"
@@ -28,6 +29,7 @@ type state struct {
 	Values []value            `json:"values"`
 	Charts map[string]drawing `json:"charts"` // by name, as far as there is data
 	Events []shownEvent       `json:"events"` // the latest first
+	Agents [][]string         `json:"agents"` // a row for each agent, as agentColumns names them
 	Ended  bool               `json:"ended"`
 	// Page is where the page of what was recorded is; "" before the end, and if nothing was.
 	Page string `json:"page"`
@@ -83,12 +85,17 @@ type seen struct {
 	drawn    int    // the intervals that charts has
 	charts   map[string]drawing
 	restedAt time.Time // the end of the rest
+	// pulse is the last one of the agents, and before the one before it.
+	pulse, before result.Pulse
 }
 
 // take takes in what came of the run, and reports whether a phase began.
 func (s *seen) take(c follow.Change) (began bool) {
 	if c.Run != nil {
 		s.run.Run = *c.Run
+	}
+	if c.Pulse != nil {
+		s.pulse, s.before = *c.Pulse, s.pulse
 	}
 	for _, i := range c.Intervals {
 		s.run.Intervals = append(s.run.Intervals, slim(i))
@@ -155,7 +162,34 @@ func (s *seen) fill(to *state) {
 			At: layout.At(e.AtNs), Kind: e.Kind, What: e.What, Reason: e.Reason,
 		})
 	}
+	to.Agents = agentRows(s.pulse, s.before)
 	to.Charts = s.draw()
+}
+
+// agentColumns are the columns of the table of agents.
+var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
+
+// agentRows has a row for each agent: its rates since the pulse before, and how many records wait.
+func agentRows(now, before result.Pulse) [][]string {
+	rows := [][]string{}
+	for _, a := range now.Agents {
+		was := result.Pulse{}
+		if i := slices.IndexFunc(before.Agents, func(b result.AgentPulse) bool { return b.Index == a.Index }); i >= 0 {
+			was.Agents = before.Agents[i : i+1]
+		}
+		since := result.Pulse{Agents: []result.AgentPulse{a}}.Since(was)
+		rate := func(n int64) string {
+			if since.Seconds() <= 0 {
+				return unit.Absent
+			}
+			return unit.PerSecond(float64(n) / since.Seconds())
+		}
+		rows = append(rows, []string{
+			fmt.Sprintf("%d (%s)", a.Index, a.HostName), a.Phase, rate(since.Scheduled), rate(since.Acked), rate(since.Delivered),
+			unit.Count(a.Failed), unit.Count(a.DeferredRecords), unit.Count(a.InFlightRecords),
+		})
+	}
+	return rows
 }
 
 // draw lays the charts out, if there is an interval that they don't have, and no rest.

@@ -46,17 +46,17 @@ function showCharts(charts) {
   }
 }
 
-function showEvents(events) {
-  const rows = events.map((event) => {
+function showRows(section, rows) {
+  const made = rows.map((texts) => {
     const row = document.createElement("tr");
-    for (const text of [event.at, event.kind, event.what, event.reason]) {
+    for (const text of texts) {
       const cell = document.createElement("td");
       cell.textContent = text;
       row.append(cell);
     }
     return row;
   });
-  document.querySelector("#live-events tbody").replaceChildren(...rows);
+  document.querySelector(`#${section} tbody`).replaceChildren(...made);
 }
 
 function show(state) {
@@ -72,7 +72,9 @@ function show(state) {
   document.title = `${state.name || "Run"} – running – Kafka Bench`;
   showValues(state.values, state.end_ns);
   showCharts(state.charts);
-  showEvents(state.events);
+  byId("live-agents").hidden = state.agents.length === 0;
+  showRows("live-agents", state.agents);
+  showRows("live-events", state.events.map((event) => [event.at, event.kind, event.what, event.reason]));
 }
 
 // end fetches the page of what was recorded, and puts it in the place of this one. A page that

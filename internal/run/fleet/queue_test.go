@@ -1,0 +1,62 @@
+package fleet_test
+
+import (
+	"fmt"
+	"testing"
+
+	"kafkabench.example/kafka-bench/internal/project/virtual"
+	"kafkabench.example/kafka-bench/internal/result"
+)
+
+const fromAQueue = `
+name: queue
+topic: {partitions: 8%s}
+load: {%s, acks: all, compression: none, record: {size: 100B}}
+consume:
+  consumers: 4
+  commit: 100ms
+  work: 1ms
+  queue: {engine: %s, threads: 2, in_flight: 10000%s}
+phases: {warmup: 0s, measure: 2s, drain: 1m}
+sampling: {interval: 500ms, lag: 500ms}
+cluster: {metrics: none}
+`
+
+// ofTheQueue are the counts of a queue that do not depend on when anything happened.
+func ofTheQueue(r result.Run) string {
+	q := r.Queue
+	if q == nil {
+		return "no queue"
+	}
+	return fmt.Sprintf("received %d, unique %d, redelivered %d, acked %d, again %d, dead %d, both %d, by attempt %v, lost %d, pending %d, drained %t",
+		q.Received, q.UniqueDelivered, q.Redelivered, q.UniqueAcked, q.AckedAgain, q.DeadLettered, q.AckedAndDead,
+		q.DeliveriesByAttempt, q.Lost, q.Pending, r.Lag.Drained)
+}
+
+// Four agents take from one queue what one process takes from it, however often a record
+// comes: its counts and its books are the same.
+func TestAgentsShareAQueue(t *testing.T) {
+	const paced, none = "rate: 1k/s, producers: 4, pacer: frugal", "producers: 0, max_buffered: 10, linger: 0s"
+	for _, of := range []struct{ name, fill, load, engine, more string }{
+		{"plain", "", paced, "plain", ""},
+		{"offsetmap", "", paced, "offsetmap", ""},
+		{"markers", "", paced, "markers", ""},
+		{"markers with one tracker", "", paced, "markers", ", tracker: external"},
+		{"redelivered", "", paced, "offsetmap", ", drop: {share: 50%, how: nack}"},
+		{"dead letters", "", paced, "offsetmap", ", drop: {share: 50%, how: nack}, max_deliveries: 3"},
+		{"dead letters of markers", "", paced, "markers", ", drop: {share: 50%, how: nack}, max_deliveries: 3"},
+		{"worked off", ", fill_records: 4001, fill_producers: 4", none, "offsetmap", ""},
+		{"worked off with markers", ", fill_records: 4001, fill_producers: 4", none, "markers", ""},
+	} {
+		t.Run(of.name, func(t *testing.T) {
+			one, four := both(t, virtual.Options{}, fmt.Sprintf(fromAQueue, of.fill, of.load, of.engine, of.more))
+			same(t, one, four)
+			if got, want := ofTheQueue(four), ofTheQueue(one); got != want {
+				t.Errorf("of four agents:\n%s\nof one process:\n%s", got, want)
+			}
+			if !four.Lag.Drained || four.Run.Placement != "any" {
+				t.Errorf("drained %t, placement %q", four.Lag.Drained, four.Run.Placement)
+			}
+		})
+	}
+}
