@@ -4,8 +4,6 @@ import (
 	"embed"
 	"fmt"
 	"slices"
-
-	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
 //go:embed presets/*.yaml
@@ -81,7 +79,7 @@ func Names() []string { return slices.Clone(presetNames) }
 // PresetText returns the YAML of a preset with its comments.
 func PresetText(name string) ([]byte, error) {
 	if !slices.Contains(presetNames, name) {
-		return nil, fmt.Errorf("preset %q is not known; choose %s", name, spelling.OneOf(presetNames))
+		return nil, fmt.Errorf("preset %q is not known; kafka-bench list prints the presets", name)
 	}
 	text, err := presetFiles.ReadFile("presets/" + name + ".yaml")
 	if err != nil {

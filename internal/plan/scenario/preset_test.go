@@ -156,7 +156,7 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 	if least, most := s.Duration(); least != 43*time.Second || most != 103*time.Second {
 		t.Errorf("overload takes %s to %s", least, most)
 	}
-	if _, err := PresetText("overlode"); err == nil || !strings.Contains(err.Error(), "choose one of quick,") {
+	if _, err := PresetText("overlode"); err == nil || !strings.Contains(err.Error(), "kafka-bench list") {
 		t.Errorf("an unknown preset: %v", err)
 	}
 }
