@@ -217,7 +217,7 @@ func TestReadingAlong(t *testing.T) {
 		wantValid(t, r)
 		wantCount(t, "delivered", r.Run.Delivery.Delivered, 60)
 		wantCount(t, "the end of the window", r.Run.Run.Phases[1].EndNs, 1500e6)
-		wantWarning(t, r, "consume.from: nobody produces in this run")
+		wantWarning(t, r, "consume.from: this run has no producers")
 		wantNothingReached(t, r)
 	})
 }
