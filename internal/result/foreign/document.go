@@ -20,7 +20,7 @@ func openDocument(d *draft, content []byte, v any) (*document, error) {
 	if err := json.Unmarshal(content, v); err != nil {
 		line := lineAt(content, jsonOffset(content, err))
 		if mismatch := new(json.UnmarshalTypeError); errors.As(err, &mismatch) {
-			return nil, d.fault(line, "%s is a %s, and must be a %v", mismatch.Field, mismatch.Value, mismatch.Type)
+			return nil, d.fault(line, "%s is a %s and must be of type %v", mismatch.Field, mismatch.Value, mismatch.Type)
 		}
 		return nil, d.fault(line, "it is not JSON: %w", err)
 	}

@@ -141,7 +141,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 		{"a negative rate", strings.Replace(sample("omb.json"), "4999.5", "-4999.5", 1), "x:9: publishRate[1]: -4999.5 cannot be: it must be 0 or above"},
 		{"no aggregates", `{"publishRate": [1]}`, "x: aggregatedPublishLatencyAvg is missing\nx: aggregatedPublishLatency50pct is missing\nx: aggregatedPublishLatency99pct is missing\nx: aggregatedPublishLatencyMax is missing"},
 		{"time goes back", strings.Replace(sample("ssp/results-bp-tight.json"), "8.000137625", "3.5", 1), "x:86: timeline[1].elapsed_s: 3.5 does not come after 4.0003185"},
-		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string where int64 belongs"},
+		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string and must be of type int64"},
 		{"no totals", sample("producer-4.txt")[:280], `x:3: "12636 records sent, 12022.8 records/sec (2.29 MB/sec), 1420.0 ms avg latency, 16…" is not a whole line of kafka-producer-perf-test`},
 		{"cut between lines", "10 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms max latency.\n", "x:2: the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"},
 		{"another locale", "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max latency.\n", `x:1: "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max l…" is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4`},
