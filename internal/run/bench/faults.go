@@ -181,9 +181,8 @@ func targetOf(f fault.Fault) string {
 	return target
 }
 
-// notDone records that a fault failed, unless the run is over. In the measured window, the run is
-// then not the one that was asked for. In the drain, a failure such as a failed undo is only a
-// warning.
+// notDone records that a fault failed, unless the run is over. A failure in the measured window
+// makes the run invalid; one in the drain, as of an undo, is a warning.
 func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, err error) {
 	if ctx.Err() != nil {
 		return
