@@ -18,7 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// link is how an agent's part of a run talks to the others. It is a bench.Link.
+// link is an agent's bench.Link.
 type link struct {
 	ctx    context.Context
 	m      *member
@@ -26,28 +26,28 @@ type link struct {
 	index  int
 	of     int
 	warmup time.Duration
-	fills  bool         // the agents fill the topic
-	own    bool         // producers send to the partitions of the agent's own consumers
-	clock  func() int64 // the machine's, in nanoseconds
+	fills  bool         // the run fills its topic
+	own    bool         // producers send only to partitions of the agent's own consumers
+	clock  func() int64 // of the machine, in ns
 
 	started chan bench.Started
 	spool   *spool
 	tell    func(format string, args ...any)
 	clocks  *clocks
-	wanted  []int        // the agents whose clocks the part needs
-	owns    chan []int32 // its partitions, the newest
+	wanted  []int        // agents whose clocks the part needs
+	owns    chan []int32 // the newest partitions of the part
 	seen    *seenClocks  // from the start on
 
-	interrupt chan struct{} // is closed to end the part early
+	interrupt chan struct{} // closed to end the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
 	abandon   func()      // ends the part at once
-	why       error       // why it did not start, or was abandoned; once follow has returned
+	why       error       // why the part did not start or was abandoned; read it after follow
 }
 
 // Ready implements bench.Link.
 func (l *link) Ready(owned []int32) {
-	select { // it knows nothing newer yet
+	select { // drop an older value
 	case <-l.owns:
 	default:
 	}
@@ -71,7 +71,7 @@ func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, e
 	return all, err
 }
 
-// filledIn adds up what the agents have said of the fill, by partition.
+// filledIn returns the agents' acked fill records by partition.
 func filledIn(s *control.State, of, partitions int) []int64 {
 	sum := make([]int64, partitions)
 	for i := range of {
@@ -110,7 +110,7 @@ func (l *link) Started() <-chan bench.Started { return l.started }
 
 // follow waits for the start, and then for an early end of the run.
 func (l *link) follow(deadline time.Duration) {
-	if l.fills { // which takes as long as it takes, and is told of meanwhile
+	if l.fills { // a fill may take long, but its agents write meanwhile
 		_ = l.m.awaitTalk(l.ctx, deadline, func(s *control.State) bool {
 			return s.Run() != l.run || s.End() != nil || s.Reading() != nil || s.Stop() != nil
 		})
@@ -132,7 +132,7 @@ func (l *link) follow(deadline time.Duration) {
 	}
 	if l.why != nil {
 		close(l.started)
-		l.end() // if the topic is still being filled
+		l.end() // the topic may still be being filled
 		return
 	}
 	zero := start.ClocksNs[l.index]
@@ -175,7 +175,6 @@ func (l *link) follow(deadline time.Duration) {
 	}
 }
 
-// notStarted says why the start did not come.
 func (l *link) notStarted(err error) error {
 	switch {
 	case l.ctx.Err() != nil: // the part has ended by itself
@@ -193,12 +192,11 @@ func (l *link) sleepUntil(clockNs int64) {
 	}
 }
 
-// end ends the part early.
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 // Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	// The drain may be over: it is told all the same.
+	// The drain's time may be over, but others need this record, so it is written with l.ctx.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
 		sent.Failed = "it was interrupted, and ended its load early"
@@ -228,8 +226,8 @@ func (l *link) HandIn(s snapshot.Snapshot) error {
 	return l.spool.add(s)
 }
 
-// getReady tells that the part is ready: once it has its partitions and knows the clocks, and
-// again when that changes, until the run starts. Clocks that drift change all the time.
+// getReady writes that the part is ready once it has its partitions and knows the clocks. It writes
+// again after changes, until the run starts. Inexact clocks count as changed after readyAgain.
 func (l *link) getReady() {
 	var owned []int32
 	var last time.Time
@@ -259,7 +257,7 @@ func (l *link) getReady() {
 			continue
 		}
 		ready := control.Ready{Partitions: owned, ClockNs: now, ClockOffsetNs: offset.OffsetNs, ClockErrorNs: offset.ErrorNs}
-		told = l.m.writer.Write(l.ctx, l.run, ready) == nil // or the deadline ends the run
+		told = l.m.writer.Write(l.ctx, l.run, ready) == nil // on an error the deadline ends the run
 		last = time.Now()
 	}
 }
@@ -269,11 +267,10 @@ func (l *link) Clocks(ctx context.Context) judge.Clocks {
 	return l.seen.conclude(ctx, l.run)
 }
 
-// pulseEvery is how often an agent tells of its counts while the load runs.
+// pulseEvery is how often an agent writes its counts while the load runs.
 const pulseEvery = 5 * time.Second
 
-// pulses tells the log how a part gets on, and hands everything on. It is an
-// observe.Watcher.
+// pulses writes the progress of a part to the log, and passes all calls to next.
 type pulses struct {
 	link *link
 	next observe.Watcher
@@ -282,14 +279,14 @@ type pulses struct {
 	last time.Time
 }
 
-// Began implements observe.Watcher, as do the others.
+// Began implements observe.Watcher.
 func (p *pulses) Began(dir string) {
 	if p.next != nil {
 		p.next.Began(dir)
 	}
 }
 
-// Interval offers a pulse, unless the last one is under way.
+// Interval adds up the counts and offers a pulse.
 func (p *pulses) Interval(iv result.Interval) {
 	p.sum.Scheduled += iv.Scheduled
 	p.sum.Acked += iv.Acked
@@ -302,15 +299,15 @@ func (p *pulses) Interval(iv result.Interval) {
 	}
 }
 
-// offer offers a pulse, unless the last one is fresh.
+// offer writes a pulse, at most once per pulseEvery and only if no write is under way.
 func (p *pulses) offer(sum control.Pulse) {
 	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
 		p.last = now
-		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // the next says more
+		go func() { _, _ = p.link.m.writer.Offer(p.link.ctx, p.link.run, sum) }() // on an error the next one follows
 	}
 }
 
-// Event hands the event on. What is told of the fill's progress shows that the agent is alive.
+// Event offers a pulse for the fill's progress, which shows that the agent is alive.
 func (p *pulses) Event(e result.Event) {
 	if e.Kind == "progress" {
 		p.offer(control.Pulse{Phase: "fill"})
