@@ -45,7 +45,6 @@ func (r *run) startProcesses(context.Context) (err error) {
 	return err
 }
 
-// noteDeath returns a function that logs the unexpected end of a process.
 func (b *base) noteDeath(name string) func(error) {
 	return func(why error) { b.journal.Now("error", name+" ended before the run did", why.Error()) }
 }
