@@ -118,7 +118,6 @@ func Run(ctx context.Context, cfg Config) (*Outcome, error) {
 	return r.closeBooks()
 }
 
-// warmUp starts the load and returns when the measured window begins.
 func (r *run) warmUp(ctx context.Context) {
 	phases := r.cfg.Scenario.Phases
 	warmup := time.Duration(phases.Warmup)
@@ -172,7 +171,6 @@ func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	return r.startedNs
 }
 
-// noteHeld records the present backlog if the plan asks for it.
 func (r *run) noteHeld() {
 	if !r.plan.noteHeld {
 		return
@@ -200,7 +198,7 @@ func (r *run) measure(ctx context.Context) {
 		r.producers.EndAt(r.axis.Now()) // below zero during the warm-up
 		r.journal.Event(result.Event{AtNs: r.axis.Now(), Kind: "phase", What: "interrupted"})
 	}
-	r.groups.Begin() // the window may have ended early
+	r.groups.Begin()
 	r.atEnd = r.machine.Read()
 	if !r.started {
 		r.atStart = r.atEnd
@@ -348,7 +346,6 @@ func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	return drained
 }
 
-// until polls done until it returns true, ctx ends or a second interrupt arrives.
 func (r *run) until(ctx context.Context, every time.Duration, done func() bool) {
 	tick := time.NewTicker(every)
 	defer tick.Stop()
@@ -390,7 +387,6 @@ func (r *run) readEnds(ctx context.Context) {
 	}
 }
 
-// reachedAll reports whether all groups have reached these offsets.
 func (r *run) reachedAll(ends []int64) bool {
 	ends = r.mine(ends)
 	behind := func(g snapshot.Group) bool { return !snapshot.ReachedAll(g.Reached, ends) }
@@ -408,7 +404,6 @@ func (r *run) stopGroup(ctx context.Context) {
 	r.lag.Look(stop) // after the last commit
 }
 
-// patience shortens a clean-up timeout after an interrupt.
 func (r *run) patience(timeout time.Duration) time.Duration {
 	if r.interrupted {
 		return min(timeout, interruptedDrain)
@@ -416,5 +411,4 @@ func (r *run) patience(timeout time.Duration) time.Duration {
 	return timeout
 }
 
-// stopTimeout bounds the consumers' last commit and the last lag reading if brokers do not answer.
 const stopTimeout = 5 * time.Second
