@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// allowed returns the limits that the run's figures are compared with.
 func (r *run) allowed() bottleneck.Settings {
 	s := r.cfg.Scenario
 	l, c := s.Load, s.Consume
@@ -29,7 +28,6 @@ func (r *run) allowed() bottleneck.Settings {
 	}
 }
 
-// clientCores returns how many cores this process and its children may use.
 func (r *run) clientCores() float64 {
 	if r.apart() || r.cfg.Scenario.Consume.Processes > 1 {
 		return float64(runtime.NumCPU())
