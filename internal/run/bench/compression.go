@@ -48,7 +48,6 @@ func megabytesPerS(bytes int64, seconds float64) float64 {
 	return float64(bytes) / 1e6 / seconds
 }
 
-// sample generates records like the run's.
 type sample struct {
 	corpus  *payload.Corpus
 	keys    *payload.Keys
@@ -56,7 +55,6 @@ type sample struct {
 	run     uint32
 }
 
-// batches returns encoded batches of that many records each.
 func (s sample) batches(records int) [][]byte {
 	n := min(maxSampleBatches, max(1, maxSampleBytes/(records*int(s.corpus.MeanBytes()))))
 	batches := make([][]byte, n)
