@@ -76,7 +76,6 @@ func Remove(ctx context.Context, cfg Config, plan Plan) (err error) {
 	return errors.Join(r.leftBehind...)
 }
 
-// left is what one part has handed in.
 type left struct {
 	judge.Part
 	final snapshot.Snapshot
@@ -123,7 +122,6 @@ func (r *run) conclude(plan Plan, handed Handed) (*Outcome, error) {
 	return r.save(c.Evidence)
 }
 
-// merge adds up the parts' final snapshots.
 func (c *conclusion) merge() (err error) {
 	finals, names := make([]snapshot.Snapshot, len(c.parts)), make([]string, len(c.parts))
 	lefts := make([]judge.Part, len(c.parts))
@@ -178,7 +176,6 @@ func (c *conclusion) describe() error {
 	return nil
 }
 
-// takeFill takes the parts' fill, and the offsets at which they began to read.
 func (c *conclusion) takeFill(parts []judge.Part) {
 	if c.Fill != nil {
 		c.filledIn = c.Fill.In(c.topic.Partitions)
@@ -255,12 +252,11 @@ func (c *conclusion) takeQueue() {
 	c.Drained = c.Unsettled() == 0
 }
 
-// leftBy reads each part's final snapshot and the ends of its intervals.
 func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	missing = slices.Clone(handed.Missing)
 	for i, all := range handed.Parts {
 		if all == nil {
-			continue // handed.Missing names it
+			continue
 		}
 		p := left{index: i, name: handed.Agents[i].Name, all: all}
 		var last *snapshot.Snapshot
@@ -396,13 +392,11 @@ func agentInterval(index int, iv result.Interval) result.AgentInterval {
 	return of
 }
 
-// source passes an interval's histograms to the collector.
 type source struct {
 	times latency.Encoded
 	err   error
 }
 
-// Recorded implements latency.Source.
 func (s *source) Recorded(merge func(part latency.Encoded) error) {
 	s.err = errors.Join(s.err, merge(s.times))
 	s.times = nil
