@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// These functions convert a scenario's words to values of the packages below.
-
 // stamped reports whether every record is large enough for a stamp.
 func stamped(s scenario.Scenario) bool {
 	smallest, _ := s.Load.Record.Size.Bounds()
