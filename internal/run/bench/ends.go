@@ -30,7 +30,6 @@ type seenEnds struct {
 	have    []int64 // ends of the leaders' logs at the read before; nil if unknown
 }
 
-// missed discards earlier reads after a failed one.
 func (s *seenEnds) missed() { *s = seenEnds{} }
 
 // stand adds a read, and reports whether the ends have stood still long enough.
