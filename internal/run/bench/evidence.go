@@ -48,7 +48,6 @@ func (r *run) save(e *judge.Evidence) (*Outcome, error) {
 	return &Outcome{Dir: r.writer.Dir(), Run: out}, nil
 }
 
-// evidence returns the run's evidence, except the machine's.
 func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	changes, letGoNs := r.changes.Seen()
 	e := &judge.Evidence{
