@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// faults injects the scenario's faults and records their outcome.
 type faults struct {
 	*base
 	observer *observe.Observer
@@ -198,7 +197,6 @@ func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, e
 	fs.journal.Now("error", name+" was not done", err.Error())
 }
 
-// began records a fault under way and returns its index.
 func (fs *faults) began(f result.Fault) (place int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
