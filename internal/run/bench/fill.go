@@ -26,8 +26,6 @@ func readsFill(s scenario.Scenario) bool {
 	return s.Filled() && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
 }
 
-// fillTopic fills the run's topic if the scenario asks for it, and waits until consumers can read
-// the fill.
 func (r *run) fillTopic(ctx context.Context) error {
 	if !r.cfg.Scenario.Filled() {
 		return nil
@@ -44,7 +42,6 @@ func (r *run) fillTopic(ctx context.Context) error {
 
 func (r *run) noteFill() { r.journal.Now("phase", "fill", "") }
 
-// fillShare runs the filling producers of this process.
 func (r *run) fillShare(ctx context.Context) error {
 	cfg := r.fillConfig()
 	if cfg.Only != nil && len(cfg.Only) == 0 {
@@ -69,8 +66,6 @@ func (r *run) fillShare(ctx context.Context) error {
 
 const beingFilled = "the topic was being filled"
 
-// fillConfig returns the configuration of the load's producers with the fill's numbers, volume and
-// closed loop.
 func (r *run) fillConfig() send.Config {
 	s := r.cfg.Scenario
 	l := &s.Load
@@ -86,10 +81,8 @@ func (r *run) fillConfig() send.Config {
 	return cfg
 }
 
-// fillLook is how often the progress of a fill is read and reported.
 const fillLook = time.Second
 
-// awaitFill waits until all records have completed. It returns an error if they cannot.
 func (b *base) awaitFill(ctx context.Context, ps *send.Producers) error {
 	tick := time.NewTicker(fillLook)
 	defer tick.Stop()
@@ -181,7 +174,6 @@ func refusedFill(errors map[string]int64) error {
 	return fmt.Errorf("the brokers take no records: %s", message)
 }
 
-// keepFill records the outcome of the fill and warns of missing records.
 func (r *run) keepFill(ps *send.Producers, took time.Duration, beganNs int64) {
 	sent, _ := ps.Sent()
 	r.filledIn = ps.AckedIn(r.topic.Partitions)
@@ -221,7 +213,6 @@ func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
 // followers still have to fetch them.
 const readableTimeout = 30 * time.Second
 
-// awaitReadable waits until consumers can read the acked records of the fill.
 func (r *run) awaitReadable(ctx context.Context) error {
 	wait, cancel := context.WithTimeout(ctx, readableTimeout)
 	defer cancel()
