@@ -32,8 +32,7 @@ type gateConfig struct {
 	Tell func(result.Event)
 }
 
-// gatekeeper runs a gate: it makes the scenario's controller, reads the lag for it and records the
-// bound. Processes that have only producers use it too.
+// gatekeeper runs a gate for a run, or for a process that has only producers.
 type gatekeeper struct {
 	cfg gateConfig
 	// Exactly one is set: a gate for the topic, or one for each partition.
@@ -148,7 +147,6 @@ func (k *gatekeeper) poll(ctx context.Context) {
 	k.noteBound()
 }
 
-// stats returns the gate's statistics; with a gate for each partition, their sum.
 func (k *gatekeeper) stats() backpressure.Stats {
 	if k.partitioned != nil {
 		return k.partitioned.Stats()
@@ -177,7 +175,6 @@ func (k *gatekeeper) bound() *int64 {
 	return &bound
 }
 
-// noteBound records the current bound if the measured window is open.
 func (k *gatekeeper) noteBound() {
 	bound := k.bound()
 	if bound == nil || !k.cfg.Axis.InWindow(k.cfg.Axis.Now()) {
