@@ -25,7 +25,6 @@ func (b *base) consumersApart() bool {
 	return c.Consumers > 0 && (c.Processes > 1 || !b.limits().None())
 }
 
-// limits returns the limits of each consumer process.
 func (b *base) limits() confine.Limits {
 	c := b.cfg.Scenario.Consume
 	return confine.Limits{CPU: c.CPU, MemoryBytes: int64(c.Memory)}
@@ -38,7 +37,6 @@ func Reap(tell func(string)) {
 	}
 }
 
-// openGroup opens the group with this number, here or in child processes.
 func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, error) {
 	if r.hasQueue() || !r.consumersApart() {
 		return r.consumeHere(ctx, number)
@@ -53,8 +51,6 @@ func (r *run) openGroup(ctx context.Context, number int) (*remote.Consumers, err
 	})
 }
 
-// startConsumers starts the consumer process of a place in a group, in its own cell if the scenario
-// confines it.
 func (r *run) startConsumers(group, place int) (*remote.Child, error) {
 	name := fmt.Sprintf("process %d of the consumers", place)
 	if len(r.groupIDs) > 1 {
@@ -131,7 +127,7 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	return remote.ConsumersOf(here, cfg, opened), nil
 }
 
-// cells holds what confines processes. It is safe for concurrent use.
+// cells is safe for concurrent use.
 type cells struct {
 	mu       sync.Mutex
 	by, note string // of the first cell
@@ -153,7 +149,6 @@ func (c *cells) list() []*confine.Cell {
 	return slices.Clone(c.all)
 }
 
-// throttled returns for how long the operating system has throttled the processes so far.
 func (c *cells) throttled() (sum time.Duration, known bool) {
 	for _, cell := range c.list() {
 		if u, tells := cell.Usage(); tells {
@@ -163,7 +158,6 @@ func (c *cells) throttled() (sum time.Duration, known bool) {
 	return sum, known
 }
 
-// close removes the cells after their processes have ended.
 func (c *cells) close() (failed error) {
 	for _, cell := range c.list() {
 		failed = errors.Join(failed, cell.Close())
