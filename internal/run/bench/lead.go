@@ -98,7 +98,6 @@ func lead(ctx context.Context, cfg Config) (*Outcome, error) {
 	return r.conclude(plan, handed)
 }
 
-// openDeadLetters creates a queue's dead-letter topic for all agents.
 func (r *run) openDeadLetters(ctx context.Context) error {
 	if !r.hasQueue() {
 		return nil
@@ -107,7 +106,6 @@ func (r *run) openDeadLetters(ctx context.Context) error {
 	return r.queue.openDeadLetters(ctx)
 }
 
-// beginUnlessFilled is beginReading, unless the agents still have to fill the topic.
 func (r *run) beginUnlessFilled(ctx context.Context) error {
 	if r.cfg.Scenario.Filled() {
 		r.noteFill()
