@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// mendTimeout bounds how long brokers may take to recover.
 const mendTimeout = 90 * time.Second
 
 // mend restores the brokers that faults broke, for the next run on the cluster. After an interrupt
