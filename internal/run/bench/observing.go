@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// openObservers makes the observers, after everything that they observe is open.
 func (r *run) openObservers(context.Context) error {
 	s := r.cfg.Scenario
 	interval := time.Duration(s.Sampling.Interval)
