@@ -56,7 +56,6 @@ func Placed(s scenario.Scenario, placement string) string {
 	return placement
 }
 
-// These are the placements of producers and consumers on agents.
 const (
 	// Own lets agents send only to the partitions of their own consumers, so that one clock times
 	// each record.
@@ -238,7 +237,6 @@ func (r *run) useTopic(context.Context) (err error) {
 	return nil
 }
 
-// fillPart fills the part's share of the topic, and waits until all parts have filled theirs.
 func (r *run) fillPart(ctx context.Context) error {
 	if !r.cfg.Scenario.Filled() {
 		return nil
@@ -256,10 +254,8 @@ func (r *run) fillPart(ctx context.Context) error {
 	return nil
 }
 
-// readyEvery is how often a part looks for changed partitions.
 const readyEvery = 100 * time.Millisecond
 
-// awaitStart reports the part's partitions until the run starts, then sets the axis.
 func (r *run) awaitStart(ctx context.Context) error {
 	told, once := []int32(nil), false
 	tick := time.NewTicker(readyEvery)
@@ -293,7 +289,6 @@ func (r *run) awaitStart(ctx context.Context) error {
 	}
 }
 
-// heed ends the load early, at the time that all parts receive.
 func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	select {
 	case at := <-stop:
@@ -323,7 +318,6 @@ func (r *run) mine(ends []int64) []int64 {
 	return mine
 }
 
-// awaitSent waits for the acked counts of all parts.
 func (r *run) awaitSent(ctx context.Context) bool {
 	total, err := r.part.link.Sent(ctx, r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 	if err != nil {
@@ -334,14 +328,10 @@ func (r *run) awaitSent(ctx context.Context) bool {
 	return true
 }
 
-// spentByAll closes its channel when the parts have sent the whole volume. The measured window then
-// ends for all.
 func (r *run) spentByAll() <-chan struct{} {
 	return r.exhaustedByAll(r.part.plan.senders(r.cfg.Scenario), r.producers.Spent(), r.producers.Spending)
 }
 
-// readByAll closes its channel when the parts have read what the topic held. The measured window
-// then ends for all.
 func (r *run) readByAll() <-chan struct{} {
 	var last int64
 	var read <-chan struct{}
@@ -399,7 +389,6 @@ func (r *run) hand(s snapshot.Snapshot, rest any) (err error) {
 	return r.part.link.HandIn(s)
 }
 
-// handIn hands in the part's last snapshot, with its evidence.
 func (r *run) handIn(ctx context.Context) error {
 	peaks := r.intervals.Peaks()
 	e := r.evidence(judge.Setup{})
@@ -448,7 +437,6 @@ type eventLog struct {
 	all []result.Event
 }
 
-// Began implements observe.Watcher.
 func (l *eventLog) Began(dir string) {
 	if l.next != nil {
 		l.next.Began(dir)
