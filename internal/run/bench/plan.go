@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// plan is how a run of its kind proceeds. It is chosen once, at the end of the preparation.
 type plan struct {
 	release moment
 	// exhausted returns a channel that closes when nothing is left to send or read. The measured
@@ -15,14 +14,11 @@ type plan struct {
 	exhaustedBy string
 	// hasRead reports whether consumers have read what the topic held; nil if that cannot end the
 	// window.
-	hasRead func() bool
-	// awaitDelivery waits until the consumers have everything, and reports whether they do.
+	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
-	// noteHeld asks for the backlog when the measured window begins.
-	noteHeld bool
+	noteHeld      bool
 	// endless is set if other writers keep the topic from having an end.
 	endless bool
-	// unknown names the fields of the result that are not measured.
 	unknown []string
 }
 
