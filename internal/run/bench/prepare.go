@@ -51,7 +51,6 @@ type base struct {
 	part *part // this part of a fleet's run; nil if the run is whole
 }
 
-// id returns the run's ID, which all its parts share.
 func (b *base) id() string {
 	if b.part != nil {
 		return b.part.plan.RunID
@@ -82,7 +81,6 @@ type run struct {
 	collector *latency.Collector
 	plan      plan
 
-	// These observe the run.
 	observer  *observe.Observer
 	lag       *observe.Lag
 	brokers   *observe.Brokers // nil if no broker has metrics
@@ -121,7 +119,6 @@ func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
 // manual reports whether the consumers have no group.
 func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manual" }
 
-// readyTimeout bounds how long consumers may take to get their partitions.
 const readyTimeout = 60 * time.Second
 
 // prepare sets up a run and waits until the consumers have their partitions. After an error nothing
@@ -143,7 +140,6 @@ func newRun(cfg Config) *run {
 	return r
 }
 
-// prepare takes the steps in order. After an error it removes what they made.
 func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error) (err error) {
 	defer func() {
 		if err != nil {
@@ -286,7 +282,6 @@ func (b *base) createTopic(ctx context.Context, name string) (err error) {
 
 func (b *base) access() access.Access { return cluster.AccessTo(b.cfg.Cluster) }
 
-// denied wraps err if it is the cluster's refusal.
 func (b *base) denied(who string, err error) error { return cluster.Denied(b.cfg.Cluster, who, err) }
 
 func (r *run) openProbes(ctx context.Context) (err error) {
@@ -314,7 +309,6 @@ func (r *run) openProbes(ctx context.Context) (err error) {
 	return nil
 }
 
-// beginReading sets the groups' start if the topic may hold records.
 func (r *run) beginReading(ctx context.Context) error {
 	if !r.topic.Existing && !r.cfg.Scenario.Filled() || r.cfg.Scenario.Consume.Consumers == 0 {
 		return nil
@@ -330,7 +324,6 @@ func (r *run) beginReading(ctx context.Context) error {
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
 
-// makeGate makes the scenario's gate, unless child processes have theirs.
 func (r *run) makeGate(ctx context.Context) (err error) {
 	s := r.cfg.Scenario
 	if r.apart() || r.part != nil && len(r.workersHere()) == 0 {
@@ -359,7 +352,6 @@ func (r *run) joinShares(ctx context.Context) (*sharelog.Member, error) {
 	}, r.journal.Stamp)
 }
 
-// leaveShares gives this part of the bound back after the last record.
 func (r *run) leaveShares() {
 	if r.share == nil {
 		return
@@ -403,7 +395,6 @@ func (r *run) findBeginning(ctx context.Context) (err error) {
 	return err
 }
 
-// openLoad opens the consumers and waits for them, then opens the producers.
 func (r *run) openLoad(ctx context.Context) (err error) {
 	if r.consumes() {
 		if err := r.openGroups(ctx); err != nil {
@@ -413,7 +404,6 @@ func (r *run) openLoad(ctx context.Context) (err error) {
 	return r.openSenders(ctx)
 }
 
-// consumes reports whether this part of the run has consumers.
 func (r *run) consumes() bool {
 	if r.part == nil {
 		return r.cfg.Scenario.Consume.Consumers > 0
@@ -425,7 +415,6 @@ func (r *run) consumes() bool {
 // consumed reports whether any part of the run has consumers.
 func (r *run) consumed() bool { return r.cfg.Scenario.Consume.Consumers > 0 }
 
-// openGroups opens all groups and waits until they have their partitions.
 func (r *run) openGroups(ctx context.Context) error {
 	r.grouped = !r.manual()
 	began := time.Now()
@@ -528,7 +517,6 @@ func (r *run) release() {
 	r.removeTopic()
 }
 
-// removeTimeout bounds the clean-up if the cluster does not answer.
 const removeTimeout = 10 * time.Second
 
 func (r *run) removeTopic() {
@@ -565,7 +553,6 @@ func (r *run) removeTopic() {
 	}
 }
 
-// discard removes the directory of a run that never started.
 func (r *run) discard() {
 	if r.writer != nil {
 		_ = r.writer.Discard()
