@@ -51,7 +51,6 @@ func (q *queue) leads() bool {
 	return q.part == nil || q.part.plan.receivers(q.cfg.Scenario)[0] == q.part.number
 }
 
-// These name the topics and the group that a queue adds.
 const (
 	markersSuffix = "-markers"
 	deadSuffix    = "-dead"
@@ -76,7 +75,6 @@ func (b *base) commitsNothing() bool {
 
 func (r *run) checkQueue(context.Context) error { return CheckQueue(r.cfg.Scenario) }
 
-// queueTimeout bounds the opening of a queue and the closing of a tracker.
 const queueTimeout = 30 * time.Second
 
 func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
@@ -146,7 +144,6 @@ func (b *base) markersTopic() string {
 	return b.topic.Name + markersSuffix
 }
 
-// clientOptions returns the options of one member's clients; line can cut their connections.
 func (q *queue) clientOptions(name string, line *meter.Line) []kgo.Opt {
 	dial := line.Hang(q.access().Dialer(dialTimeout))
 	options := append(q.access().Login(),
@@ -255,7 +252,6 @@ func queueSettings(q scenario.Queue) []driver.Setting {
 
 const ownedPoll = 50 * time.Millisecond
 
-// awaitOwned waits until the members have all partitions, and the tracker those of the markers.
 func (q *queue) awaitOwned(ctx context.Context) error {
 	if err := q.awaitGroup(ctx, q.groupIDs[0], q.topic.Name, q.cfg.Scenario.Consume.Consumers,
 		q.groupKind()); err != nil {
