@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// unsettled returns how many acked records are not settled.
 func (r *run) unsettled() int64 {
 	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
@@ -59,7 +58,6 @@ func (q *queue) isOver() bool {
 	return q.empty
 }
 
-// readDead reports whether all dead letters are read, if this part reads them.
 func (q *queue) readDead(ctx context.Context) bool {
 	if q.reader == nil {
 		return true
