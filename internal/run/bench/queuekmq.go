@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// kmqQueue adapts a member of a kmq queue to the load.
 type kmqQueue struct {
 	queue *kmq.Queue
 	order kmq.Order
