@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// queueLog writes a queue's log as events.
 type queueLog struct {
 	axis    *load.Axis
 	journal *observe.Journal
@@ -47,12 +46,10 @@ type queueHandler struct {
 	group string
 }
 
-// Enabled drops debug records.
 func (h *queueHandler) Enabled(_ context.Context, level slog.Level) bool {
 	return level >= slog.LevelInfo
 }
 
-// Handle writes an event.
 func (h *queueHandler) Handle(_ context.Context, r slog.Record) error {
 	data := make(map[string]any)
 	for _, a := range h.attrs {
@@ -69,7 +66,6 @@ func (h *queueHandler) Handle(_ context.Context, r slog.Record) error {
 	return nil
 }
 
-// plainValue returns a JSON value; errors and durations become strings.
 func plainValue(v slog.Value) any {
 	switch v = v.Resolve(); v.Kind() {
 	case slog.KindInt64, slog.KindUint64, slog.KindFloat64, slog.KindBool:
@@ -79,7 +75,6 @@ func plainValue(v slog.Value) any {
 	}
 }
 
-// WithAttrs implements slog.Handler.
 func (h *queueHandler) WithAttrs(attrs []slog.Attr) slog.Handler {
 	with := *h
 	with.attrs = append(with.attrs[:len(with.attrs):len(with.attrs)], attrs...)
