@@ -12,7 +12,6 @@ import (
 // maxKey is above all API keys of Kafka.
 const maxKey = 128
 
-// traffic counts the requests of a queue's clients by type.
 type traffic struct {
 	requests      [maxKey]atomic.Int64
 	written, read atomic.Int64
