@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// sending configures the producers of one process.
 type sending struct {
 	scenario   scenario.Scenario
 	driver     driver.Driver
@@ -112,7 +111,6 @@ func (s sending) open() (l remote.Load, err error) {
 	return l, nil
 }
 
-// openSenders opens the producers, here or in child processes.
 func (r *run) openSenders(ctx context.Context) (err error) {
 	parts, assignments := []remote.Part{r.sendHere()}, []remote.Assignment{{Version: remote.Version}}
 	if r.apart() {
@@ -149,7 +147,6 @@ func (r *run) workersHere() []int {
 	return append([]int{}, producers...)
 }
 
-// fillersHere is workersHere for the filling producers.
 func (r *run) fillersHere() []int {
 	if r.part == nil {
 		return nil
