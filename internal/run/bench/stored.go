@@ -29,7 +29,6 @@ func (r *run) boundStored(context.Context) error {
 	return keepsFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
 }
 
-// boundToDisk is boundStored without the check of retention.
 func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
 	stored := s.Load.Bytes() + s.FillBytes()
@@ -82,7 +81,6 @@ func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 	return int64(stored)
 }
 
-// leastFree returns the free bytes on the fullest disk of the brokers' logs.
 func leastFree(local cluster.Local) (least int64, err error) {
 	first := true
 	for _, p := range local.Processes() {
