@@ -21,9 +21,8 @@ type AgentConfig struct {
 	Index, Of int // Index is from 0 to Of-1
 	// Bench configures each part, except for scenario and driver. Snapshots and the folders of the
 	// parts go to its Out. Its Interrupt ends a part early, and then the agent.
-	Bench bench.Config
-	Open  func(name string) (driver.Driver, error)
-	// HostName and Host describe the agent's machine.
+	Bench    bench.Config
+	Open     func(name string) (driver.Driver, error)
 	HostName string
 	Host     result.Host
 	Clock    Clock
@@ -32,7 +31,6 @@ type AgentConfig struct {
 	Plans func(bench.Plan)
 }
 
-// These are the reasons why an agent ends.
 var (
 	// ErrReplaced reports that another process has claimed the agent's index.
 	ErrReplaced      = errors.New("another process has the index of this agent")
