@@ -39,7 +39,6 @@ const (
 	mostEchoes = 64               // waiting questions and answers over the log
 )
 
-// clocks holds what an agent knows of other agents' clocks.
 type clocks struct {
 	cfg   Clock
 	index int
@@ -96,7 +95,6 @@ func (c *clocks) addr() string {
 	return c.cfg.Addr
 }
 
-// start answers questions over the log until ctx ends.
 func (c *clocks) start(ctx context.Context, m *member) {
 	ctx, c.end = context.WithCancel(ctx)
 	c.mu.Lock()
@@ -277,7 +275,6 @@ func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	return s
 }
 
-// tell prints the chosen offsets that are not exact.
 func (s *seenClocks) tell(say func(format string, args ...any)) {
 	for _, w := range s.all {
 		if b, _ := s.clocks.at(w.agent, s.zeroNs); !s.clocks.exact(w.agent) {
