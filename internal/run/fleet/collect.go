@@ -52,7 +52,6 @@ func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, ha
 	return plan, handed, err
 }
 
-// expect creates the spools of a run.
 func (c *Coordinator) expect(record control.Plan, run int, plan *bench.Plan) error {
 	*plan = bench.Plan{}
 	if err := json.Unmarshal(record.Assignment, plan); err != nil {
