@@ -18,7 +18,6 @@ const Version = 1
 // Coordinator is the agent index of the coordinator's records.
 const Coordinator = -1
 
-// These limit a record and a snapshot.
 const (
 	MaxBody   = 512 << 10 // bytes
 	MaxPieces = 128       // of one snapshot: at most 64 MiB
@@ -27,9 +26,9 @@ const (
 // Record is one entry of the log.
 type Record struct {
 	Kind     Kind
-	Run      int    // random for each process, and never 0
+	Run      int    // from 1; 0 before the first plan
 	Agent    int    // the writer's index, or Coordinator
-	Instance uint64 // drawn at random by the writer's process, and never 0
+	Instance uint64 // random for each process, and never 0
 	Sequence uint64 // counts the instance's records from 1
 	// Body is piece Piece, from 0, of Pieces of the snapshot Number, which counts from 0 in each
 	// run of an agent. Last marks the pieces of the last snapshot. Other kinds have the number 0
@@ -52,7 +51,6 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, keyMask) }
 // MarshalText returns the mask.
 func (Key) MarshalText() ([]byte, error) { return []byte(keyMask), nil }
 
-// These are the reasons why a record is refused.
 var (
 	ErrForeign   = errors.New("it is no record of a control log")
 	ErrVersion   = errors.New("it has a later version: use one release of kafka-bench on all machines")
