@@ -11,7 +11,6 @@ import (
 // Kind is the kind of a record.
 type Kind byte
 
-// These are the kinds, in the order of a run.
 const (
 	KindHello    Kind = iota + 1 // an agent claims its index
 	KindPlan                     // the coordinator begins a run
@@ -38,7 +37,6 @@ func (k Kind) String() string {
 	return "unknown"
 }
 
-// fromCoordinator reports whether only a coordinator writes records of this kind.
 func (k Kind) fromCoordinator() bool {
 	return k == KindPlan || k == KindReading || k == KindStart || k == KindStop || k == KindEnd
 }
