@@ -35,7 +35,6 @@ type agent struct {
 	of    part
 }
 
-// part is what an agent has written in one run.
 type part struct {
 	filled    *Filled
 	ready     *Ready
@@ -48,10 +47,9 @@ type part struct {
 	piece     int    // the next one
 }
 
-// Standing is the standing of an instance that claims an index.
+// Standing says whether the records of an instance count.
 type Standing int
 
-// These are the standings.
 const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
@@ -59,7 +57,7 @@ const (
 	TooLate                  // it came after a run's start, or the session's end
 )
 
-// Effect is the effect of an entry.
+// Effect says what an entry changed, or why it changed nothing.
 type Effect int
 
 // These are the effects. Only an Applied entry changes what is known of a run.
@@ -73,7 +71,7 @@ const (
 	effects
 )
 
-// Change is the change by one entry.
+// Change describes the effect of one entry.
 type Change struct {
 	Effect Effect
 	Record Record // without its body; empty if the entry was refused
@@ -149,7 +147,6 @@ func (s *speaker) follow(sequence uint64) bool {
 	return true
 }
 
-// claim gives an index to a new instance.
 func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	if s.start != nil || s.end != nil {
 		s.standings[r.Instance] = TooLate
@@ -236,7 +233,6 @@ func (s *State) names(b *Start) bool {
 	return len(b.Instances) > 0
 }
 
-// hear folds a record of a valid instance.
 func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	switch b := body.(type) {
 	case *Filled:
