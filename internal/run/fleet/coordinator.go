@@ -115,7 +115,6 @@ func (c *Coordinator) Placement() string { return c.cfg.Placed }
 // Senders implements bench.Fleet.
 func (c *Coordinator) Senders() int { return c.cfg.Senders }
 
-// take stores a snapshot that an agent has handed in.
 func (c *Coordinator) take(agent int, whole []byte, run int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -164,7 +163,6 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	return c.handed(missing)
 }
 
-// awaitAgents waits until all agents have joined, and refuses those that do not fit.
 func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.JoinTimeout)
 	defer cancel()
@@ -218,7 +216,6 @@ func indexes(of int) []int {
 	return all
 }
 
-// check returns the reasons why an agent does not fit.
 func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
 	refuse := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("agent %d (%s): "+format, append([]any{index, h.HostName}, args...)...))
@@ -290,7 +287,6 @@ func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	return err
 }
 
-// fill waits until the agents have filled the topic, then writes where reading begins.
 func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) error {
 	var unfilled []int
 	var failed []string
@@ -369,7 +365,6 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 	}
 }
 
-// awaitReady waits until every agent is ready and every partition has an owner.
 func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenario.Scenario) (owners []int, err error) {
 	consumes := s.Consume.Consumers > 0 && !s.Consume.Queue.Used()
 	var failed, unready []string
@@ -496,7 +491,6 @@ func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost 
 	return failed, lost
 }
 
-// missing returns which agents have not handed in everything, and why.
 func (c *Coordinator) missing() (missing []string) {
 	c.m.look(func(s *control.State) {
 		for _, i := range s.Incomplete(c.cfg.Of) {
