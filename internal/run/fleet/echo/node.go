@@ -251,7 +251,6 @@ func (n *Node) admit(p packet) bool {
 	return true
 }
 
-// prove takes an answer as proof.
 func (n *Node) prove(a packet, now int64) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
