@@ -24,7 +24,6 @@ type open struct {
 	sentNs, slewNs int64
 }
 
-// close returns the question of an answer, only once.
 func (p *peer) close(sequence uint64) (open, bool) {
 	asked := p.open[sequence%mostOpen]
 	if sequence == 0 || asked.sequence != sequence {
