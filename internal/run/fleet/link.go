@@ -54,7 +54,6 @@ func (l *link) Ready(owned []int32) {
 	l.owns <- owned
 }
 
-// Filled implements bench.Link.
 func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, err error) {
 	if err := l.m.writer.Write(ctx, l.run, control.Filled{AckedIn: ackedIn}); err != nil {
 		return all, err
@@ -71,7 +70,6 @@ func (l *link) Filled(ctx context.Context, ackedIn []int64) (all bench.Filled, e
 	return all, err
 }
 
-// filledIn returns the agents' acked fill records by partition.
 func filledIn(s *control.State, of, partitions int) []int64 {
 	sum := make([]int64, partitions)
 	for i := range of {
@@ -84,7 +82,6 @@ func filledIn(s *control.State, of, partitions int) []int64 {
 	return sum
 }
 
-// Spent implements bench.Link.
 func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error) {
 	if own != nil {
 		if err := l.m.writer.Write(ctx, l.run, control.Spent(*own)); err != nil {
@@ -105,10 +102,8 @@ func (l *link) Spent(ctx context.Context, own *snapshot.Spending, parts []int) (
 	return all, err
 }
 
-// Started implements bench.Link.
 func (l *link) Started() <-chan bench.Started { return l.started }
 
-// follow waits for the start, and then for an early end of the run.
 func (l *link) follow(deadline time.Duration) {
 	if l.fills { // a fill may take long, but its agents write meanwhile
 		_ = l.m.awaitTalk(l.ctx, deadline, func(s *control.State) bool {
@@ -194,7 +189,6 @@ func (l *link) sleepUntil(clockNs int64) {
 
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
-// Sent implements bench.Link.
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 	// The drain's time may be over, but others need this record, so it is written with l.ctx.
 	sent := control.Sent{AckedIn: ackedIn}
@@ -220,7 +214,6 @@ func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
 	return all, err
 }
 
-// HandIn implements bench.Link.
 func (l *link) HandIn(s snapshot.Snapshot) error {
 	s.Instance = l.m.instance
 	return l.spool.add(s)
@@ -262,12 +255,10 @@ func (l *link) getReady() {
 	}
 }
 
-// Clocks implements bench.Link.
 func (l *link) Clocks(ctx context.Context) judge.Clocks {
 	return l.seen.conclude(ctx, l.run)
 }
 
-// pulseEvery is how often an agent writes its counts while the load runs.
 const pulseEvery = 5 * time.Second
 
 // pulses writes the progress of a part to the log, and passes all calls to next.
@@ -279,14 +270,12 @@ type pulses struct {
 	last time.Time
 }
 
-// Began implements observe.Watcher.
 func (p *pulses) Began(dir string) {
 	if p.next != nil {
 		p.next.Began(dir)
 	}
 }
 
-// Interval adds up the counts and offers a pulse.
 func (p *pulses) Interval(iv result.Interval) {
 	p.sum.Scheduled += iv.Scheduled
 	p.sum.Acked += iv.Acked
