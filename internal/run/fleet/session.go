@@ -131,7 +131,6 @@ func (m *member) look(read func(*control.State)) {
 	read(m.state)
 }
 
-// These are the deadlines of a session.
 const (
 	readyWithin  = 60 * time.Second // from the plan
 	handInWithin = 60 * time.Second // of silence, after the drain's limit
