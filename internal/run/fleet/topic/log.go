@@ -17,7 +17,6 @@ import (
 // fetchBytes bounds one fetch, and so the client's memory.
 const fetchBytes = 8 << 20
 
-// options keep the producer idempotent, as is the default.
 func options(cfg Config, topic string) []kgo.Opt {
 	return slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(cfg.Brokers...),
