@@ -23,7 +23,6 @@ const prefix = "kafka-bench-control-"
 // maxReplicas is enough to survive the loss of a broker with its disk.
 const maxReplicas = 3
 
-// lookEvery is how often an agent looks for its session's topic.
 const lookEvery = time.Second
 
 // settings delete an abandoned session after a week, and allow records of 512 KiB whatever the
