@@ -18,6 +18,7 @@ const Version = 1
 // Coordinator is the agent index of the coordinator's records.
 const Coordinator = -1
 
+// Limits of a record and of a snapshot.
 const (
 	MaxBody   = 512 << 10 // bytes
 	MaxPieces = 128       // of one snapshot: at most 64 MiB
@@ -51,6 +52,7 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, keyMask) }
 // MarshalText returns the mask.
 func (Key) MarshalText() ([]byte, error) { return []byte(keyMask), nil }
 
+// Reasons why a record is refused.
 var (
 	ErrForeign   = errors.New("it is no record of a control log")
 	ErrVersion   = errors.New("it has a later version: use one release of kafka-bench on all machines")
