@@ -11,6 +11,7 @@ import (
 // Kind is the kind of a record.
 type Kind byte
 
+// The kinds of records, in the order of a run.
 const (
 	KindHello    Kind = iota + 1 // an agent claims its index
 	KindPlan                     // the coordinator begins a run
@@ -157,26 +158,37 @@ type Echo struct {
 // Kind implements Body.
 func (Hello) Kind() Kind { return KindHello }
 
+// Kind implements Body.
 func (Plan) Kind() Kind { return KindPlan }
 
+// Kind implements Body.
 func (Filled) Kind() Kind { return KindFilled }
 
+// Kind implements Body.
 func (Reading) Kind() Kind { return KindReading }
 
+// Kind implements Body.
 func (Ready) Kind() Kind { return KindReady }
 
+// Kind implements Body.
 func (Start) Kind() Kind { return KindStart }
 
+// Kind implements Body.
 func (Pulse) Kind() Kind { return KindPulse }
 
+// Kind implements Body.
 func (Spent) Kind() Kind { return KindSpent }
 
+// Kind implements Body.
 func (Sent) Kind() Kind { return KindSent }
 
+// Kind implements Body.
 func (Stop) Kind() Kind { return KindStop }
 
+// Kind implements Body.
 func (End) Kind() Kind { return KindEnd }
 
+// Kind implements Body.
 func (Echo) Kind() Kind { return KindEcho }
 
 // decode returns a pointer to the record's body; nil for a snapshot. Its error is ErrMalformed.
