@@ -50,6 +50,7 @@ type part struct {
 // Standing says whether the records of an instance count.
 type Standing int
 
+// The standings.
 const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
