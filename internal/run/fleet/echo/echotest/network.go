@@ -22,6 +22,7 @@ type Address string
 // Network implements net.Addr.
 func (a Address) Network() string { return "memory" }
 
+// String implements net.Addr.
 func (a Address) String() string { return string(a) }
 
 type datagram struct {
