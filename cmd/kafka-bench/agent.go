@@ -92,7 +92,6 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	return c
 }
 
-// check returns all mistakes in the flags, and reads the files that they name.
 func (f agentFlags) check() (index int, key control.Key, served web.Options, err error) {
 	var faults []error
 	if f.session == "" {
@@ -114,7 +113,6 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 	return index, key, served, errors.Join(faults...)
 }
 
-// keyNeeded returns an error for a session without a key on other machines.
 func keyNeeded(key string, brokers []string) error {
 	if key != "" || len(brokers) == 0 || loopback(brokers) {
 		return nil
@@ -201,10 +199,8 @@ func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	return err
 }
 
-// partWatcher makes the process that serves an agent's metrics follow each part.
 type partWatcher struct{ pages *web.Pages }
 
-// Began implements observe.Watcher.
 func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 
 // Interval does nothing: the metrics process reads the folder.
