@@ -104,7 +104,6 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	return nil
 }
 
-// removeRun deletes the run's topics and groups.
 func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {
 	c, err := cluster.Attach(ctx, flags.brokers, a)
 	if err != nil {
@@ -113,7 +112,6 @@ func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan be
 	return bench.Remove(ctx, bench.Config{Cluster: c, Probes: flags.in.probes}, plan)
 }
 
-// check returns all mistakes in the flags, and reads the key.
 func (f collectFlags) check() (control.Key, error) {
 	var faults []error
 	if f.session == "" {
