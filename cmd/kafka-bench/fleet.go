@@ -30,7 +30,7 @@ type fleetFlags struct {
 	receivers   int
 	local       bool
 	session     string
-	key         string // a file
+	key         string
 	placement   string
 	joinTimeout time.Duration
 }
@@ -68,7 +68,6 @@ func (f fleetFlags) placed() string {
 	return f.placement
 }
 
-// check returns all mistakes in the flags, and in scenarios that agents cannot make.
 func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -135,7 +134,6 @@ func readKey(file string) (control.Key, error) {
 
 const keyBytes = 32
 
-// newKey returns a random session key in hexadecimal.
 func newKey() string {
 	var key [keyBytes]byte
 	_, _ = rand.Read(key[:]) // it never fails
@@ -204,7 +202,6 @@ func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error
 	return s.lead, nil
 }
 
-// command returns the command line that starts an agent.
 func (s *session) command(name, at, index string) []string {
 	words := []string{
 		"kafka-bench", "agent", "--session", name, "--index", index, "--of", strconv.Itoa(s.flags.of()), "--brokers", at,
@@ -218,10 +215,8 @@ func (s *session) command(name, at, index string) []string {
 	return words
 }
 
-// endTimeout bounds how long agents may take to end after the session.
 const endTimeout = 10 * time.Second
 
-// close ends the session: it deletes its topic and ends the agents that were started here.
 func (s *session) close() error {
 	if s.topic == nil {
 		return os.RemoveAll(s.spool)
