@@ -26,13 +26,11 @@ type localAgent struct {
 	err   error
 }
 
-// saying keeps the end of a process's output.
 type saying struct {
 	mu   sync.Mutex
 	text bytes.Buffer
 }
 
-// mostSaid bounds the kept output, in bytes.
 const mostSaid = 64 << 10
 
 // Write implements io.Writer.
@@ -52,7 +50,6 @@ func (s *saying) all() []byte {
 	return bytes.Clone(s.text.Bytes())
 }
 
-// lastLine returns the last line of output: why the process ended.
 func (s *saying) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(s.all())), "\n")
 	return lines[len(lines)-1]
