@@ -75,7 +75,6 @@ func kustomize(t *testing.T, overlay string) string {
 	return string(text)
 }
 
-// example returns the block of docs/AGENTS.md that begins with this line.
 func example(t *testing.T, first string) string {
 	t.Helper()
 	page, err := os.ReadFile("../../../docs/AGENTS.md")
