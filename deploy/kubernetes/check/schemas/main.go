@@ -67,7 +67,6 @@ const local = "#/definitions/"
 
 type definitions map[string]map[string]any
 
-// write writes the schema of kind with all definitions that it needs.
 func write(path, kind string, all definitions) error {
 	used := make(definitions)
 	if err := all.collect(kind, used); err != nil {
@@ -82,7 +81,6 @@ func write(path, kind string, all definitions) error {
 	return os.WriteFile(path, append(text, '\n'), 0o644)
 }
 
-// collect adds the definition of kind, and those that it refers to, to used.
 func (all definitions) collect(kind string, used definitions) error {
 	if used[kind] != nil {
 		return nil
@@ -118,7 +116,6 @@ func strict(schema map[string]any) map[string]any {
 	return kept
 }
 
-// refer calls found for each kind that a schema refers to.
 func refer(schema map[string]any, found func(kind string)) {
 	for key, value := range schema {
 		switch v := value.(type) {
