@@ -39,7 +39,6 @@ phases: {warmup: 100ms, measure: 400ms, drain: 10s}
 sampling: {interval: 100ms, lag: 50ms}
 `
 
-// securedConfig is a short run on a fake cluster in virtual time with these access settings.
 func securedConfig(t *testing.T, settings []string, brokers ...kfake.Opt) bench.Config {
 	t.Helper()
 	network := &kfake.VirtualNetwork{}
@@ -50,7 +49,6 @@ func securedConfig(t *testing.T, settings []string, brokers ...kfake.Opt) bench.
 	return cfg
 }
 
-// onTheClock is securedConfig in real time.
 func onTheClock(t *testing.T, settings []string, brokers ...kfake.Opt) bench.Config {
 	t.Helper()
 	return connected(t, accesstest.Access(t, settings...), brokers...)
