@@ -148,8 +148,8 @@ func (r *run) warmUp(ctx context.Context) {
 	}
 }
 
-// letGo lets held consumers fetch. If the measured window begins with it, letGo first reads the
-// members' counts, because released members may poll at once.
+// letGo lets held consumers fetch. If the measured window begins with it, letGo reads the members'
+// counts before they can poll.
 func (r *run) letGo(withTheWindow bool) {
 	r.noteHeld()
 	if withTheWindow {
@@ -207,8 +207,6 @@ func (r *run) measure(ctx context.Context) {
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "drain"})
 }
 
-// awaitWindow waits for the end of the measured window, which comes early if nothing is left to
-// send or read.
 func (r *run) awaitWindow(ctx context.Context) {
 	length := int64(r.cfg.Scenario.Phases.Measure)
 	if !r.sleepUnless(ctx, length, r.plan.exhausted()) || r.axis.End() >= length {
@@ -222,13 +220,11 @@ func (r *run) awaitWindow(ctx context.Context) {
 // window, and with child processes each check asks every process.
 const readPoll = 100 * time.Millisecond
 
-// readToEnd closes its channel when consumers have read what the topic held. The window ends with
-// the last record.
 func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead closes its channel when consumers have read what the topic held. Before that, it calls
+// onceRead closes its channel when consumers have read what the topic held, after it has called
 // then with the time of the last record.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
@@ -249,8 +245,7 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	return read
 }
 
-// sleepUntil waits for a time of the axis. It returns false if the run was interrupted or
-// abandoned.
+// sleepUntil returns false if the run was interrupted or abandoned before the time of the axis.
 func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
 
 // sleepUnless is sleepUntil, but returns true at once when early closes.
@@ -271,11 +266,11 @@ func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) 
 	}
 }
 
-// interruptedDrain bounds the drain of an interrupted run, because a person waits for its end.
+// interruptedDrain is short, because a person waits.
 const interruptedDrain = 2 * time.Second
 
-// drain waits until admitted records are complete and acked records are delivered, at most for the
-// drain's timeout. Then it stops producers and consumers.
+// drain waits for acks and deliveries, at most for the drain's timeout. Then it stops producers and
+// consumers.
 func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
@@ -312,7 +307,6 @@ func (r *run) drain(ctx context.Context) {
 	r.observer.Stop()
 }
 
-// secondInterrupt returns Interrupt, or ctx.Done() if the run was interrupted already.
 func (r *run) secondInterrupt(ctx context.Context) <-chan struct{} {
 	if r.interrupted {
 		return ctx.Done()
@@ -360,16 +354,14 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 	}
 }
 
-// awaitWork lets the consumers of a drained run finish their last records, so that each has a
-// processed time and is committed.
+// awaitWork lets consumers finish their last records, so that each has a processed time and is
+// committed.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
 		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })
 	}
 }
 
-// readEnds reads the end offsets after the producers have stopped, and keeps them only if they are
-// final.
 func (r *run) readEnds(ctx context.Context) {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()
