@@ -35,15 +35,14 @@ func (r *run) clientCores() float64 {
 	return float64(runtime.GOMAXPROCS(0))
 }
 
-// fetchSetting returns the scenario's value, else the one that the client reports under name, else
-// 0.
+// fetchSetting returns the scenario's value, else the client's own under name, else 0.
 func (r *run) fetchSetting(set int64, name string) int64 {
 	if set > 0 || len(r.groups) == 0 {
 		return set
 	}
 	for _, s := range r.groups[0].Settings() {
 		if s.Name == name {
-			n, _ := strconv.ParseInt(strings.Fields(s.Value + " 0")[0], 10, 64) // 0 is unknown
+			n, _ := strconv.ParseInt(strings.Fields(s.Value + " 0")[0], 10, 64)
 			return n
 		}
 	}
