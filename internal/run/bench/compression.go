@@ -12,8 +12,7 @@ const (
 	maxSampleBytes   = 4 << 20
 )
 
-// compression tries every codec on batches of records like the run's, of the run's mean batch size.
-// It returns nil if batches were not counted.
+// compression returns nil if batches were not counted.
 func (r *run) compression() []result.Compression {
 	wire := r.atEnd.Sending.Wire
 	if !r.atEnd.Sending.Counted || wire.Batches == 0 {
