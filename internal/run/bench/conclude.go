@@ -188,7 +188,6 @@ func (c *conclusion) takeFill(parts []judge.Part) {
 	}
 }
 
-// crossed returns how many records a part received from another.
 func crossed(s snapshot.Snapshot) (records int64) {
 	for _, g := range s.Groups {
 		records += g.Received.Crossed
@@ -229,7 +228,6 @@ func (c *conclusion) groupsOf(all snapshot.Snapshot) []judge.Group {
 	return groups
 }
 
-// receivers returns the receiver of each partition, empty if no record arrived there.
 func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Receiver {
 	all := make([]*ledger.Receiver, c.topic.Partitions)
 	for p := range all {
@@ -240,7 +238,7 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 	return all
 }
 
-// takeQueue adds the deliveries that the agents settled. The run is drained if none is unsettled.
+// takeQueue counts the run as drained if no record is unsettled.
 func (c *conclusion) takeQueue() {
 	c.Queue = &judge.Queue{Settled: c.receivers(nil), Empty: true}
 	if len(c.Groups) > 0 && c.Groups[0].Standing.Queue != nil {
@@ -345,7 +343,6 @@ func commonEnds(parts []left) []int64 {
 	})
 }
 
-// lagOf returns the last interval, with the lag samples of all.
 func lagOf(told []Interval) (lag result.Interval) {
 	for _, t := range told {
 		if iv := t.Interval; iv != nil {
@@ -406,8 +403,8 @@ func (s *source) Recorded(merge func(part latency.Encoded) error) {
 type reader struct {
 	next func() (snapshot.Snapshot, error, bool)
 	stop func()
-	last snapshot.Snapshot // the last one read
-	left int               // snapshots to read
+	last snapshot.Snapshot
+	left int
 }
 
 func newReader(p left) *reader {
@@ -416,8 +413,7 @@ func newReader(p left) *reader {
 	return r
 }
 
-// until reads up to the snapshot that ends at end, or to the last one. It returns that snapshot
-// with the histograms of all that it read.
+// until reads up to the snapshot that ends at end, or to the last one, and merges the histograms.
 func (r *reader) until(end int64) (snapshot.Snapshot, []Interval, error) {
 	var times []latency.Encoded
 	var told []Interval
