@@ -32,7 +32,6 @@ type seenEnds struct {
 
 func (s *seenEnds) missed() { *s = seenEnds{} }
 
-// stand adds a read, and reports whether the ends have stood still long enough.
 func (s *seenEnds) stand(ends []int64, now int64) bool {
 	if s.looks == 0 || !slices.Equal(ends, s.ends) {
 		*s = seenEnds{ends: ends, sinceNs: now, have: s.have}
