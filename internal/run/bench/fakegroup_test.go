@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// fakePart answers only requests for snapshots.
 type fakePart struct {
 	remote.Part
 	stand func(remote.Want) snapshot.Snapshot
