@@ -72,8 +72,7 @@ func numbers(s scenario.Scenario) int {
 	return bound
 }
 
-// check returns an error if a fault cannot be injected. If one hits a broker, check starts to watch
-// the replicas.
+// check returns an error if a fault cannot be injected.
 func (fs *faults) check(ctx context.Context) error {
 	for _, f := range fs.planned() {
 		if err := f.Available(); err != nil {
@@ -205,8 +204,7 @@ func (fs *faults) began(f result.Fault) (place int) {
 	return len(fs.seen.Injected) - 1
 }
 
-// failedAt records why a fault failed. The fault keeps no end, because it may have taken effect in
-// part.
+// failedAt leaves the fault without an end, because it may have taken effect in part.
 func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {
@@ -217,8 +215,8 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	fs.seen.Injected[place].Detail = detail
 }
 
-// ended records that a fault was done. A start or resume ends the fault that it undoes; a restart
-// ends itself. Data is for the event of its detail.
+// ended records the end of a fault: a start or resume ends the fault that it undoes, a restart ends
+// itself.
 func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
@@ -248,7 +246,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	fs.seen.Injected[place] = done
 }
 
-// endFault sets the end of all faults that hit target. The caller holds fs.mu.
+// endFault sets the end of all faults of target. fs.mu is held.
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
@@ -258,9 +256,8 @@ func (fs *faults) endFault(target string, at int64) {
 	}
 }
 
-// deleteGroup deletes a group. Members that were killed or lost their broker could not leave, so it
-// removes them first; otherwise the deletion waits for their session timeouts. A group that remains
-// expires by itself.
+// deleteGroup first removes members that could not leave: otherwise the deletion waits for their
+// session timeouts. A group that remains expires by itself.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)
