@@ -242,7 +242,6 @@ func (r *run) awaitReadable(ctx context.Context) error {
 	}
 }
 
-// sentBooks returns the books of all producers whose records the consumers read.
 func (r *run) sentBooks() []*ledger.Sender {
 	books := r.producers.Last().Books
 	if r.fill != nil && readsFill(r.cfg.Scenario) {
