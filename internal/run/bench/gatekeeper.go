@@ -18,7 +18,7 @@ import (
 
 type gateConfig struct {
 	Backpressure scenario.Backpressure
-	Partitions   int // of the topic
+	Partitions   int
 	// Processes is how many processes have producers. Each has a gate and a part of the bound.
 	Processes int
 	// Share is this process's part of the bound; nil divides it equally.
@@ -32,7 +32,6 @@ type gateConfig struct {
 	Tell func(result.Event)
 }
 
-// gatekeeper runs a gate for a run, or for a process that has only producers.
 type gatekeeper struct {
 	cfg gateConfig
 	// Exactly one is set: a gate for the topic, or one for each partition.
@@ -126,8 +125,8 @@ func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 	return k.cfg.Read(ctx)
 }
 
-// poll reads the lag once, before or after keep. The mark precedes the reading, so that the reading
-// includes all records that the mark counts as complete.
+// poll marks before it reads, so that the reading includes all records that the mark counts as
+// complete.
 func (k *gatekeeper) poll(ctx context.Context) {
 	if k.partitioned != nil {
 		mark := k.partitioned.Mark()
