@@ -90,7 +90,6 @@ func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	return r.backlogsOf(reached, ackedIn)
 }
 
-// backlogsOf is backlogs for these acked records of each partition.
 func (r *run) backlogsOf(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog {
 	if r.readTo != nil {
 		return snapshot.Unread(reached, r.readTo)
