@@ -158,15 +158,14 @@ type Interval struct {
 	Events   []result.Event   // since the snapshot before
 }
 
-// part is what a run adds if it is a part of a fleet's run.
 type part struct {
 	plan   Plan
 	number int
 	link   Link
 	events eventLog
-	handed uint64          // snapshots
-	total  []int64         // acked records of all parts by partition, once known
-	shifts []*atomic.Int64 // by part: see Started
+	handed uint64
+	total  []int64 // acked records of all parts by partition, once known
+	shifts []*atomic.Int64
 	held   *judge.Held
 }
 
@@ -443,14 +442,12 @@ func (l *eventLog) Began(dir string) {
 	}
 }
 
-// Interval keeps nothing, because handOver passes intervals on.
 func (l *eventLog) Interval(iv result.Interval) {
 	if l.next != nil {
 		l.next.Interval(iv)
 	}
 }
 
-// Event keeps all events except progress.
 func (l *eventLog) Event(e result.Event) {
 	if e.Kind != "progress" {
 		l.mu.Lock()
