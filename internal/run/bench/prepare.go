@@ -29,11 +29,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// base holds what a run was asked for, and its topic and groups.
 type base struct {
 	cfg      Config
 	asked    scenario.Scenario // cfg.Scenario before the disk bounded it
-	recorded result.Settings   // of asked
+	recorded result.Settings
 	axis     *load.Axis
 	writer   *result.Writer
 	journal  *observe.Journal
@@ -90,10 +89,10 @@ type run struct {
 	changes   *observe.Changes
 	looks     *observe.Looks
 
-	started               bool // the measured window began
+	started               bool
 	interrupted           bool
 	startedNs, finishedNs int64
-	beganNs               int64 // when the producers started
+	beganNs               int64
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
 	ends                  []int64                 // final end offsets of the partitions
@@ -103,7 +102,7 @@ type run struct {
 	membersBefore         []snapshot.MemberCounts // before consumers were released with the window; nil if they were not
 	readyNs               int64                   // how long consumers took to get their partitions
 	letGoNs               int64                   // when held consumers were released with a phase; 0 if they were not
-	lookedAtEnd           sync.WaitGroup          // waits for windowEnd
+	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
 	// held is each group's backlog when the measured window began; nil if the groups read no
 	// earlier records.
@@ -121,8 +120,8 @@ func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manu
 
 const readyTimeout = 60 * time.Second
 
-// prepare sets up a run and waits until the consumers have their partitions. After an error nothing
-// is left behind.
+// prepare also waits until the consumers have their partitions. After an error nothing is left
+// behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
 	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
@@ -165,7 +164,6 @@ func (e *earlyEnd) Error() string {
 
 func (e *earlyEnd) Unwrap() error { return context.Canceled }
 
-// early returns an earlyEnd if err comes from an interrupt, and err if not.
 func early(ctx context.Context, err error, while string) error {
 	if told := (*earlyEnd)(nil); ctx.Err() == nil || !errors.Is(err, context.Canceled) || errors.As(err, &told) {
 		return err
@@ -227,7 +225,6 @@ func (r *run) openTopic(ctx context.Context) (err error) {
 		r.cfg.Scenario.Consume.Consumers > 0)
 }
 
-// chosenTopics returns the topics that the run creates under names from the scenario.
 func (b *base) chosenTopics() (names []string) {
 	name, queue := b.cfg.Scenario.Topic.Name, b.cfg.Scenario.Consume.Queue
 	if name == "" {
@@ -256,10 +253,9 @@ func (b *base) chosenGroups() []string {
 
 const createTimeout = 30 * time.Second
 
-// createTopic creates the run's topic. An interrupt does not cancel it: the broker could still
-// create a topic whose unknown ID makes it impossible to delete. Without an answer, createTopic
-// looks for the topic by its name, which only this run uses. If the scenario chose the name, the
-// error says that the topic may exist.
+// createTopic creates the run's topic. An interrupt does not cancel it, because a topic whose ID is
+// unknown cannot be deleted. Without an answer, createTopic looks for the topic by its name. If the
+// scenario chose the name, the topic may be another's, so the error only says that it may exist.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -373,7 +369,7 @@ func (r *run) senders() int {
 	return r.cfg.Scenario.Load.Processes
 }
 
-// readFirstLag reports the lag to the gate once, because a bounded gate admits nothing before.
+// readFirstLag reports the lag once, because a bounded gate admits nothing before.
 func (r *run) readFirstLag(ctx context.Context) error {
 	if r.own != nil { // child processes read it when they make theirs
 		r.own.poll(ctx)
