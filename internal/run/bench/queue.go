@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// queue holds what a run adds if its consumers use kmq: the queue's topics, the tracker of all
-// members, and the reader of the dead letters.
+// queue holds what a run adds if its consumers use kmq.
 type queue struct {
 	*base
 	group   *queued.Group
@@ -35,7 +34,7 @@ type queue struct {
 
 	trackerEnded bool
 
-	empty bool // the drain found that nothing is left to deliver
+	empty bool
 	// In a part: when the queue was last inspected, and how often in a row it was empty.
 	askedAt time.Time
 	empties int
@@ -45,8 +44,7 @@ func newQueue(b *base) *queue {
 	return &queue{base: b, tell: queueLog{axis: b.axis, journal: b.journal}}
 }
 
-// leads reports whether this process runs what all members share: the tracker, the reader of the
-// dead letters, and the offsets where partitions start.
+// leads reports whether this process runs what all members share.
 func (q *queue) leads() bool {
 	return q.part == nil || q.part.plan.receivers(q.cfg.Scenario)[0] == q.part.number
 }
@@ -68,7 +66,6 @@ func CheckQueue(s scenario.Scenario) error {
 
 func (b *base) hasQueue() bool { return b.cfg.Scenario.Consume.Queue.Used() }
 
-// commitsNothing reports whether no group commits offsets.
 func (b *base) commitsNothing() bool {
 	return b.manual() || b.cfg.Scenario.Consume.Queue.Engine == string(kmq.Share)
 }
@@ -263,8 +260,6 @@ func (q *queue) awaitOwned(ctx context.Context) error {
 	return q.awaitGroup(ctx, q.groupIDs[0]+trackerSuffix, q.markersTopic(), 1, cluster.ClassicGroup)
 }
 
-// awaitGroup waits until a group has at least that many members, and they have all partitions of
-// topic.
 func (q *queue) awaitGroup(ctx context.Context, group, topic string, members int,
 	kind cluster.GroupKind) error {
 	tick := time.NewTicker(ownedPoll)
