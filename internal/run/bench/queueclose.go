@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// close ends the tracker and the reader of the dead letters after the consumers. Patience bounds
-// the tracker's end.
+// close waits for the tracker at most for patience.
 func (q *queue) close(patience time.Duration) {
 	if q.tracker != nil && !q.trackerEnded {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -26,8 +25,7 @@ func (q *queue) close(patience time.Duration) {
 	}
 }
 
-// remove deletes the topics and the group that the queue has made. It returns why something
-// remains.
+// remove returns why topics or the group of the queue remain.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
 	if name := q.markersTopic(); name != "" {
