@@ -58,7 +58,6 @@ func (l kmqLot) Nack(ctx context.Context, i int, delay time.Duration) error {
 	return inLoadsWords(l[i].Nack(ctx, delay))
 }
 
-// inLoadsWords adds the load's error if the lock has ended.
 func inLoadsWords(err error) error {
 	switch {
 	case errors.Is(err, kmq.ErrExpired):
