@@ -14,7 +14,7 @@ type queueLog struct {
 	axis    *load.Axis
 	journal *observe.Journal
 	mu      sync.Mutex
-	told    map[string]int // events by message
+	told    map[string]int
 }
 
 // maxTold bounds the events of one message, which may come with each record.
