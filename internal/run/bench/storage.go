@@ -77,7 +77,6 @@ func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize
 	return size, behind, nil
 }
 
-// holdsOwnAlone reports whether the topic holds all records of the run and no others.
 func (r *run) holdsOwnAlone(ctx context.Context) bool {
 	if r.topic.Existing {
 		return false
