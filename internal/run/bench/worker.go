@@ -106,8 +106,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 	return l, err
 }
 
-// makeGate makes this process's gate, with its own reader of the lag. It reads the lag once,
-// because a bounded gate admits nothing before.
+// makeGate reads the lag once, because a bounded gate admits nothing before.
 func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper,
 	error) {
 	if !s.Backpressure.Gates() {
@@ -177,7 +176,6 @@ func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access
 	return member, nil
 }
 
-// joinShares joins the bound of a scenario; tell receives changes of this part.
 func joinShares(ctx context.Context, s scenario.Scenario, cfg sharelog.Config, tell func(result.Event)) (*sharelog.Member,
 	error) {
 	joining, cancel := context.WithTimeout(ctx, joinTimeout)
@@ -210,8 +208,7 @@ func (w *worker) keepGate() {
 	}
 }
 
-// close ends what open has made besides the producers. It runs after the last request and the end
-// of ctx, so that nothing is added any more.
+// close runs after the last request and the end of ctx, so that nothing is added any more.
 func (w *worker) close() {
 	w.mu.Lock()
 	gate, lag, share := w.gate, w.lag, w.share
@@ -230,7 +227,6 @@ func (w *worker) close() {
 	}
 }
 
-// leaveTimeout bounds how long an ending process may take to give its part of the bound back.
 const leaveTimeout = time.Second
 
 type workerLag struct {
