@@ -51,8 +51,8 @@ type clocks struct {
 
 	mu      sync.Mutex
 	peers   map[int]peerClock
-	number  int64           // of the last question over the log
-	asked   map[int64]asked // questions over the log without all answers
+	number  int64
+	asked   map[int64]asked
 	lastAsk int64
 	running sync.WaitGroup
 }
@@ -244,10 +244,9 @@ func (c *clocks) askLog(ctx context.Context, run int, agents []int) {
 	number, instance := c.number, c.m.instance
 	c.asked[number] = asked{slewNs: c.clock.SlewNs(), sentNs: c.clock.NowNs()}
 	c.mu.Unlock()
-	_ = c.m.writer.Write(ctx, run, control.Echo{Of: agents, Asker: instance, Number: number}) // on an error the next question follows soon
+	_ = c.m.writer.Write(ctx, run, control.Echo{Of: agents, Asker: instance, Number: number}) // the next question follows soon
 }
 
-// seenClocks records the error of clocks from the start of a run.
 type seenClocks struct {
 	clocks  *clocks
 	zeroNs  int64 // the start on this agent's clock
