@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// shifted is an agent's clock that is ahead of the bubble's and may be stepped.
 type shifted struct {
 	mu    sync.Mutex
 	ahead time.Duration
