@@ -184,7 +184,6 @@ func keyID(key Key) []byte {
 	return mac.Sum(nil)[:bodyAt-40]
 }
 
-// check returns ErrMalformed for a record that this package never writes.
 func (r Record) check() error {
 	switch {
 	case r.Kind < KindHello || r.Kind > KindEcho:
