@@ -83,7 +83,6 @@ func (p *proc) read(w *world, n int) {
 	}
 }
 
-// act does the next step of a process that has read this much.
 func (p *proc) act(w *world) {
 	v := p.view
 	switch {
@@ -123,7 +122,6 @@ func (p *proc) handIn(w *world) {
 	}
 }
 
-// land appends the first record of a queue, and sometimes a copy of it later.
 func (w *world) land(p *proc, again bool) {
 	sealed, r := p.queue[0], p.records[0]
 	if !again {
