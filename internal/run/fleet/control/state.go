@@ -136,7 +136,6 @@ func (s *State) apply(sealed []byte) (Change, error) {
 	return c, nil
 }
 
-// follow reports whether a sequence number is new, and counts a gap before it.
 func (s *speaker) follow(sequence uint64) bool {
 	if sequence <= s.sequence {
 		return false
