@@ -33,7 +33,6 @@ func (b *book) append(r Record) Change {
 	return c
 }
 
-// say appends a record and checks its effect.
 func (b *book) say(agent int, instance uint64, run int, body Body, want Effect) Change {
 	b.t.Helper()
 	text, err := json.Marshal(body)
