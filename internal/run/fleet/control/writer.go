@@ -83,7 +83,6 @@ func (w *Writer) write(ctx context.Context, run int, body Body) error {
 	return w.append(ctx, Record{Kind: body.Kind(), Run: run, Pieces: 1, Body: text})
 }
 
-// append seals a record and appends it after a pending one.
 func (w *Writer) append(ctx context.Context, r Record) error {
 	if err := w.settle(ctx); err != nil {
 		return err
