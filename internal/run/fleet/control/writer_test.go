@@ -11,7 +11,6 @@ import (
 
 var errBroken = errors.New("the connection broke")
 
-// shaky is a log whose appends take time, and some fail.
 type shaky struct {
 	Memory
 	takes time.Duration
