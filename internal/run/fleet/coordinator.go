@@ -21,7 +21,7 @@ import (
 // Config configures a coordinator.
 type Config struct {
 	Session     Session
-	Of          int    // agents
+	Of          int
 	Placed      string // bench.Own, bench.Any or bench.Apart
 	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
@@ -432,9 +432,8 @@ func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duratio
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
-// gather waits until all agents have handed in, cannot do so any more, or are silent for
-// handInWithin after limit. If one fails, the run is invalid, and gather ends the load of the
-// others. It returns what is missing.
+// gather waits until all agents have handed in or cannot, or are silent for handInWithin after
+// limit. If one fails, gather ends the load of the others. It returns what is missing.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)
@@ -470,7 +469,6 @@ func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (miss
 	}
 }
 
-// lastWords bounds how long a record of an ended process may take to be read.
 const lastWords = 5 * time.Second
 
 // failing returns the agents that ended early or failed, and those of them that will not hand in.
