@@ -23,8 +23,7 @@ const (
 	Every = 250 * time.Millisecond
 	// Silence is the time without an answer after which a peer is Silent. A later answer proves
 	// nothing.
-	Silence = 2 * time.Second
-	// mostAskers bounds the askers whose sequences are kept.
+	Silence    = 2 * time.Second
 	mostAskers = 4096
 	// pause follows a failed read, so that a broken connection does not use a processor.
 	pause = 10 * time.Millisecond
