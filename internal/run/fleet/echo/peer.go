@@ -6,10 +6,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/clock"
 )
 
-// mostOpen is the most questions to a peer within Silence.
 const mostOpen = uint64(Silence / Every)
 
-// peer is what a node knows of a peer. Node.mu guards it.
+// Node.mu guards a peer.
 type peer struct {
 	Peer
 	estimator  clock.Estimator
