@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// failing is a log that one process sees differently.
 type failing struct {
 	control.Log
 	append func(record []byte) (drop bool, err error) // may be nil
