@@ -178,7 +178,6 @@ func TestAgentsKeepOneSchedule(t *testing.T) {
 	}
 }
 
-// due counts a topic's records by due time on the run's axis.
 func (w *world) due(topic string, records int64) map[int64]int {
 	client := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	of := make(map[int64]int)
