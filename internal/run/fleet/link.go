@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// link is an agent's bench.Link.
 type link struct {
 	ctx    context.Context
 	m      *member
@@ -26,7 +25,7 @@ type link struct {
 	index  int
 	of     int
 	warmup time.Duration
-	fills  bool         // the run fills its topic
+	fills  bool
 	own    bool         // producers send only to partitions of the agent's own consumers
 	clock  func() int64 // of the machine, in ns
 
@@ -34,18 +33,17 @@ type link struct {
 	spool   *spool
 	tell    func(format string, args ...any)
 	clocks  *clocks
-	wanted  []int        // agents whose clocks the part needs
+	wanted  []int
 	owns    chan []int32 // the newest partitions of the part
-	seen    *seenClocks  // from the start on
+	seen    *seenClocks
 
 	interrupt chan struct{} // closed to end the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
-	abandon   func()      // ends the part at once
-	why       error       // why the part did not start or was abandoned; read it after follow
+	abandon   func()
+	why       error // why the part did not start or was abandoned; read it after follow
 }
 
-// Ready implements bench.Link.
 func (l *link) Ready(owned []int32) {
 	select { // drop an older value
 	case <-l.owns:
@@ -261,7 +259,6 @@ func (l *link) Clocks(ctx context.Context) judge.Clocks {
 
 const pulseEvery = 5 * time.Second
 
-// pulses writes the progress of a part to the log, and passes all calls to next.
 type pulses struct {
 	link *link
 	next observe.Watcher
