@@ -22,7 +22,6 @@ sampling: {interval: 500ms, lag: 500ms}
 cluster: {metrics: none}
 `
 
-// ofTheQueue returns the counts of a queue that do not depend on time.
 func ofTheQueue(r result.Run) string {
 	q := r.Queue
 	if q == nil {
