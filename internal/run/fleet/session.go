@@ -19,7 +19,6 @@ type Session struct {
 	Key   control.Key // nil only if all processes are on one machine
 }
 
-// member is a process that follows a session's log and writes to it.
 type member struct {
 	writer   *control.Writer
 	instance uint64
