@@ -14,7 +14,7 @@ import (
 // spool keeps snapshots in a file in order, each after its length.
 type spool struct {
 	file   *os.File
-	number int // snapshots
+	number int
 }
 
 func newSpool(dir string) (*spool, error) {
@@ -47,7 +47,6 @@ func (s *spool) write(data []byte) error {
 	return nil
 }
 
-// encoded yields the encoded snapshots, and stops after an error.
 func (s *spool) encoded() iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		in := bufio.NewReader(io.NewSectionReader(s.file, 0, 1<<62))
