@@ -118,7 +118,6 @@ func open(cfg Config, find func(*cluster.Admin) (cluster.Topic, error)) (*Topic,
 
 var sessions = regexp.MustCompile(`^[a-zA-Z0-9._-]{1,200}$`)
 
-// explain replaces a run's remedy by a session's.
 func explain(session string, err error) error {
 	var e *cluster.Error
 	if !errors.As(err, &e) {
