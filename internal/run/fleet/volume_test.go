@@ -15,7 +15,6 @@ import (
 // closed delays produce requests, as a closed loop needs.
 var closed = virtual.Options{ProduceDelay: time.Millisecond}
 
-// both makes a run by one process and by four agents, each on its own cluster.
 func both(t *testing.T, o virtual.Options, yaml string) (one, four result.Run) {
 	on := func(agents int) (run result.Run) {
 		virtual.Test(t, o, func(t *testing.T, c *virtual.Cluster) {
@@ -44,7 +43,6 @@ func both(t *testing.T, o virtual.Options, yaml string) (one, four result.Run) {
 	return on(0), on(4)
 }
 
-// booksOf returns the counts that do not depend on time.
 func booksOf(r result.Run) string {
 	books := func(l result.Load, d result.Delivery) string {
 		return fmt.Sprintf("scheduled %d, admitted %d, acked %d of %d bytes; delivered %d, unique %d, duplicates %d, lost %d",
