@@ -20,7 +20,6 @@ type told struct {
 	pulse                  *control.Pulse
 }
 
-// watch reports the agents' progress until ctx ends, then closes the channel.
 func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -54,7 +53,7 @@ func (c *Coordinator) watch(ctx context.Context, w bench.FleetWatch) <-chan stru
 	return done
 }
 
-// news returns what is new, and marks it in seen. The member's lock is held.
+// news marks in seen what it returns. The member's lock is held.
 func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events []result.Event, pulse *result.Pulse) {
 	tell := func(i int, a control.Agent, what string) {
 		events = append(events, result.Event{
@@ -95,7 +94,7 @@ func (c *Coordinator) news(s *control.State, seen []told, started *bool) (events
 	return events, pulse
 }
 
-// pulse returns the agents' last pulses, and marks them in seen. The member's lock is held.
+// pulse marks in seen what it returns. The member's lock is held.
 func (c *Coordinator) pulse(s *control.State, seen []told) *result.Pulse {
 	p := &result.Pulse{RunID: s.Plan().RunID}
 	for i := range seen {
