@@ -15,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// agents starts a session's agents, and returns a function that waits for them.
 func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
 	all := make([]invoked, of)
 	var running sync.WaitGroup
@@ -100,7 +99,6 @@ func TestAgentsKeepSecrets(t *testing.T) {
 	})
 }
 
-// controlRecords reads the records of a session's topic as they arrive.
 func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []string) {
 	client, err := kgo.NewClient(l.client([]string{brokers}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.SASL(scram.Auth{User: "alice", Pass: password}.AsSha256Mechanism()))...)
