@@ -186,7 +186,6 @@ func TestFaultsOfBrokersOverlap(t *testing.T) {
 	})
 }
 
-// A restart that the run's end cuts short has no end.
 func TestRestartThatTheEndCutsShort(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, _ := faulty(t, time.Second)
