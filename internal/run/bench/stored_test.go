@@ -86,7 +86,6 @@ func TestKeepsFill(t *testing.T) {
 	}
 }
 
-// The result holds a reduced volume or fill only if the disk reduced it.
 func TestBoundsAreInTheResult(t *testing.T) {
 	asked := scenario.Defaults()
 	asked.Load.Volume, asked.Topic.Fill = 20*unit.GB, 2*unit.GB
