@@ -5,7 +5,6 @@ import (
 	"testing/fstest"
 )
 
-// Processes of one boot know their offset exactly; others do not know it.
 func TestBoot(t *testing.T) {
 	files := func(id, offsets string) fstest.MapFS {
 		fs := fstest.MapFS{"sys/kernel/random/boot_id": {Data: []byte(id + "\n")}}
