@@ -117,7 +117,6 @@ func TestAgentStandsStill(t *testing.T) {
 	})
 }
 
-// A gap in an agent's sequence makes the run invalid.
 func TestGapInASequence(t *testing.T) {
 	within(t, 2, func(w *world) {
 		dropped := false
@@ -201,7 +200,6 @@ func (w *world) plan() bench.Plan {
 	return bench.Plan{Scenario: yaml, Parts: w.of, Placement: bench.Own, Partitions: 8}
 }
 
-// A lost log ends agents and coordinator.
 func TestLogIsLost(t *testing.T) {
 	within(t, 1, func(w *world) {
 		gone, gate := false, sync.Mutex{}
