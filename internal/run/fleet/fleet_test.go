@@ -227,7 +227,6 @@ func TestLaterClaimCounts(t *testing.T) {
 	})
 }
 
-// A process that claims an index after the start is too late.
 func TestClaimAfterTheStart(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -242,7 +241,6 @@ func TestClaimAfterTheStart(t *testing.T) {
 	})
 }
 
-// An agent that dies under load makes the run invalid, and the others hand in.
 func TestAgentDies(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)
