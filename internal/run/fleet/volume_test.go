@@ -184,7 +184,6 @@ cluster: {metrics: none}
 	}
 }
 
-// Agents hand in their parts when the drain reaches its limit.
 func TestDrainOfAgentsEnds(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
