@@ -19,6 +19,7 @@ type plan struct {
 	noteHeld      bool
 	// endless is set if other writers keep the topic from having an end.
 	endless bool
+	// unknown names the fields of the result that are not measured.
 	unknown []string
 }
 
