@@ -24,7 +24,7 @@ func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	return r[0]
 }
 
-// samples are one of each format.
+// samples has at least one sample of each format.
 var samples = map[string]foreign.Format{
 	"ssp/results-bp-tight.json": foreign.SSP, "producer-4.txt": foreign.ProducerPerf, "producer-3.txt": foreign.ProducerPerf,
 	"producer-steady.txt": foreign.ProducerPerf, "producer-failed.txt": foreign.ProducerPerf,
@@ -45,7 +45,7 @@ func TestFormatsAreDetected(t *testing.T) {
 	}
 }
 
-// TestSavedRunsAreRead writes each sample as a run's folder and reads it again.
+// A saved run is read back unchanged.
 func TestSavedRunsAreRead(t *testing.T) {
 	for name := range samples {
 		r := read(t, name, foreign.Options{Modified: time.Unix(1_800_000_000, 0)})
@@ -69,8 +69,7 @@ func TestSavedRunsAreRead(t *testing.T) {
 	}
 }
 
-// TestNothingIsClaimedSilently holds the two rules of an import: its first warning
-// says that it was not judged, and each number that is not told is named.
+// The first warning of an import says that it was not judged, and each unknown number is named.
 func TestNothingIsClaimedSilently(t *testing.T) {
 	for name := range samples {
 		run := read(t, name, foreign.Options{}).Run
@@ -126,7 +125,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestFaultsNameTheLine gives each reader what is no whole result.
+// Each reader reports an incomplete result with its line.
 func TestFaultsNameTheLine(t *testing.T) {
 	sample := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -166,7 +165,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 	}
 }
 
-// TestContradictions makes a run invalid whose own figures cannot be true.
+// A run with contradictory figures is invalid.
 func TestContradictions(t *testing.T) {
 	content, err := os.ReadFile("testdata/producer-4.txt")
 	if err != nil {

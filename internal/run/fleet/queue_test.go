@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -47,7 +46,7 @@ func TestAgentsShareAQueue(t *testing.T) {
 		{"worked off with markers", ", fill_records: 4001, fill_producers: 4", none, "markers", ""},
 	} {
 		t.Run(of.name, func(t *testing.T) {
-			one, four := both(t, virtual.Options{}, fmt.Sprintf(fromAQueue, of.fill, of.load, of.engine, of.more))
+			one, four := both(t, closed, fmt.Sprintf(fromAQueue, of.fill, of.load, of.engine, of.more))
 			same(t, one, four)
 			if got, want := ofTheQueue(four), ofTheQueue(one); got != want {
 				t.Errorf("of four agents:\n%s\nof one process:\n%s", got, want)

@@ -145,7 +145,7 @@ func TestAgentsKeepTheBound(t *testing.T) {
 	}{
 		"static":     {"controller: credit, share: static", bound},
 		"demand":     {"controller: credit, share: demand", bound},
-		"hysteresis": {"controller: hysteresis", 4 * bound}, // it overshoots until the next reading
+		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // it overshoots until the next reading
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
