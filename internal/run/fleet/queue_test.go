@@ -21,7 +21,6 @@ sampling: {interval: 500ms, lag: 500ms}
 cluster: {metrics: none}
 `
 
-// ofTheQueue are the counts of a queue that do not depend on when anything happened.
 func ofTheQueue(r result.Run) string {
 	q := r.Queue
 	if q == nil {
@@ -32,8 +31,7 @@ func ofTheQueue(r result.Run) string {
 		q.DeliveriesByAttempt, q.Lost, q.Pending, r.Lag.Drained)
 }
 
-// Four agents take from one queue what one process takes from it, however often a record
-// comes: its counts and its books are the same.
+// Four agents with one queue have the counts and books of one process.
 func TestAgentsShareAQueue(t *testing.T) {
 	const paced, none = "rate: 1k/s, producers: 4, pacer: frugal", "producers: 0, max_buffered: 10, linger: 0s"
 	for _, of := range []struct{ name, fill, load, engine, more string }{
