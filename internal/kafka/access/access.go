@@ -1,6 +1,5 @@
-// Package access reads how a client connects to a Kafka cluster: TLS and credentials, from Kafka's client properties
-// file. That is the file that Kafka's own tools take with --command-config. Every client of the tool uses the result,
-// and Explain says why a broker rejected a client.
+// Package access reads how a client connects to a Kafka cluster: TLS and credentials, from Kafka's client
+// properties file. That is the file that Kafka's own tools take with --command-config.
 //
 // No error, warning or printed form of this package's types holds a value from the file. A message names the line
 // instead.
@@ -31,9 +30,9 @@ type Access struct {
 	// Dial opens each connection, below TLS; nil means net.Dialer. Handover omits it.
 	Dial Dial
 
-	// origin is what Handover passes on; nil if the access was not read from a file.
+	// origin is nil if the access was not read from a file.
 	origin *origin
-	// authorities are those of TLS as PEM text, because an x509.CertPool can't return them.
+	// authorities is the PEM text of TLS.RootCAs: an x509.CertPool can't return it.
 	authorities string
 }
 
@@ -108,8 +107,7 @@ func (a Access) Options() []kgo.Opt {
 	return options
 }
 
-// Dialer returns Dial. If Dial is nil, it returns that of a net.Dialer with this timeout; 0 means no timeout. The
-// dialer does not add TLS.
+// Dialer returns Dial, or else that of a net.Dialer with this timeout (0: no timeout). It does not add TLS.
 func (a Access) Dialer(timeout time.Duration) Dial {
 	if a.Dial != nil {
 		return a.Dial
@@ -136,7 +134,7 @@ func (a Access) Login() []kgo.Opt {
 // Dial opens a connection, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Limits on opening one connection. A port that does not speak TLS may never answer the handshake.
+// A port that does not speak TLS may never answer the handshake.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// handedOver returns a after its transfer to another process.
 func handedOver(t *testing.T, a access.Access) access.Access {
 	t.Helper()
 	h, err := a.Handover()

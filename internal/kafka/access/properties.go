@@ -15,9 +15,8 @@ type property struct {
 // errEscape is the only mistake that Java rejects in a properties file.
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
-// properties reads the format of java.util.Properties as Kafka's tools do. Each byte is an ISO 8859-1 character. A
-// backslash at the end of a line continues the line. A key ends at =, : or white space. properties passes each mistake
-// with its line to mistake, and goes on.
+// properties reads the format of java.util.Properties: each byte is an ISO 8859-1 character, a backslash at the end
+// of a line continues it, and a key ends at =, : or white space.
 func properties(content []byte, mistake func(line int, err error)) []property {
 	var all []property
 	for _, l := range logicalLines(content) {
@@ -61,7 +60,6 @@ func logicalLines(content []byte) []logicalLine {
 	return logical
 }
 
-// latin1 decodes ISO 8859-1.
 func latin1(content []byte) string {
 	runes := make([]rune, len(content))
 	for i, b := range content {

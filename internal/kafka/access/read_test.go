@@ -128,7 +128,6 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// inOrder reports whether text has the words in order; " … " separates them.
 func inOrder(text, words string) bool {
 	for _, word := range strings.Split(words, " … ") {
 		_, after, found := strings.Cut(text, word)
@@ -140,7 +139,6 @@ func inOrder(text, words string) bool {
 	return true
 }
 
-// kafkasSettings are other client settings of Kafka that the file may hold.
 const kafkasSettings = `acks=all
 retries=3
 bootstrap.servers=b:9092
@@ -194,7 +192,6 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestNothingIsPrinted: no printed or encoded form of an access shows a secret.
 func TestNothingIsPrinted(t *testing.T) {
 	a := access.Access{SASL: &access.SASL{Mechanism: "PLAIN", Username: "alice", Password: secret}}
 	encoded, err := json.Marshal([]any{a, a.SASL})
@@ -213,7 +210,6 @@ func TestNothingIsPrinted(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: Explain ignores errors that do not concern access.
 func TestExplainNothing(t *testing.T) {
 	for _, err := range []error{nil, errors.New("x"), os.ErrNotExist} {
 		if d := (access.Access{}).Explain(err); d != nil {

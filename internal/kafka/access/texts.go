@@ -16,7 +16,6 @@ type PEM struct {
 	AnyName     bool   // whether to skip the check of a broker's host name
 }
 
-// errNoText rejects a pool of authorities that was not read from a file: a pool can't be written.
 var errNoText = errors.New("only an access that was read from client properties has its authorities as text")
 
 // PEM returns the TLS part of the access as text.
