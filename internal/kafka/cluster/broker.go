@@ -101,8 +101,8 @@ func (b *Broker) Paused() bool {
 // a successor.
 const orderlyGrace = 30 * time.Second
 
-// Stop does a controlled shutdown (SIGTERM): the broker first moves its leaderships to other brokers. Stop waits until
-// the process has ended. It kills the broker and returns an error if ctx ends or 30 s pass.
+// Stop does a controlled shutdown (SIGTERM): the broker first moves its leaderships to other brokers. Stop waits
+// until the process has ended. If ctx ends or 30 s pass, it kills the broker and returns an error.
 func (b *Broker) Stop(ctx context.Context) error {
 	if !b.Alive() {
 		return fmt.Errorf("broker %d is not running", b.id)
@@ -125,14 +125,13 @@ func (b *Broker) Start(ctx context.Context) error {
 	return awaitReady(ctx, []*Broker{b}, b.kafka.serving())
 }
 
-// Restart stops the broker if it runs, and starts it. See Start.
+// Restart stops the broker if it runs, and starts it.
 func (b *Broker) Restart(ctx context.Context) error {
 	b.shutdown(ctx, stopGrace)
 	return b.Start(ctx)
 }
 
-// shutdown asks the broker to stop, and kills it when grace or ctx ends. It waits until the process has ended, and
-// reports whether it ended without a kill.
+// shutdown kills the broker when grace or ctx ends, and reports whether it ended without that.
 func (b *Broker) shutdown(ctx context.Context, grace time.Duration) (orderly bool) {
 	b.excuse()
 	c := b.current()
@@ -173,7 +172,6 @@ func (b *Broker) formatAndStart(ctx context.Context) error {
 	return b.start()
 }
 
-// format writes the broker's properties and formats its empty data folders with Kafka's StorageTool.
 func (b *Broker) format(ctx context.Context) error {
 	l := b.kafka.layout
 	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)),
@@ -183,7 +181,7 @@ func (b *Broker) format(ctx context.Context) error {
 	if b.kafka.kept != nil {
 		return nil // a folder that has lost its data must not be formatted as a new one
 	}
-	// It runs for only half a second: the better compiler and the parallel collector cost more than they save.
+	// It runs for half a second: the better compiler and the parallel collector cost more than they save.
 	cmd := b.kafka.command(b.id, []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"},
 		"kafka.tools.StorageTool", "format", "--cluster-id", l.clusterID, "--config", l.configPath(b.id))
 	c, err := runLogged(cmd, l.formatOutPath(b.id), false)
@@ -205,7 +203,7 @@ func (b *Broker) format(ctx context.Context) error {
 	}
 }
 
-// start starts the broker's process and does not wait until the broker is ready.
+// start does not wait until the broker is ready.
 func (b *Broker) start() error {
 	l := b.kafka.layout
 	jvm := append(jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), b.kafka.agentOption(b.place)...)

@@ -18,7 +18,6 @@ type capacity struct {
 	free time.Time // when everything received is served
 }
 
-// newCapacity returns a capacity in records a second; 0 means unlimited.
 func newCapacity(perSecond int64) *capacity {
 	if perSecond == 0 {
 		return &capacity{}
@@ -43,9 +42,8 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 // firstFlexible is the first version of Produce whose header has tags.
 const firstFlexible = 9
 
-// producedRecords counts the records of a produce request. The header is length (4), API key (2), version (2),
-// correlation ID (4), client ID (2 and its length), and tags, which must be empty. It returns 0 for a malformed
-// request, which the broker rejects.
+// producedRecords returns 0 for a malformed request, which the broker rejects. The header is length (4), API key
+// (2), version (2), correlation ID (4), client ID (2 and its length), and empty tags.
 func producedRecords(frame []byte) (records int) {
 	if len(frame) < 14 {
 		return 0

@@ -48,7 +48,6 @@ func testCapacity(t *testing.T, e *Embedded) {
 	}
 }
 
-// TestCapacityQueue: the queue serves requests one after the other and does not save idle time.
 func TestCapacityQueue(t *testing.T) {
 	c := newCapacity(1000)
 	frame := produceFrame(t, 20)
@@ -69,7 +68,6 @@ func TestCapacityQueue(t *testing.T) {
 	}
 }
 
-// TestProducedRecords: a malformed request has 0 records.
 func TestProducedRecords(t *testing.T) {
 	whole := produceFrame(t, 7)
 	if got := producedRecords(whole); got != 7 {
@@ -82,7 +80,6 @@ func TestProducedRecords(t *testing.T) {
 	}
 }
 
-// produceFrame returns a produce request with one batch.
 func produceFrame(t *testing.T, records int32) []byte {
 	t.Helper()
 	request := kmsg.NewPtrProduceRequest()

@@ -1,7 +1,6 @@
-// Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is Apache
-// Kafka from Maven, started on this machine. An Embedded is a fake in this process, for trials and tests. An Existing
-// is a cluster that others run. A run uses each of them as a Cluster. Admin makes and removes the topics of a run and
-// changes no other.
+// Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is
+// Apache Kafka from Maven, started on this machine. An Embedded is a fake in this process, for trials and tests. An
+// Existing is a cluster that others run.
 //
 // Brokers end with the process that started them. If a crash leaves something on disk, the next start removes it
 // (Home.Reap). Only Home.Up starts a cluster that stays, until Home.Down.
@@ -61,7 +60,7 @@ func AccessTo(c Cluster) access.Access {
 
 // Local is a Cluster whose brokers are processes of this machine.
 type Local interface {
-	// Processes returns the brokers that run now. A restarted broker has another PID.
+	// Processes returns the brokers that run now.
 	Processes() []Process
 }
 

@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// denial returns why a broker rejected the client, with the remedy. It returns nil if err has another cause. who begins
-// the message.
+// denial returns nil if the cause of err is not a rejection. who begins the message.
 func denial(who string, a access.Access, err error) error {
 	d := a.Explain(err)
 	if d == nil {
@@ -30,8 +29,8 @@ var authorization = []*kerr.Error{
 	kerr.TransactionalIDAuthorizationFailed,
 }
 
-// Denied explains a client's error if the cluster rejected the client or denied the run's user. It then
-// returns an error of kind ErrRefused or ErrUnreachable with a remedy. It returns any other error unchanged.
+// Denied explains a client's error if the cluster rejected the client or denied the run's user: the result is of
+// kind ErrRefused or ErrUnreachable. It returns any other error unchanged.
 func Denied(c Cluster, who string, err error) error {
 	var said *Error
 	if err == nil || errors.As(err, &said) {
@@ -42,7 +41,7 @@ func Denied(c Cluster, who string, err error) error {
 			Cause: authorization[i], Remedy: rightsRemedy}
 	}
 	var handshake *access.HandshakeError
-	// later than Connect, a lost connection is no evidence
+	// After Connect, a lost connection is no evidence.
 	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) {
 		return denial(who, AccessTo(c), err)
 	}

@@ -42,7 +42,6 @@ func TestDiskFault(t *testing.T) {
 	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is not a folder")
 }
 
-// TestRemoveCluster: only a cluster's own folders are removed from its disks.
 func TestRemoveCluster(t *testing.T) {
 	disk, dir, id := t.TempDir(), filepath.Join(t.TempDir(), "cluster-x"), newClusterID()
 	own, err := diskFolders([]string{disk}, id)

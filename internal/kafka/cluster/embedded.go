@@ -17,11 +17,10 @@ import (
 
 const kfakeModule = "github.com/twmb/franz-go/pkg/kfake"
 
-// embeddedNote is the caveat for every figure of an embedded cluster.
 const embeddedNote = "embedded broker: the figures describe the harness, not Apache Kafka"
 
-// Retention of the embedded cluster, which holds every record in memory. A partition may use this many bytes, plus what
-// is produced between two sweeps. kfake frees whole segments, so they are small.
+// Every record is in memory. A partition may use this many bytes, plus what is produced between two sweeps. kfake
+// frees whole segments, so they are small.
 const (
 	embeddedRetentionBytes = 64 << 20
 	embeddedSegmentBytes   = 4 << 20
@@ -127,7 +126,7 @@ func virtualPorts(n int) []int {
 	return ports
 }
 
-// sweep applies the retention. kfake itself does so only for topics with their own retention.
+// kfake itself applies the retention only to topics with their own.
 func (e *Embedded) sweep() {
 	ticker := time.NewTicker(embeddedSweep)
 	defer ticker.Stop()
@@ -144,7 +143,7 @@ func (e *Embedded) sweep() {
 // Bootstrap returns the addresses of all brokers.
 func (e *Embedded) Bootstrap() []string { return e.bootstrap }
 
-// Info describes the cluster. Its Note says that the figures are not Kafka's.
+// Info describes the cluster.
 func (e *Embedded) Info() Info { return e.info }
 
 // Access returns how clients reach the cluster: in plain text, through its Network.

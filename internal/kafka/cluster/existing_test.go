@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// freeAddr returns an address of this machine that no process listens on.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	ports, err := freePorts(1)

@@ -32,7 +32,6 @@ func (l layout) recordPath() string      { return filepath.Join(l.dir, recordNam
 func (l layout) pidPath(id int32) string { return pidPath(l.dir, id) }
 func (l layout) logConfigPath() string   { return filepath.Join(l.dir, logConfig) }
 
-// dataDirs returns the log.dirs of a broker: one on each of the cluster's disks.
 func (l layout) dataDirs(id int32) []string {
 	var dirs []string
 	for _, dir := range l.disks {
@@ -99,7 +98,6 @@ type brokerRecord struct {
 
 const recordVersion = 1
 
-// The states of a cluster on disk.
 const (
 	stateOwned = "owned" // ends with its owner
 	stateUp    = "up"    // outlives its owner, until Down
@@ -107,8 +105,8 @@ const (
 	stateKept = "kept"
 )
 
-// claimFolder makes and locks a folder for a new cluster; Reap can't see it until the lock is held. If kept, the folder
-// already exists with data, and stays after an error.
+// claimFolder makes and locks a folder for a new cluster; Reap can't see it until the lock is held. If kept, the
+// folder already exists, and stays after an error.
 func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
@@ -160,8 +158,7 @@ func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 
 const removeTimeout = time.Minute
 
-// removeFolder removes the folder of a stopped cluster. It locks out Reap, which would take a partly removed folder for
-// an abandoned one.
+// removeFolder locks out Reap, which would take a partly removed folder for an abandoned one.
 func (h Home) removeFolder(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
@@ -204,7 +201,7 @@ func readRecord(dir string) (record, error) {
 	return r, nil
 }
 
-// readPID reads the identity of a broker's process. If the file is missing, the error is errNoProcess.
+// readPID returns errNoProcess if the file is missing.
 func readPID(path string) (identity, error) {
 	var id identity
 	err := readJSON(path, &id)

@@ -57,7 +57,6 @@ func (k *Kafka) GiveUp() { k.broken.Store(true) }
 // Broken reports whether the cluster differs from what was asked for.
 func (k *Kafka) Broken() bool { return k.broken.Load() }
 
-// awaitInSync waits until no broker reports a partition that lacks a replica.
 func (k *Kafka) awaitInSync(ctx context.Context) error {
 	for _, b := range k.brokers {
 		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
@@ -89,7 +88,7 @@ func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
 	}
 }
 
-// underReplicated returns how many partitions of all topics lack a replica or a leader, according to the broker.
+// underReplicated counts the partitions of all topics that lack a replica or a leader, according to the broker.
 func underReplicated(ctx context.Context, broker *kgo.Broker) (lacking int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -66,8 +66,7 @@ func javaPath() (string, error) {
 
 var javaVersionPattern = regexp.MustCompile(`version "((\d+)(?:\.(\d+))?[^"]*)"`)
 
-// parseJavaVersion parses the output of "java -version" into the version and its feature number. Up to Java 8 the
-// feature number is the second one (1.8.0).
+// Up to Java 8 the feature number is the second one (1.8.0).
 func parseJavaVersion(out string) (version string, feature int, err error) {
 	m := javaVersionPattern.FindStringSubmatch(out)
 	if m == nil {
@@ -84,8 +83,7 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka returns what this machine lacks to start a line of Kafka; nil if nothing. It starts and downloads
-// nothing.
+// canRunKafka starts and downloads nothing.
 func (h Home) canRunKafka(ctx context.Context, line string) error {
 	v, err := versionOf(line)
 	if err != nil {

@@ -15,8 +15,8 @@ import (
 	"time"
 )
 
-// How long a broker may take to stop. It is short if the data is deleted next: one of several controllers would wait
-// five seconds for a successor that stops too.
+// discardGrace is short, because the data is deleted next: one of several controllers would wait five seconds for a
+// successor that stops too.
 const (
 	stopGrace    = 10 * time.Second
 	discardGrace = 3 * time.Second
@@ -46,9 +46,9 @@ type Kafka struct {
 	broken  atomic.Bool // Heal failed
 }
 
-// StartKafka starts a cluster and returns when it is ready: all brokers are registered, a controller is elected, and
-// each broker confirms that. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at
-// the next start (Reap), which also removes the folder.
+// StartKafka starts a cluster and returns when all brokers are registered, a controller is elected, and each broker
+// confirms that. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at the next
+// start (Reap), which also removes the folder.
 //
 // Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
@@ -82,8 +82,7 @@ func (k *Kafka) start(ctx context.Context, folder string) error {
 	return err
 }
 
-// bringUp makes the cluster's folder and starts its brokers. It tries other ports if another process has taken one.
-// After an error it has removed everything.
+// bringUp tries other ports if another process has taken one. After an error it has removed everything.
 func (k *Kafka) bringUp(ctx context.Context, folder string) error {
 	id := newClusterID()
 	if k.kept != nil {
@@ -142,7 +141,7 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 	return awaitReady(ctx, k.brokers, len(k.brokers))
 }
 
-// launchAll formats and starts all brokers at once and returns the first error. Brokers that started then still run.
+// After an error, brokers that have started still run.
 func (k *Kafka) launchAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -284,8 +283,7 @@ func (k *Kafka) shutdownAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// command returns a command that runs a class of Kafka. Its arguments contain the path of the cluster's folder, by
-// which Reap recognises the process.
+// The arguments contain the path of the cluster's folder, by which Reap recognises the process.
 func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
 	var all []string
 	if k.classes != "" {
@@ -330,7 +328,7 @@ func (k *Kafka) discard() error {
 	return k.home.removeFolder(k.Dir())
 }
 
-// keepLogs removes the data of a stopped cluster. Its error names the folder of the logs.
+// keepLogs's error names the folder of the logs.
 func (k *Kafka) keepLogs() error {
 	defer k.owner.unlock()
 	if err := k.layout.removeData(); err != nil {

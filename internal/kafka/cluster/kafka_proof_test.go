@@ -102,7 +102,6 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 }
 
-// If another process takes a port that was found free, StartKafka picks others.
 func TestPortTaken(t *testing.T) {
 	listener, taken := takePort(t)
 	defer listener.Close()

@@ -28,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play runs a helper process. It prints a line when its part is done.
+// play prints a line when its part is done.
 func play(part, dir string) error {
 	home, err := UserHome()
 	if err != nil {
@@ -63,7 +63,6 @@ func play(part, dir string) error {
 	return fmt.Errorf("no part %q", part)
 }
 
-// startHelper starts the test binary in another part, and kills it when the test ends.
 func startHelper(t *testing.T, part string, home Home) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

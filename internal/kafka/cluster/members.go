@@ -9,9 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// PutOut removes all members from a group, as if each had left. It is for a group whose members were killed: they stay
-// until their session timeout and prevent the group's deletion. In both group protocols any client may send the leave
-// request of a member.
+// PutOut removes all members from a group, as if each had left: killed members stay until their session timeout and
+// prevent the group's deletion. In both group protocols any client may send the leave request of a member.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()

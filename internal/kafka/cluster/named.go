@@ -21,7 +21,7 @@ const DefaultName = "default"
 
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Named is a cluster made by Up, which runs without an owner until Down. Its Stop does nothing.
+// Named is a cluster made by Up, which runs without an owner until Down.
 type Named struct {
 	dir    string
 	record record
@@ -81,7 +81,6 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
 	}
-	// From here on the cluster has no owner.
 	defer k.owner.unlock()
 	if err := k.writeRecord(stateUp); err != nil {
 		k.killAll()
@@ -178,7 +177,6 @@ func (h Home) Keep(ctx context.Context, name string) error {
 	})
 }
 
-// end stops the named cluster that find returns, and then calls then.
 func (h Home) end(ctx context.Context, name string, find func(string) (*Named, error), grace time.Duration,
 	then func(*Named) error) error {
 	lock, err := h.lockName(ctx, name)
@@ -196,8 +194,7 @@ func (h Home) end(ctx context.Context, name string, find func(string) (*Named, e
 	return then(n)
 }
 
-// Find returns the named cluster for a run, after checking that all its brokers live. It returns ErrNotUp if the
-// cluster is not up.
+// Find returns the named cluster for a run, after checking that all its brokers live.
 func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -209,7 +206,7 @@ func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	return n, nil
 }
 
-// Status describes the named cluster, usable or not. It returns ErrNotUp if the cluster is not up.
+// Status describes the named cluster, usable or not.
 func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -335,7 +332,7 @@ func (n *Named) problem(ctx context.Context) error {
 	return err
 }
 
-// end stops all brokers at once. They are not children of this process.
+// The brokers are not children of this process.
 func (n *Named) end(ctx context.Context, grace time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))

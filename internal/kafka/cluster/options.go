@@ -13,7 +13,6 @@ import (
 // MaxBrokers limits a local cluster: each broker is a JVM.
 const MaxBrokers = 9
 
-// The default heap sizes of a broker, and the smallest that works.
 const (
 	heapAloneBytes  = 1 << 30   // of a single broker, as in Kafka's own scripts
 	heapSharedBytes = 512 << 20 // of each of several

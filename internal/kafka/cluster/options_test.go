@@ -48,7 +48,6 @@ func TestSharedProperties(t *testing.T) {
 	}
 }
 
-// TestBrokerProperties: brokers of one cluster agree on what they share, and differ in what identifies them.
 func TestBrokerProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, MaxBrokers).Draw(t, "brokers")

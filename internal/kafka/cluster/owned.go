@@ -80,8 +80,7 @@ func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 	return append([]int32{}, all...)
 }
 
-// partitionsIn returns the partitions of a topic in an assignment. It returns nil if the assignment omits topic names,
-// as the embedded broker's does.
+// partitionsIn returns nil if the assignment omits topic names, as the embedded broker's does.
 func partitionsIn(assignment kadm.TopicsSet, topic string) []int32 {
 	if _, unnamed := assignment[""]; unnamed {
 		return nil

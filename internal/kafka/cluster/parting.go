@@ -8,12 +8,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting makes listeners for the embedded brokers. They report the end of a connection only after any JoinGroup that
-// waits on it is answered.
+// parting makes listeners that report the end of a connection only after any JoinGroup that waits on it is
+// answered.
 //
-// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So it removes a
-// member that died meanwhile after the session timeout. For a member that joins for the first time, kfake often starts
-// no session if the connection has ended (in about half the cases). Such a member would keep its partitions for ever.
+// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So a member
+// that died meanwhile is removed after its session timeout. kfake starts no session for about half of such new
+// members, which would keep their partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {
@@ -38,7 +38,7 @@ func (l partingListener) Accept() (net.Conn, error) {
 	return &partingConn{Conn: conn, closed: make(chan struct{})}, nil
 }
 
-// partingConn is the broker's end of a connection. The broker reads in one goroutine at a time.
+// The broker reads from a partingConn in one goroutine at a time.
 type partingConn struct {
 	net.Conn
 	head []byte // the current request's head, until it is complete

@@ -46,14 +46,12 @@ func TestVanishedWhileJoining(t *testing.T) {
 	})
 }
 
-// joiner is a group member that sends its requests step by step.
 type joiner struct {
 	client *kgo.Client
 	conns  chan net.Conn // that it opened
 	req    *kmsg.JoinGroupRequest
 }
 
-// newJoiner returns a member that has its ID but has not joined.
 func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	t.Helper()
 	j := &joiner{conns: make(chan net.Conn, 10), req: kmsg.NewPtrJoinGroupRequest()}
@@ -81,7 +79,6 @@ func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	return j
 }
 
-// join joins the group and assigns nothing to any member.
 func (j *joiner) join(t *testing.T) {
 	t.Helper()
 	joined, err := j.req.RequestWith(t.Context(), j.client)

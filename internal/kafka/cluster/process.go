@@ -28,7 +28,7 @@ func (id identity) running() bool {
 	return err == nil && now == id
 }
 
-// runsIn reports whether id still runs and has dir in its command line: it is then a broker of the cluster in dir.
+// runsIn reports whether id still runs and is, by its command line, a broker of the cluster in dir.
 func (id identity) runsIn(dir string) bool {
 	if !id.running() {
 		return false
@@ -38,15 +38,15 @@ func (id identity) runsIn(dir string) bool {
 	return err == nil && strings.Contains(line, dir+string(filepath.Separator))
 }
 
-// end stops a process that is not a child of this one: with SIGTERM, and with SIGKILL after grace; 0 means SIGKILL at
-// once. It waits until the process has ended.
+// end stops a process that is not a child of this one, and waits until it has ended: with SIGTERM, and with SIGKILL
+// after grace (0: at once).
 func (id identity) end(grace time.Duration) error {
 	process, err := os.FindProcess(id.PID)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
 	defer process.Release()
-	// On Linux, process now holds a pidfd and can't become another process. Check that it is the right one.
+	// On Linux, process now holds a pidfd and can't become another process.
 	if !id.running() {
 		return nil
 	}
@@ -141,7 +141,7 @@ func (c *child) exited() bool {
 	}
 }
 
-// signal sends sig to the child. If the child has ended, the error is os.ErrProcessDone.
+// If the child has ended, the error is os.ErrProcessDone.
 func (c *child) signal(sig syscall.Signal) error {
 	if c.exited() {
 		return os.ErrProcessDone

@@ -21,8 +21,7 @@ const (
 	answerTimeout = 2 * time.Second
 )
 
-// awaitReady waits until each broker reports that it belongs to a working cluster of at least want brokers. An open
-// port is not enough: a broker listens long before it is ready.
+// An open port is not enough: a broker listens long before it is ready.
 func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// TestReapAfterCrash: Reap finds a cluster that survived its owner, as without a parent-death signal.
 func TestReapAfterCrash(t *testing.T) {
 	home := testHome(t)
 	owner, orphan := startOwner(t, "orphaning owner", home)
@@ -35,7 +34,6 @@ func TestReapAfterCrash(t *testing.T) {
 	wantEmpty(t, home)
 }
 
-// startOwner starts a process that owns a cluster, and returns it and its broker.
 func startOwner(t *testing.T, part string, home Home) (owner *exec.Cmd, broker identity) {
 	t.Helper()
 	owner, _, stdout := startHelper(t, part, home)
@@ -52,7 +50,6 @@ func startOwner(t *testing.T, part string, home Home) (owner *exec.Cmd, broker i
 	return owner, broker
 }
 
-// fakeCluster writes the folder of a cluster whose only broker is another process.
 func fakeCluster(t *testing.T, home Home, state string, broker identity) string {
 	t.Helper()
 	dir := filepath.Join(home.Clusters, randomFolder())
@@ -66,7 +63,6 @@ func fakeCluster(t *testing.T, home Home, state string, broker identity) string 
 	return dir
 }
 
-// bystander starts a process that has nothing to do with Kafka.
 func bystander(t *testing.T, args ...string) identity {
 	t.Helper()
 	cmd := exec.Command(os.Args[0], args...)

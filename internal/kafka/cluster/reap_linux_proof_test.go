@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// TestBrokerEndsWithItsOwner: the parent-death signal ends the broker, and Reap removes the rest.
 func TestBrokerEndsWithItsOwner(t *testing.T) {
 	home := testHome(t)
 	owner, broker := startOwner(t, "owner", home)

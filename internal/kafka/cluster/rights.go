@@ -35,8 +35,8 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	}
 }
 
-// lackingRights returns the operations that a run needs and that are not in allowed, the bit field of a metadata
-// response. Without DESCRIBE the field is no answer: such a user learns nothing about the topic.
+// allowed is the bit field of a metadata response. Without DESCRIBE it is no answer: such a user learns nothing
+// about the topic.
 func lackingRights(allowed int32, produces, consumes bool) (lacking []string) {
 	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
 	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {

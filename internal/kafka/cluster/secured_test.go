@@ -32,8 +32,8 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// startVirtual starts a broker on an in-memory network, in the test's bubble. Tests of TLS use loopback: the in-memory
-// network has no buffers, so an alert does not reach a client that closes.
+// Tests of TLS use loopback instead: the in-memory network has no buffers, so an alert does not reach a client that
+// closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()
 	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
@@ -58,7 +58,6 @@ func TestConnectSecured(t *testing.T) {
 	}
 }
 
-// turnedAway is a client that a broker rejects.
 type turnedAway struct {
 	broker   []kfake.Opt
 	settings []string
@@ -113,7 +112,6 @@ func TestConnectWithoutLogin(t *testing.T) {
 	}
 }
 
-// login returns alice's settings without TLS.
 func login(mechanism, password string) []string {
 	return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
 }

@@ -52,8 +52,7 @@ func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, e
 	return s.current, nil
 }
 
-// sameVersion fails if the cluster is of another line of Kafka than asked for. It accepts any existing cluster, whose
-// version is a guess.
+// sameVersion accepts any existing cluster, whose version is a guess.
 func sameVersion(c Info, line string) error {
 	if line == "" || c.Kind == KindExisting || lineOf(c.Version) == line {
 		return nil
@@ -68,13 +67,11 @@ func sameVersion(c Info, line string) error {
 	}
 }
 
-// broken reports whether a cluster can't be used for the next run.
 func broken(c Cluster) bool {
 	k, own := c.(*Kafka)
 	return own && k.Broken()
 }
 
-// owned reports whether the current cluster was started here, for its settings.
 func (s *Source) owned() bool {
 	kind := s.current.Info().Kind
 	_, named := s.current.(*Named)

@@ -32,7 +32,7 @@ var versions = []version{
 // KafkaVersion is the version of Apache Kafka that StartKafka and Up start by default.
 const KafkaVersion = "4.3.1"
 
-// versionOf returns the version of a line; "" is the default. An error is of kind ErrInput.
+// versionOf returns the default for "". An error is of kind ErrInput.
 func versionOf(line string) (version, error) {
 	if line == "" {
 		return versions[len(versions)-1], nil
@@ -57,7 +57,6 @@ var pomXML string
 
 var pomTemplate = template.Must(template.New("pom.xml").Parse(pomXML))
 
-// pom returns the pom.xml by which Maven resolves this version.
 func (v version) pom() []byte {
 	var b bytes.Buffer
 	if err := pomTemplate.Execute(&b, v); err != nil {
