@@ -40,7 +40,6 @@ func Settings() map[string]string {
 	}
 }
 
-// shared starts the broker of this test binary, if the test run has none.
 var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
