@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// TestEnded: a zombie counts as ended.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "read forever")
 	in, err := cmd.StdinPipe()

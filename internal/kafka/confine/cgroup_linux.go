@@ -18,7 +18,6 @@ import (
 // different processes.
 const namePrefix = "kafka-bench-"
 
-// ownPrefix begins the names of the groups from this process's pid namespace.
 func ownPrefix() (string, error) {
 	namespace, err := os.Stat("/proc/self/ns/pid")
 	if err != nil {
@@ -69,7 +68,6 @@ func makeFolder(parents []string, name string, files ...string) (folder, error) 
 	return "", err
 }
 
-// has returns an error if one of the files does not exist.
 func (f folder) has(files []string) error {
 	for _, name := range files {
 		if _, err := os.Stat(filepath.Join(string(f), name)); err != nil {
@@ -119,7 +117,7 @@ const (
 	burialPoll = 10 * time.Millisecond
 )
 
-// remove removes the folder; the kernel removes the files in it.
+// The kernel removes the files in the folder.
 func (f folder) remove() error {
 	for deadline := time.Now().Add(burial); ; time.Sleep(burialPoll) {
 		err := syscall.Rmdir(string(f))
@@ -148,9 +146,8 @@ func Reap() (removed []string) {
 	return slices.Compact(removed)
 }
 
-// reap removes the groups in a folder whose owners have ended, and returns their names. The kernel keeps a group that
-// still has a process. Groups of other pid namespaces stay: their owners can't be looked up, and a new group is as
-// empty as an abandoned one.
+// The kernel keeps a group that still has a process. Groups of other pid namespaces stay: their owners can't be
+// looked up, and a new group is as empty as an abandoned one.
 func reap(parent string) (removed []string) {
 	prefix, err := ownPrefix()
 	if err != nil {
@@ -170,7 +167,7 @@ func reap(parent string) (removed []string) {
 	return removed
 }
 
-// ended reports whether process pid no longer exists. A zombie counts as ended.
+// A zombie counts as ended.
 func ended(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true

@@ -1,14 +1,14 @@
-// Package confine limits a child process to a number of processor cores and an amount of memory, as a container does.
-// So a consumer can be measured on a part of a machine.
+// Package confine limits a child process to a number of processor cores and an amount of memory, as a container
+// does.
 //
 // On Linux the limit is a control group (cgroup) that the process enters before its program starts. Version 2 uses
-// cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU time in
-// a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs more memory
-// than its limit. Open tries to make the group below this process's own group, or next to it if that one offers no
-// controllers. It never writes to another group.
+// cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU
+// time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs
+// more memory than its limit. Open makes the group below this process's own group, or next to it if that one offers
+// no controllers. It never writes to another group.
 //
-// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT. The
-// second only makes the garbage collector work harder. Cell.By reports which of them applies.
+// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT,
+// which only makes the garbage collector work harder.
 //
 // A group outlives the process that made it. Its name holds that process's number and pid namespace. Open and Reap
 // remove the groups of ended processes of the same namespace.
@@ -120,8 +120,8 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter makes a shell write its number to n files, and then replace itself by the command. So the command is in its
-// groups from its first instruction. The arguments are n, the files and the command.
+// enter makes a shell write its number to n files and then replace itself by the command, which so is in its groups
+// from its first instruction. The arguments are n, the files and the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`
@@ -159,8 +159,7 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage returns what the process has used. known is false unless a control group limits its CPU. It can be called after
-// the process has ended, until Close.
+// Usage returns what the process has used, until Close. known is false unless a control group limits its CPU.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

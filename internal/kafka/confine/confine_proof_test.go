@@ -29,7 +29,6 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 	}
 }
 
-// burnt is the CPU use of a busy process.
 type burnt struct {
 	cores     float64 // from its cell
 	own       float64 // from getrusage
@@ -40,7 +39,6 @@ func (b burnt) String() string {
 	return fmt.Sprintf("it used %.3f of a core, by its own account %.3f, and was throttled for %v", b.cores, b.own, b.throttled)
 }
 
-// burnIn runs a busy process in a cell.
 func burnIn(t *testing.T, c *Cell) burnt {
 	t.Helper()
 	said, used, err := in(c, burnWord)

@@ -55,7 +55,7 @@ func locate(groups, mounts string) *here {
 	return h
 }
 
-// of reports whether a mount is the hierarchy of a controller. kind is the mount's type, source and options.
+// kind is the mount's type, source and options.
 func of(controller string, kind []string) bool {
 	if controller == "" {
 		return kind[0] == "cgroup2"
