@@ -38,7 +38,6 @@ func CheckProducer(d Driver, cfg ProducerConfig) error {
 	return checkNatives(d, "producer", cfg.Client, cfg.OneRecord)
 }
 
-// checkNatives returns an error if a scenario may not set some of the client's own settings.
 func checkNatives(d Driver, side string, given map[string]string, oneRecord bool) error {
 	if len(given) == 0 {
 		return nil
@@ -65,8 +64,7 @@ func checkNatives(d Driver, side string, given map[string]string, oneRecord bool
 	return fmt.Errorf("%w: %s: %w", ErrConfig, side, errors.Join(faults...))
 }
 
-// CheckConsumer returns an error if cfg asks for something that d lacks or that no client can do. NewConsumer of each
-// driver begins with it and adds the checks of its own client.
+// CheckConsumer returns an error if cfg asks for something that d lacks or that no client can do.
 func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	if err := firstLacking(d, consumerNeeds(cfg)); err != nil {
 		return err
@@ -123,7 +121,6 @@ func (c ProducerConfig) checkCompression() error {
 	return nil
 }
 
-// check returns the first mistake of the configuration, for a client with these group protocols.
 func (c ConsumerConfig) check(protocols []string) error {
 	switch {
 	case len(c.Brokers) == 0:

@@ -1,9 +1,9 @@
 // Package driver is the interface between Kafka Bench and a Kafka client under test.
 //
-// A driver is thin: it passes records to the client, returns what the client reported, and lists the client's effective
-// settings. Package load takes the time stamps, keeps the books and decides, in the same way for every client. What
-// only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two methods.
-// The caller finds it by type assertion.
+// A driver is thin: it passes records to the client, returns what the client reported, and lists the client's
+// effective settings. Package load takes the time stamps and keeps the books, in the same way for every client.
+// What only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two
+// methods, which the caller finds by type assertion.
 //
 // Files to know: driver.go.
 package driver
@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer. A setting is out of range, or the
-// client or Kafka does not allow a combination. No broker was asked.
+// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer. No broker was asked.
 var ErrConfig = errors.New("client configuration")
 
 // ErrNoGroup is the error of Commit if the partitions are assigned by hand.
@@ -240,7 +239,6 @@ func (o Outcome) String() string {
 
 // Record is one record to produce. Its owner reuses it after OnDone, so that a steady state allocates nothing.
 type Record struct {
-	// Set by the owner.
 	Partition int32
 	Key       []byte
 	Value     []byte
@@ -344,11 +342,9 @@ type ConsumerConfig struct {
 	FetchMaxPartitionBytes int32
 	FetchMaxWait           time.Duration
 	// ControlRecords sets Chunk.Next, also past the control records at the ends of transactions (KIP-98), which
-	// clients do not return. Without it a caller can't detect that only control records remain before a partition's
-	// end.
+	// clients do not return.
 	ControlRecords bool
-	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready. A caller
-	// that processes the records before it polls again needs it, because no rebalance can happen meanwhile.
+	// MaxPollRecords limits the records of one Poll (Kafka's max.poll.records); 0 means all that are ready.
 	MaxPollRecords int
 	// SessionTimeout is how long a member of a "classic" group may be silent before it loses its partitions; for
 	// "consumer" the broker sets it. Brokers reject a time below group.min.session.timeout.ms (6 s by default), which
