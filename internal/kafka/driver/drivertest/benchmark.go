@@ -12,9 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The cost of a driver is the difference between two loops that do the same work, one through the driver and one on the
-// client alone. The broker keeps nothing, or serves one batch again and again. It runs on the same processors, and both
-// loops include its cost. The client's own loop is in the driver's package.
+// The cost of a driver is the difference between two loops that do the same work, one through the driver and one on
+// the client alone, in the driver's package. The broker runs on the same processors, and keeps nothing or serves
+// one batch again and again.
 
 // A benchmark's topic, and how many records it keeps in the client.
 const (
@@ -143,9 +143,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, and a Ring is
-// much longer than the records in flight. So the number of completed records is enough to know that the oldest is free.
-// One goroutine calls Next.
+// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, and a Ring
+// is much longer than the records in flight, so the number of completed records shows that the oldest is free. One
+// goroutine calls Next.
 type Ring[T any] struct {
 	slots []T
 	taken int64

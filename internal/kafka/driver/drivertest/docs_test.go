@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// documented returns the drivers that are in this build.
 func documented() []driver.Driver {
 	return append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
 }
@@ -37,7 +36,6 @@ func TestDocumentedCapabilities(t *testing.T) {
 	}
 }
 
-// TestLacksAreKnown: a driver lacks only known capabilities.
 func TestLacksAreKnown(t *testing.T) {
 	known := make(map[driver.Capability]bool)
 	for _, c := range drivertest.Capabilities() {
@@ -52,7 +50,6 @@ func TestLacksAreKnown(t *testing.T) {
 	}
 }
 
-// TestDocumentedSettings: docs/DRIVERS.md lists the client's own settings that each driver passes on.
 func TestDocumentedSettings(t *testing.T) {
 	for _, d := range documented() {
 		producer, consumer := d.(driver.Tuner).Tables()
@@ -64,7 +61,6 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// passedOn returns what the document lists for a driver below a key.
 func passedOn(t *testing.T, name, key string) (names []string) {
 	t.Helper()
 	_, section, found := strings.Cut(document(t), "\n### Passed on by "+name+"\n")
@@ -91,7 +87,6 @@ func document(t *testing.T) string {
 	return string(text)
 }
 
-// capabilityTable returns the document's table, by capability and driver.
 func capabilityTable(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	table := make(map[string]map[string]string)

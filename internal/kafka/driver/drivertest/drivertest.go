@@ -1,13 +1,11 @@
-// Package drivertest is the conformance suite of drivers: tests that run against any driver and any cluster. A driver
-// must pass before its figures count. Most tests check accounting (every record is completed exactly once, with the
-// right outcome and offset) and ownership (which member has a partition, and from which offset).
+// Package drivertest is the conformance suite of drivers: tests that run against any driver and any cluster. A
+// driver must pass before its figures count. Most tests check accounting (every record is completed exactly once,
+// with the right outcome and offset) and ownership (which member has a partition, and from which offset). For a
+// capability that a driver lacks, the suite checks the error and skips the test.
 //
-// Clients differ in their capabilities (driver.Capability). For what a driver lacks, the suite checks the error and
-// skips the test. All other tests run for every driver.
-//
-// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver. They check the outcome of a
-// record when a broker misbehaves (Outcomes) and the reported settings (WantSettings). They also check what a client
-// leaves behind (TestKilledConsumer, CheckNothingRuns). benchmark.go measures a driver's cost.
+// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver: the outcome of a record
+// when a broker misbehaves (Outcomes), the reported settings (WantSettings), and what a client leaves behind
+// (TestKilledConsumer, CheckNothingRuns).
 //
 // Files to know: drivertest.go, capability.go, faults.go, benchmark.go.
 package drivertest
@@ -54,7 +52,7 @@ type suite struct {
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
 
-// run runs the suite. in runs each of its tests with a cluster.
+// in runs each of the suite's tests with a cluster.
 func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t *testing.T, env Env))) {
 	s := suite{driver: d, in: in}
 	all := []group{
@@ -106,8 +104,7 @@ func (s suite) run(t *testing.T, test test) {
 	})
 }
 
-// atOnce calls do for all values at the same time. The tests mostly wait for rebalances, so the number of processors
-// must not limit them, as t.Parallel would do.
+// The tests mostly wait for rebalances, so the number of processors must not limit them, as t.Parallel would do.
 func atOnce[T any](values []T, do func(T)) {
 	var all sync.WaitGroup
 	for _, value := range values {

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The outcome of a record when a broker misbehaves depends on the client's retries and reports. So the faults are here,
-// once, and the expected outcomes are with each driver.
+// The outcome of a record when a broker misbehaves depends on the client's retries and reports. So the faults are
+// here, and the expected outcomes are with each driver.
 
 // Outcomes are the expected outcomes of a driver's records.
 type Outcomes struct {
@@ -136,7 +136,6 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	if len(tested) != len(want) {
 		t.Errorf("outcomes with %d faults are said, and there are %d", len(want), len(tested))
 	}
-	// They wait most of the time.
 	atOnce(tested, func(f fault) {
 		t.Run(f.name, func(t *testing.T) {
 			o.Place(t, func(t *testing.T, c Cluster) { o.testFault(t, c, f, want[f.name]) }, Topics(1)...)

@@ -77,8 +77,7 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running returns the stacks with any of words, except the caller's, which comes first, and those that wait for a
-// bubble's end.
+// running omits the caller's stack, which comes first, and those that wait for a bubble's end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -34,7 +34,6 @@ var producerTests = []test{
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 
-// testAcks: at each level records are acked, with the offsets of the log.
 func testAcks(t *testing.T, s suite) {
 	for _, acks := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksAll} {
 		topic := s.topic(t, 1)
@@ -58,7 +57,6 @@ func testAcks(t *testing.T, s suite) {
 	}
 }
 
-// testPartitions: each record is in its given partition, in order.
 func testPartitions(t *testing.T, s suite) {
 	const partitions, n = 5, 500
 	topic := s.topic(t, partitions)
@@ -90,7 +88,6 @@ func testPartitions(t *testing.T, s suite) {
 	}
 }
 
-// testWorkers: several workers share a producer.
 func testWorkers(t *testing.T, s suite) {
 	const workers, each = 4, 500
 	topic := s.topic(t, workers)
@@ -136,7 +133,6 @@ func testIdempotent(t *testing.T, s suite) {
 	}
 }
 
-// testFlush: Flush sends lingering records and returns when all are complete.
 func testFlush(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -199,7 +195,6 @@ func testSlots(t *testing.T, s suite) {
 	}
 }
 
-// testTimestamps: a record's timestamp in the log is Record.Created, to the millisecond.
 func testTimestamps(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()

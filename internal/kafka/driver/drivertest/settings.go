@@ -49,7 +49,6 @@ func checkSettings(t *testing.T, settings []driver.Setting, want ...string) {
 	}
 }
 
-// testBadConfig: an impossible configuration is an ErrConfig.
 func testBadConfig(t *testing.T, s suite) {
 	producers := map[string]func(*driver.ProducerConfig){
 		"no brokers":    func(c *driver.ProducerConfig) { c.Brokers = nil },
