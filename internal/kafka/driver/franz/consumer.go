@@ -17,12 +17,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand.
-//
 // By default the client allows a rebalance at any moment, also between taking records from its buffer and returning
-// them. The caller would then commit in OnRevoked and get more records afterwards. So the consumer blocks rebalances
-// from a poll that returned records until the next poll (kgo.BlockRebalanceOnPoll). Both callbacks therefore run inside
-// Poll or Close, or before the first records, as in Kafka's own consumer. The cost is the same too: if the caller does
+// them. The caller would then commit in OnRevoked and get more records afterwards. So the consumer blocks
+// rebalances from a poll that returned records until the next poll (kgo.BlockRebalanceOnPoll). Both callbacks
+// therefore run inside Poll or Close, or before the first records, as in Kafka's own consumer. If the caller does
 // not poll within the rebalance timeout, the group removes the member.
 type consumer struct {
 	client  *kgo.Client
@@ -54,8 +52,7 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
+// NewConsumer does not wait for a broker: a group member joins in the background.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return nil, err
@@ -88,8 +85,7 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	return c, nil
 }
 
-// assignByHand gives the client its partitions. It calls OnAssigned first, so that a pause in the callback comes before
-// the first fetch.
+// OnAssigned is called first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
 	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
@@ -127,7 +123,6 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, c.failed
 }
 
-// take adds what the client fetched from one partition, including errors.
 func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	next := int64(0)
 	if n := len(p.Records); c.control && n > 0 {
@@ -149,7 +144,7 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	}
 }
 
-// chunk copies the caller's fields from the client's records and frees those records. Keys and values are not copied.
+// chunk frees the client's records. It does not copy keys and values.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	b := c.buffers.Get()
 	b.Records = slices.Grow(b.Records, len(p.Records))
@@ -171,8 +166,7 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	}
 }
 
-// Commit commits the offsets and waits for the broker's answer. It may be called from any goroutine, also within
-// OnRevoked. During a rebalance it waits until the rebalance ends.
+// During a rebalance, Commit waits until the rebalance ends.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -207,16 +201,16 @@ func commitError(response *kmsg.OffsetCommitResponse, err error) error {
 	return failed
 }
 
-// Pause stops fetching partitions. Later polls return none of their records. Unlike Kafka's own consumer, the client
-// drops what it had prefetched and fetches it again after Resume: wire bytes count it twice.
+// Unlike Kafka's own consumer, the client drops what it had prefetched of a paused partition and fetches it again
+// after Resume: wire bytes count it twice.
 func (c *consumer) Pause(partitions ...int32) {
 	if len(partitions) > 0 { // with none, the client would list the paused ones
 		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
 	}
 }
 
-// Resume fetches partitions again. First the current fetch of the broker's other partitions must end: if they have no
-// new records, that takes up to the fetch's maximum wait.
+// Resume takes effect when the current fetch of the broker's other partitions ends: if they have no new records,
+// that takes up to the fetch's maximum wait.
 func (c *consumer) Resume(partitions ...int32) {
 	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
 }
@@ -235,8 +229,7 @@ func (c *consumer) Kill() {
 	c.abort()
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
-// called in a callback. After Kill, the leave fails at once because there is no connection.
+// After Kill, the leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)

@@ -74,7 +74,6 @@ func consume(t *testing.T, cluster drivertest.Cluster, protocol string, onError 
 	})
 }
 
-// recreate deletes the topic after the first fetch and creates it again.
 func recreate(cluster drivertest.Cluster) {
 	fetched := make(chan struct{}, 1)
 	cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -111,7 +110,6 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 	return nil
 }
 
-// TestPassingErrorsAreReported: the client recovers, and OnError gets the error.
 func TestPassingErrorsAreReported(t *testing.T) {
 	drivertest.Virtual(t, testPassingErrors, drivertest.Topics(1)...)
 }
@@ -151,7 +149,6 @@ func TestUnreachableBrokersAreReported(t *testing.T) {
 	}
 }
 
-// TestCommitErrors: Commit returns the broker's error.
 func TestCommitErrors(t *testing.T) {
 	drivertest.Virtual(t, testCommitErrors, drivertest.Topics(1)...)
 }

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// consumerOptions translates cfg, which driver.CheckConsumer has accepted, into client options.
+// driver.CheckConsumer has accepted cfg.
 func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{
@@ -92,8 +92,8 @@ func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	}
 }
 
-// onRevoked passes on revoked or lost partitions; the client also calls it with none. It ends their pauses, which the
-// client would otherwise keep.
+// onRevoked ends the pauses of revoked or lost partitions, which the client would otherwise keep. The client also
+// calls it with none.
 func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
 	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
 		partitions := revoked[cfg.Topic]

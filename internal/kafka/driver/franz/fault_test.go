@@ -11,8 +11,7 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are the expected outcomes of records with this client. It reads metadata at most every 5 s, so a record may
-// take longer than its delivery timeout.
+// The client reads metadata at most every 5 s, so a record may take longer than its delivery timeout.
 var outcomes = drivertest.Outcomes{
 	Driver:          franz.New(),
 	Place:           drivertest.Virtual,

@@ -63,8 +63,8 @@ var refusals = []error{
 	kerr.UnknownTopicID,
 }
 
-// outcome returns the outcome of a record with the error err. during is the client's traffic since Produce. ordered
-// means that a batch is appended only after the one before it (one request in flight, or idempotent).
+// during is the client's traffic since Produce. ordered means that a batch is appended only after the one before it
+// (one request in flight, or idempotent).
 func outcome(err error, during meter.Traffic, ordered bool) driver.Outcome {
 	switch {
 	case during.Began == 0:
@@ -78,8 +78,8 @@ func outcome(err error, during meter.Traffic, ordered bool) driver.Outcome {
 	}
 }
 
-// refusedByClient reports whether the client rejected a record before it put it into a batch. The client has no type
-// for these errors. Its own "message too large" has no compressed size, unlike the broker's.
+// refusedByClient reports whether the client rejected a record before it put it into a batch. The client has no
+// type for these errors. Its own "message too large" has no compressed size, unlike the broker's.
 func refusedByClient(err error) bool {
 	text := err.Error()
 	if errors.Is(err, kerr.MessageTooLarge) {

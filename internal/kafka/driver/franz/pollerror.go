@@ -52,7 +52,6 @@ var dead = []error{
 	kerr.UnsupportedCompressionType,
 }
 
-// watch follows a consumer's connections and errors.
 type watch struct {
 	onError      func(error)
 	serverSide   bool // the group protocol is "consumer"
@@ -80,7 +79,6 @@ func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.
 	}
 }
 
-// failure returns what ended the consumer, other than an error of a poll.
 func (w *watch) failure() error {
 	if w.fellBack.Load() {
 		return fmt.Errorf("the broker does not offer the group protocol %s (KIP-848, Kafka 4.0 and later); use %s",

@@ -39,8 +39,7 @@ type slot struct {
 	before   meter.Traffic // at Produce
 }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
+// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return nil, err
@@ -86,7 +85,7 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// done completes the record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (s *slot) done(record *kgo.Record, err error) {
 	p := s.producer
 	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
@@ -110,7 +109,6 @@ func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
 // Requests counts produce requests when they are answered.
 func (p *producer) Requests() driver.Requests { return p.wire.requests() }
 
-// Close closes the client and returns when every record is complete.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.client.Close()
@@ -118,9 +116,8 @@ func (p *producer) Close() {
 	})
 }
 
-// awaitPromises waits until the client has called every record's promise. A closed client fails those records, and
-// calls their promises later, in order, on its own goroutine. So the promise of one more record, which fails because it
-// has no topic, comes last.
+// A closed client fails the remaining records, and calls their promises later, in order, on its own goroutine. So
+// the promise of one more record, which fails because it has no topic, comes last.
 func (p *producer) awaitPromises() {
 	last := make(chan struct{})
 	p.client.Produce(context.Background(), &kgo.Record{}, func(*kgo.Record, error) { close(last) })

@@ -12,8 +12,8 @@ import (
 // idempotentInFlight is the client's fixed number of produce requests in flight on a connection with idempotence.
 const idempotentInFlight = 5
 
-// producerOptions translates cfg, which driver.CheckProducer has accepted, into client options. It returns an error for
-// combinations that the client would reject or silently ignore.
+// producerOptions returns an error for combinations that the client would reject or silently ignore.
+// driver.CheckProducer has accepted cfg.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -57,11 +57,10 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 
 // deliveryOptions make the delivery timeout work as in Kafka's own client.
 //
-// The client checks a record's age only before it writes a request and after one has ended. So the two request timeouts
-// together must not exceed the delivery timeout, which is also Kafka's rule. By default an idempotent client never
-// gives up a record that it has written. One difference remains: after an error that needs new metadata, the client
-// waits for them before it checks the record. It reads metadata at most every 5 s (kgo.MetadataMinAge), and a record
-// may exceed its timeout by that time.
+// The client checks a record's age only before it writes a request and after one has ended. So the two request
+// timeouts together must not exceed the delivery timeout, which is also Kafka's rule. One difference remains: after
+// an error that needs new metadata, the client waits for them before it checks the record. It reads metadata at
+// most every 5 s (kgo.MetadataMinAge), and a record may exceed its timeout by that time.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil
@@ -79,7 +78,6 @@ func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 // requestTimeout is the client's default of both kgo.ProduceRequestTimeout and kgo.RequestTimeoutOverhead.
 const requestTimeout = 10 * time.Second
 
-// checkProducer checks what only this client rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
 	case cfg.Idempotent && cfg.InFlight != 0 && cfg.InFlight != idempotentInFlight:
