@@ -72,8 +72,8 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	return nil
 }
 
-// offer calls OnAssigned for partitions that the client does not have yet, so that the client does not get those that
-// the callback pauses. See offered.
+// offer calls OnAssigned for partitions that the client does not have yet, so that the client does not get those
+// that the callback pauses.
 func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.owning.Lock()
 	for _, p := range partitions {
@@ -83,8 +83,7 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// takeOffered gives the client the offered partitions that are not paused. There may be none: the client still waits
-// for the call, which continues a rebalance.
+// There may be no partition to give: the client still waits for the call, which continues a rebalance.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -119,7 +118,7 @@ func (c *consumer) wanted() []kafka.TopicPartition {
 	return partitions
 }
 
-// takeLocked gives the client partitions. If it refuses them, they stay offered.
+// If the client refuses the partitions, they stay offered.
 func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
 	if err := c.answered(func() error { return take(partitions) }); err != nil {
 		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
@@ -145,7 +144,7 @@ func (c *consumer) noteJoining() {
 // client offers them in no other form.
 const epochAt = 7
 
-// epoch returns the member's epoch, or less than 1 before it has joined.
+// epoch is less than 1 before the member has joined.
 func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	text := reflect.ValueOf(metadata).Elem().FieldByName("serialized").Bytes() //nolint:misspell // the client's name for it
 	if len(text) < epochAt+4 {
@@ -154,8 +153,8 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	return int32(binary.NativeEndian.Uint32(text[epochAt:]))
 }
 
-// revoke calls OnRevoked and releases the partitions. First it waits for commits, which would be too late afterwards.
-// If the client does not answer while it closes, Close must not close the client.
+// revoke first waits for commits, which would be too late afterwards. If the client does not answer while it
+// closes, Close must not close the client.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
@@ -190,8 +189,8 @@ func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	return failed
 }
 
-// answered runs a call of the client. While the client closes it may never answer (librdkafka 4884), so the wait is
-// then limited like that for a commit.
+// A closing client may never answer a call (librdkafka 4884), so answered then limits the wait like that for a
+// commit.
 func (c *consumer) answered(call func() error) error {
 	if !c.closing.Load() {
 		return call()
@@ -221,8 +220,7 @@ type offered struct {
 	paused bool
 }
 
-// Pause stops fetching partitions. Later polls return none of their records. The client drops prefetched records and
-// fetches them again after Resume.
+// The client drops the prefetched records of a paused partition and fetches them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.owning.Lock()
 	defer c.owning.Unlock()

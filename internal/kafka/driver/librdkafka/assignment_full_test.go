@@ -34,7 +34,6 @@ func TestPausedOnAssignment(t *testing.T) {
 	m.wantClient(t, 1)
 }
 
-// TestResumeWhileAPollWaits: the current poll gives the client the partition after its current wait, which is short.
 func TestResumeWhileAPollWaits(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -62,8 +61,7 @@ func TestResumeWhileAPollWaits(t *testing.T) {
 	m.readAll(t)
 }
 
-// TestResumeTakenBack: the client gets no call if a pause or a revocation follows Resume before the next poll. It could
-// take an empty call for the answer to a pending rebalance.
+// TestResumeTakenBack: the client gets no call if a pause or a revocation follows Resume before the next poll.
 func TestResumeTakenBack(t *testing.T) {
 	for name, takeBack := range map[string]func(*member){
 		"paused": func(m *member) { m.Pause(0) },
@@ -129,7 +127,6 @@ func TestResumeOfALostPartition(t *testing.T) {
 
 const memberRecords = 100
 
-// member is a consumer of a topic with one partition of memberRecords records.
 type member struct {
 	*consumer
 	cluster  *kfake.Cluster
@@ -173,7 +170,6 @@ func newMember(t *testing.T, pauses bool) *member {
 	return m
 }
 
-// join polls until the member has its assignment.
 func (m *member) join(t *testing.T) {
 	t.Helper()
 	for !m.assigned {
@@ -181,7 +177,6 @@ func (m *member) join(t *testing.T) {
 	}
 }
 
-// readAll polls until the member has all records.
 func (m *member) readAll(t *testing.T) {
 	t.Helper()
 	for deadline := time.Now().Add(time.Minute); m.returned < memberRecords; m.returned += poll(t, m.consumer) {
@@ -191,7 +186,6 @@ func (m *member) readAll(t *testing.T) {
 	}
 }
 
-// wantClient fails the test unless the client has this number of partitions.
 func (m *member) wantClient(t *testing.T, partitions int) {
 	t.Helper()
 	if got, err := m.client.Assignment(); err != nil || len(got) != partitions {

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// BenchmarkProduce measures the cost of a record through the driver and through the client alone.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("driver", func(b *testing.B) {
 		cfg := driver.ProducerConfig{Compression: "none", Linger: 5 * time.Millisecond}

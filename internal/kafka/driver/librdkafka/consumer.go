@@ -29,13 +29,11 @@ const (
 	pollRecords = 500
 )
 
-// consumer is one group member, or a client with partitions assigned by hand.
-//
-// The client returns records one by one, and may call back between two of them because a partition is revoked. The poll
-// must then first return the records gathered so far; otherwise the caller would commit without them. But the rebalance
-// continues as soon as the callback returns. So gathering is a coroutine (iter.Pull). In the callback it yields the
-// records as the result of the current poll, and it continues there in the next poll. Both OnAssigned and OnRevoked
-// therefore run inside Poll or Close, when the caller has all records of earlier polls.
+// The client returns records one by one, and may call back between two of them because a partition is revoked. The
+// poll must then first return the records gathered so far; otherwise the caller would commit without them. But the
+// rebalance continues as soon as the callback returns. So gathering is a coroutine (iter.Pull): in the callback it
+// yields the records as the result of the current poll, and it continues there in the next poll. Both OnAssigned
+// and OnRevoked therefore run inside Poll or Close, when the caller has all records of earlier polls.
 type consumer struct {
 	client     *kafka.Consumer
 	topic      string
@@ -63,8 +61,8 @@ type consumer struct {
 	open    *driver.Buffer                // of the last chunk, while it grows
 	buffers driver.Buffers
 
-	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
-	offered map[int32]*offered // see there
+	owning  sync.Mutex // guards offered, and is held while the client takes or loses partitions
+	offered map[int32]*offered
 
 	failed   error // the error that ended the consumer
 	unknown  patience
@@ -81,8 +79,8 @@ var (
 	_ driver.Pauser   = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client that has its partitions from its first
-// poll on. It does not wait for a broker.
+// NewConsumer does not wait for a broker: a group member joins in the background, and a client without a group has
+// its partitions from its first poll on.
 func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return nil, err
@@ -141,7 +139,6 @@ func (c *consumer) at(partition int32, offset int64) kafka.TopicPartition {
 	return kafka.TopicPartition{Topic: &c.topic, Partition: partition, Offset: kafka.Offset(offset)}
 }
 
-// Poll waits for records and returns those that are ready. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -178,7 +175,6 @@ func (c *consumer) giveOut() {
 	c.chunks, c.records = c.chunks[:0], 0
 }
 
-// gather takes what the client has ready, and waits if that is nothing.
 func (c *consumer) gather() {
 	for c.records < c.atMost && c.failed == nil && !c.closing.Load() {
 		wait := c.patienceLeft()
@@ -199,7 +195,7 @@ func (c *consumer) gather() {
 	}
 }
 
-// patienceLeft returns how long the client may wait for the next event: 0 if the poll has something to return.
+// patienceLeft is 0 if the poll has something to return.
 func (c *consumer) patienceLeft() time.Duration {
 	if len(c.chunks) > 0 || c.poll.Err() != nil {
 		return 0
@@ -242,7 +238,6 @@ func (c *consumer) meet(err error) {
 	}
 }
 
-// add appends a record to the last chunk, or to a new one if the partition differs.
 func (c *consumer) add(m *kafka.Message) {
 	if c.open == nil || c.chunks[len(c.chunks)-1].Partition != m.TopicPartition.Partition {
 		c.seal()
@@ -276,8 +271,6 @@ func (c *consumer) end(partition int32, reached int64) int64 {
 	return high
 }
 
-// Commit commits the offsets and waits for the broker's answer, or for ctx. It may be called from any goroutine, also
-// within OnRevoked.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -315,7 +308,7 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// commitsEnd waits for the current commits. If they do not end in time, it reports that and returns false.
+// If the commits do not end in time, commitsEnd reports that and returns false.
 func (c *consumer) commitsEnd() bool {
 	ended := make(chan struct{})
 	go func() {
@@ -331,10 +324,9 @@ func (c *consumer) commitsEnd() bool {
 	}
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
-// called in a callback. It waits for current commits and for the client to release its partitions. If either is not
-// answered in time, Close reports that and leaves the client open, because the call still uses it. The member then
-// stays in its group until max.poll.interval.ms has passed.
+// Close waits for current commits and for the client to release its partitions. If either is not answered in time,
+// Close reports that and leaves the client open, because the call still uses it. The member then stays in its group
+// until max.poll.interval.ms has passed.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // also ends a poll

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRebalanceWithinAPoll: if the client calls back between two records of a poll, the caller gets the gathered
-// records before OnRevoked, and none of the partition afterwards.
+// TestRebalanceWithinAPoll: if the client calls back between two records of a poll, the caller first gets the
+// gathered records.
 func TestRebalanceWithinAPoll(t *testing.T) {
 	const n, before = 100, 10
 	brokers := broker(t)
@@ -55,7 +55,6 @@ func TestRebalanceWithinAPoll(t *testing.T) {
 	}
 }
 
-// poll returns how many records one poll returned.
 func poll(t *testing.T, c *consumer) (records int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
@@ -110,13 +109,11 @@ func TestUnknownTopic(t *testing.T) {
 	}
 }
 
-// broker returns the address of a fake cluster with the topic t.
 func broker(t *testing.T) []string {
 	t.Helper()
 	return newCluster(t).ListenAddrs()
 }
 
-// newCluster starts a fake cluster with the topic t, of one partition.
 func newCluster(t *testing.T) *kfake.Cluster {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))

@@ -17,9 +17,9 @@ const noGroup = "kafka-bench-no-group"
 // defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
 const defaultHeartbeat = 3 * time.Second
 
-// consumerProperties translates cfg, which driver.CheckConsumer has accepted. It also makes the client work like the
-// others. The client returns all records, whether or not their transaction was committed, and classic groups rebalance
-// incrementally by default.
+// consumerProperties makes the client work like the others: it returns all records, whether or not their
+// transaction was committed, and classic groups rebalance incrementally by default. driver.CheckConsumer has
+// accepted cfg.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 	p := common(cfg.Brokers, cfg.ClientID)
 	if err := p.admit(cfg.Access); err != nil {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// outcomes are the expected outcomes of records with this client. What its Go API does not report is unknown; see
-// outcome.go.
+// What the client's Go API does not report is Unknown; see outcome.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          librdkafka.New(),
 	Place:           drivertest.Loopback,

@@ -55,8 +55,7 @@ var refusals = map[kafka.ErrorCode]bool{
 	kafka.ErrUnknownTopicOrPart: true,
 }
 
-// outcome returns the outcome of a record that the client had accepted and that ended with err. troubled reports
-// whether the client reported an error of its own since Produce.
+// troubled reports whether the client reported an error of its own since Produce.
 func outcome(err error, troubled bool) driver.Outcome {
 	if !troubled && refusals[code(err)] {
 		return driver.Failed

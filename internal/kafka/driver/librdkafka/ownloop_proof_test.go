@@ -29,9 +29,7 @@ const (
 	ownLoopRounds      = 54
 )
 
-// TestOwnLoop: the driver reads as fast as the client's own poll loop with the same properties, also after a hold. So
-// if its rate is lower than that of other clients, the client is the cause: it stops fetching for
-// fetch.queue.backoff.ms.
+// TestOwnLoop: the driver reads as fast as the client's own poll loop with the same properties, also after a hold.
 func TestOwnLoop(t *testing.T) {
 	c := clustertest.Shared(t)
 	topic := fmt.Sprintf("own-loop-%d", time.Now().UnixNano())
@@ -70,7 +68,7 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %. It works with differences of
+// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %, from differences of
 // logarithms.
 func ratioOf(t *testing.T, what string, rates, base []float64) stats.Estimate {
 	t.Helper()
@@ -109,7 +107,7 @@ func fillOwnLoop(t *testing.T, cfg driver.ConsumerConfig) {
 	}
 }
 
-// readByClient reads the topic with the client's own poll. The rate is from the assignment to the last record.
+// The rate is from the assignment to the last record.
 func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	t.Helper()
 	set, err := consumerProperties(cfg)
@@ -143,8 +141,8 @@ func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	return ownLoopRecords / time.Since(begun).Seconds()
 }
 
-// readByDriver reads the topic through the driver. If hold is above 0, it pauses the partitions in OnAssigned and
-// resumes them after hold, as a run does, and the rate starts then.
+// If hold is above 0, readByDriver pauses the partitions in OnAssigned and resumes them after hold, as a run does,
+// and the rate starts then.
 func readByDriver(t *testing.T, cfg driver.ConsumerConfig, hold time.Duration) (perSecond float64) {
 	t.Helper()
 	var c driver.Consumer

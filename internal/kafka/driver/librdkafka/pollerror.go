@@ -48,7 +48,6 @@ type patience struct {
 	err   error     // the client's error
 }
 
-// begin starts the wait for the topic, unless it has begun.
 func (p *patience) begin(err error) {
 	if p.since.IsZero() {
 		p.since, p.err = time.Now(), err
@@ -57,7 +56,6 @@ func (p *patience) begin(err error) {
 
 func (p *patience) end() { *p = patience{} }
 
-// over returns the error after the wait was too long, and otherwise nil.
 func (p *patience) over() error {
 	if p.since.IsZero() || time.Since(p.since) <= unknownTopicPatience {
 		return nil

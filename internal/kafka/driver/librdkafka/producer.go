@@ -61,8 +61,7 @@ type refusal struct {
 // String makes it a kafka.Event.
 func (r refusal) String() string { return r.err.Error() }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
+// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return nil, err
@@ -85,7 +84,6 @@ func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	return p, nil
 }
 
-// Produce passes r to the client, which copies it. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -144,7 +142,7 @@ func (p *producer) report(m *kafka.Message) {
 	}
 }
 
-// hand completes a record. After onDone, its owner may already reuse it on another goroutine.
+// After onDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: became, Offset: offset, Err: err})
 	p.returned.Add(1)
@@ -167,8 +165,8 @@ func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() 
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Close purges the records that the client still holds, waits until their delivery reports have completed them, and
-// closes the client. A purge misses a record that moves between two queues of the client, so Close repeats it.
+// A purge misses a record that moves between two queues of the client, so Close repeats it until the delivery
+// reports have completed all records.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		for !p.settled() {

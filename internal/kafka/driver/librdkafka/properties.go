@@ -34,7 +34,6 @@ func secret(name string) bool {
 	return name == "sasl.username" || name == "sasl.password" || strings.HasSuffix(name, ".pem")
 }
 
-// admit sets how clients reach the brokers.
 func (p properties) admit(a access.Access) error {
 	p["security.protocol"] = a.Protocol()
 	if a.SASL != nil {
@@ -65,7 +64,6 @@ func (p properties) setInt(name string, value int64) { p[name] = strconv.FormatI
 // setTime sets a time in the client's unit, whole milliseconds.
 func (p properties) setTime(name string, value time.Duration) { p.setInt(name, value.Milliseconds()) }
 
-// config returns the client's configuration with settings of its Go API.
 func (p properties) config(face kafka.ConfigMap) *kafka.ConfigMap {
 	config := make(kafka.ConfigMap)
 	maps.Copy(config, face)

@@ -90,7 +90,6 @@ var (
 	}
 )
 
-// settings returns the effective values, sorted by name.
 func settings(set properties, defaults ...properties) []driver.Setting {
 	values := make(properties)
 	for _, layer := range append(defaults, set) {
@@ -108,7 +107,7 @@ func settings(set properties, defaults ...properties) []driver.Setting {
 	return all
 }
 
-// consumerSettings returns the effective values of a consumer. In KIP-848 the group's broker sets some of them.
+// In KIP-848 the group's broker sets some of the values.
 func consumerSettings(set properties) []driver.Setting {
 	all := settings(set, clientDefaults, consumerDefaults)
 	if set["group.protocol"] != driver.ProtocolConsumer {
