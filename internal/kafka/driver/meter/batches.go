@@ -50,8 +50,7 @@ const (
 	lastFetch   = 12
 )
 
-// newBatches returns a parser that counts batches. It returns nil if the request has none, or if the version is not
-// supported.
+// newBatches returns nil if the request has no batches, or if the version is not supported.
 func newBatches(m *Meter, key, version int16) *batches {
 	switch {
 	case key == apiProduce && version >= 3 && version <= lastProduce:
@@ -83,7 +82,7 @@ func (b *batches) read(piece []byte) {
 	}
 }
 
-// join parses an item that began in an earlier piece. It returns how many bytes of this piece belong to it.
+// join returns how many bytes of this piece belong to an item that began in an earlier one.
 func (b *batches) join(piece []byte) int {
 	before := len(b.carry)
 	b.carry = append(b.carry, piece[:min(len(piece), 4*batchHeadBytes)]...)
@@ -95,7 +94,6 @@ func (b *batches) join(piece []byte) int {
 	return c.at - before
 }
 
-// item parses one item, and advances to the next if it was complete.
 func (b *batches) item(c *cursor) {
 	switch b.at {
 	case inPreamble:
@@ -164,8 +162,7 @@ func (b *batches) partition(c *cursor) {
 	}
 }
 
-// batch parses the header of a batch and skips its records. A broker may truncate the last batch, which the client then
-// fetches again.
+// A broker may truncate the last batch, which the client then fetches again.
 func (b *batches) batch(c *cursor) {
 	head := c.take(batchHeadBytes)
 	if c.short {

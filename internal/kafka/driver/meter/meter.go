@@ -1,10 +1,11 @@
-// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client in
-// pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length and a
-// correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left the
-// client. The client can also be cut off as kill -9 would.
+// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client
+// in pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length
+// and a correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left
+// the client.
 //
-// A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it, which
-// sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a consumer.
+// A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it,
+// which sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a
+// consumer, as kill -9 would.
 //
 // Files to know: meter.go, requests.go, line.go.
 package meter
@@ -47,7 +48,6 @@ type Meter struct {
 	unanswered atomic.Int64
 }
 
-// sums holds the counters of a driver.RequestSum.
 type sums struct {
 	count       atomic.Int64
 	nanoseconds atomic.Int64
@@ -109,7 +109,6 @@ func (m *Meter) CountBatch(records, uncompressed, compressed int) {
 	m.compressedBytes.Add(int64(compressed))
 }
 
-// countBatch counts a batch that was seen on the wire.
 func (m *Meter) countBatch(records, size int, packed bool) {
 	m.CountBatch(records, size, size)
 	if packed {

@@ -26,8 +26,7 @@ func (m *Meter) Watch(dial Dial) Dial {
 	}
 }
 
-// watchedConn parses what a client writes and reads. As on every connection of Kafka, one goroutine at a time writes
-// and one reads.
+// As on every connection of Kafka, one goroutine at a time writes and one reads.
 type watchedConn struct {
 	net.Conn
 	meter *Meter
@@ -40,7 +39,6 @@ type watchedConn struct {
 	carried [2]bool // produce, fetch
 }
 
-// request is a request without a response so far.
 type request struct {
 	key         int16
 	version     int16
@@ -70,7 +68,6 @@ func (c *watchedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// abandon marks the waiting requests as unanswered.
 func (c *watchedConn) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -82,7 +79,6 @@ func (c *watchedConn) abandon() {
 	c.waiting = nil
 }
 
-// Close closes the connection and marks waiting requests as unanswered.
 func (c *watchedConn) Close() error {
 	c.abandon()
 	c.mu.Lock()
@@ -130,7 +126,7 @@ func (c *watchedConn) requested(head []byte) body {
 	return c.batches(r)
 }
 
-// batches returns a parser of the record batches of a request or its response; nil if they are not counted.
+// batches returns nil if the request's record batches are not counted.
 func (c *watchedConn) batches(r request) body {
 	if !c.meter.Batches {
 		return nil
@@ -141,8 +137,8 @@ func (c *watchedConn) batches(r request) body {
 	return nil
 }
 
-// responding notes a response that begins to arrive. Brokers answer in the order of the requests. It still compares the
-// correlation ID, because a login may write bytes that are not a request.
+// Brokers answer in the order of the requests. responding still compares the correlation ID, because a login may
+// write bytes that are not a request.
 func (c *watchedConn) responding(head []byte) body {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()
@@ -174,7 +170,7 @@ func (c *watchedConn) responded(head []byte) {
 	}
 }
 
-// sums returns the counters of a type of request; nil if it is not counted.
+// sums returns nil for a type of request that is not counted.
 func (m *Meter) sums(key int16) *sums {
 	switch key {
 	case apiProduce:
