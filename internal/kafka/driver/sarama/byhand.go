@@ -10,8 +10,7 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// assignByHand makes the client read the given partitions. It calls OnAssigned first, so that a pause in the callback
-// comes before the first fetch.
+// OnAssigned is called first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) assignByHand() error {
 	source, err := ibm.NewConsumerFromClient(c.client)
 	if err != nil {
@@ -31,9 +30,9 @@ func (c *consumer) assignByHand() error {
 	return nil
 }
 
-// readByHand reads one partition from offset until the consumer ends. The client gives up a partition if a broker
-// reports that the offset is not in the log. readByHand then reopens it after the last received record. If that offset
-// is not in the log either, it starts at the earliest and reports that: records are missing, or come again.
+// The client gives up a partition if a broker reports that the offset is not in the log. readByHand then reopens it
+// after the last received record. If that offset is not in the log either, it starts at the earliest and reports
+// that: records are missing, or come again.
 func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64) {
 	for c.ctx.Err() == nil {
 		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
@@ -56,8 +55,8 @@ func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64
 	}
 }
 
-// read empties a partition's channels until they are closed. It returns the offset after the last record (0 without
-// one), and the error that closed the channels, unless the consumer ended.
+// read returns the offset after the last record (0 without one), and the error that closed the channels, unless the
+// consumer ended.
 func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int64, err error) {
 	stopped := make(chan error, 1)
 	go func() {

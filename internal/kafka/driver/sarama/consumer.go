@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. The common part is here and in shelf.go;
-// group.go and byhand.go have the background work.
+// The common part is here and in shelf.go; group.go and byhand.go have the background work.
 type consumer struct {
 	network  network
 	cfg      driver.ConsumerConfig
@@ -46,8 +45,7 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
+// NewConsumer does not wait for a broker: a group member joins in the background.
 func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	c := &consumer{shelf: newShelf()}
 	c.cfg = c.network.line.Callbacks(cfg)
@@ -80,7 +78,7 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return c.shelf.poll(ctx, c.cfg.MaxPollRecords)
 }
 
-// Pause stops fetching partitions. The client keeps prefetched records and does not fetch them again after Resume.
+// The client keeps the prefetched records of a paused partition and does not fetch them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.shelf.pause(partitions)
 	c.source.Pause(map[string][]int32{c.cfg.Topic: partitions})
@@ -129,8 +127,7 @@ func (c *consumer) Kill() {
 // notices the session timeout.
 const leaveTimeout = 3 * time.Second
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. After Kill, the
-// leave fails at once because there is no connection.
+// After Kill, the leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.shelf.rush()

@@ -11,8 +11,7 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are the expected outcomes of records with this client. A record takes up to 4/3 of the delivery timeout; see
-// patience.go.
+// A record takes up to 4/3 of the delivery timeout; see patience.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          sarama.New(),
 	Place:           drivertest.Virtual,
@@ -82,7 +81,6 @@ func testOwnAge(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// unreachable configures an idempotent producer whose cluster is gone.
 func unreachable(cluster drivertest.Cluster) driver.ProducerConfig {
 	cfg := outcomes.Config(cluster)
 	cfg.Idempotent = true

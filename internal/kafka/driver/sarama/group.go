@@ -9,7 +9,7 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// joinGroup makes the client a member until it is closed. Each return of Consume means a rebalance or an error.
+// Each return of Consume means a rebalance or an error.
 func (c *consumer) joinGroup() error {
 	group, err := ibm.NewConsumerGroupFromClient(c.cfg.Group, c.client)
 	if err != nil {
@@ -60,8 +60,8 @@ func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	return nil
 }
 
-// ConsumeClaim reads one partition during a session. The client ends it earlier only if its offset is no longer in the
-// log. Then the session ends too, and the next one begins at the committed offset, or at the earliest.
+// The client ends a claim within a session only if its offset is no longer in the log. Then the session ends too,
+// and the next one begins at the committed offset, or at the earliest.
 func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGroupClaim) error {
 	c := (*consumer)(m)
 	c.pauseAgain(claim.Partition())

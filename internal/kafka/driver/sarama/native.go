@@ -23,7 +23,6 @@ var clientOurs = map[string]string{
 	"Version":                         "the driver parses the protocol, in versions that it knows",
 }
 
-// producerTable and consumerTable classify each field of the client's Config.
 var (
 	producerTable = native.Table{
 		Client: "sarama",

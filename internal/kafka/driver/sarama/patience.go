@@ -45,7 +45,6 @@ func retriesWithin(timeout, backoff time.Duration) int {
 	return int((timeout + backoff - 1) / backoff)
 }
 
-// patientClient is a producer's client with a limit on retries.
 type patientClient struct {
 	ibm.Client
 	network  *network
@@ -80,7 +79,6 @@ func (c *patientClient) Leader(topic string, partition int32) (*ibm.Broker, erro
 	return c.Client.Leader(topic, partition)
 }
 
-// RefreshMetadata is called after a failure.
 func (c *patientClient) RefreshMetadata(topics ...string) error {
 	if c.network.line.IsCut() {
 		return errClosed

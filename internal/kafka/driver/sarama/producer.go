@@ -64,8 +64,7 @@ type content struct{ bytes []byte }
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }
 func (c *content) Length() int             { return len(c.bytes) }
 
-// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
-// delivery timeout.
+// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
 		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
@@ -90,7 +89,7 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return p, nil
 }
 
-// Produce queues r and never blocks: the caller limits the queue (ProducerConfig.MaxBuffered). See driver.Producer.
+// Produce never blocks: the caller limits the queue (ProducerConfig.MaxBuffered).
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -109,7 +108,7 @@ func (p *producer) Produce(r *driver.Record) {
 	notify(p.wake)
 }
 
-// enqueue queues s. It returns false if the producer is closed.
+// enqueue returns false if the producer is closed.
 func (p *producer) enqueue(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,7 +133,7 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// fill sets the client's record from r. A nil key or value is null in the log.
+// A nil key or value is null in the log.
 func (s *slot) fill(topic string, r *driver.Record) {
 	m := &s.message
 	m.Topic, m.Partition, m.Timestamp = topic, r.Partition, r.Created
@@ -161,7 +160,7 @@ func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 	}
 }
 
-// handBackFailed completes records that the client gave up, and ignores marks.
+// handBackFailed ignores marks.
 func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	for failed := range client.Errors() {
 		s, ours := failed.Msg.Metadata.(*slot)
@@ -174,7 +173,7 @@ func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	}
 }
 
-// handBack completes a record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: o, Offset: offset, Err: err})
 	if p.pending.Add(-1) == 0 {
@@ -207,7 +206,7 @@ func (p *producer) Wire() driver.Wire { return p.network.meter.Wire() }
 // Requests times the produce requests on their connections.
 func (p *producer) Requests() driver.Requests { return p.network.meter.Requests() }
 
-// Close cuts the client's connections, which fails everything that it does, and returns when every record is complete.
+// Close cuts the client's connections, which fails everything that it does.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.network.line.Cut()

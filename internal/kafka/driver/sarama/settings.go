@@ -27,7 +27,6 @@ var leaveOut = []string{
 	"Consumer.Group.Member.UserData", "Consumer.Interceptors", "Producer.Interceptors",
 }
 
-// settings returns the values of a configuration by the client's own names, sorted, including defaults.
 // security.protocol has Kafka's name, because the driver's own dialer does TLS.
 func settings(config *ibm.Config, sections []string, a access.Access) []driver.Setting {
 	found := []driver.Setting{{Name: "security.protocol", Value: a.Protocol()}}
@@ -60,7 +59,7 @@ func settingsOf(name string, value reflect.Value) []driver.Setting {
 	return found
 }
 
-// word returns the reported form of a value; false if it is a section.
+// word returns false for a section.
 func word(name string, value any) (string, bool) {
 	switch v := value.(type) {
 	case nil:
@@ -98,7 +97,6 @@ func acksWord(acks ibm.RequiredAcks) string {
 	return fmt.Sprint(int16(acks))
 }
 
-// consumerSettings returns a consumer's settings, including its group.
 func consumerSettings(config *ibm.Config, cfg driver.ConsumerConfig) []driver.Setting {
 	found := settings(config, consumerSections, cfg.Access)
 	found = append(found, driver.Setting{Name: "ConsumerGroup", Value: cmp.Or(cfg.Group, "unset")})

@@ -130,7 +130,6 @@ func (s *shelf) own(partitions []int32) []*claim {
 	return claims
 }
 
-// disown drops the ready records of the partitions, and their pauses.
 func (s *shelf) disown(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -199,7 +198,7 @@ func received(m *ibm.ConsumerMessage) driver.Received {
 	return driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value}
 }
 
-// add waits for space and puts records on the shelf. It returns false if the claim has ended.
+// add returns false if the claim has ended.
 func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -219,7 +218,7 @@ func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	return true
 }
 
-// poll waits for records and returns at most atMost of them; 0 means all that are ready.
+// poll returns at most atMost records; 0 means all that are ready.
 func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -248,7 +247,7 @@ func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	}
 }
 
-// take makes chunks of the ready records. The caller holds the lock.
+// The caller of take holds the lock.
 func (s *shelf) take(atMost int) {
 	s.chunks = s.chunks[:0]
 	full := false // some put may wait for space
@@ -293,7 +292,6 @@ func (c *claim) some(n int, b *buffer) driver.Chunk {
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records, Free: b.free}
 }
 
-// pause makes polls return nothing from the partitions until resume.
 func (s *shelf) pause(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -308,7 +306,6 @@ func (s *shelf) pause(partitions []int32) {
 	})
 }
 
-// resume makes polls return the partitions' records again, from where they stopped.
 func (s *shelf) resume(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

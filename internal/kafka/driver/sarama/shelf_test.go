@@ -55,7 +55,6 @@ func TestShelfKeepsEveryRecord(t *testing.T) {
 	})
 }
 
-// checkChunks checks that the chunks continue the earlier ones, and returns how many records they have.
 func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused int32, atMost int) (records int) {
 	for _, chunk := range chunks {
 		if chunk.Partition == paused || len(chunk.Records) == 0 {
@@ -76,8 +75,7 @@ func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused
 	return records
 }
 
-// TestRebalanceWaitsForThePoll: a callback after returned records waits for the next poll. That poll returns nothing
-// until the callback has ended, and no revoked records afterwards.
+// TestRebalanceWaitsForThePoll: a callback after returned records waits for the next poll.
 func TestRebalanceWaitsForThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aShelf()
