@@ -117,7 +117,7 @@ func bound(ctx context.Context, until time.Time, bounded bool) (context.Context,
 	return context.WithCancel(ctx)
 }
 
-// errorCode returns the broker's error code for the request's one partition; 0 with acks 0.
+// errorCode is 0 with acks 0.
 func errorCode(response kafka.Response) kafka.Error {
 	r, ok := response.(*produce.Response)
 	if !ok || r == nil || len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0 {
@@ -145,7 +145,6 @@ func guard(records kafka.RecordReader) *guarded {
 	return &guarded{records: records, turn: make(chan struct{}, 1)}
 }
 
-// ReadRecord is called by the client when it encodes.
 func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	if !g.begun {
 		g.turn <- struct{}{}
@@ -165,7 +164,7 @@ func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	return r, nil
 }
 
-// giveUp ends the use of the records. It reports whether they were encoded, and so may have been written.
+// giveUp reports whether the records were encoded, and so may have been written.
 func (g *guarded) giveUp() bool {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()

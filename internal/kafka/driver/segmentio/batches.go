@@ -76,8 +76,7 @@ func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	})
 }
 
-// fetchingConn parses a Reader's fetch responses, which come in pieces of any size. It collects the bytes that the next
-// step needs and skips the others.
+// fetchingConn parses a Reader's fetch responses, which come in pieces of any size.
 type fetchingConn struct {
 	net.Conn
 	seen        batchSeen
@@ -121,7 +120,6 @@ func (c *fetchingConn) follow(b []byte) {
 	}
 }
 
-// frame waits for the beginning of a response.
 func (c *fetchingConn) frame() {
 	c.need, c.step = 8, func(b []byte) {
 		c.left = int(binary.BigEndian.Uint32(b)) - 4
@@ -134,7 +132,7 @@ func (c *fetchingConn) frame() {
 	}
 }
 
-// next skips some bytes and collects others. At the end of the response it calls rest.
+// At the end of the response, next calls rest.
 func (c *fetchingConn) next(skip, need int, step func([]byte)) {
 	if skip < 0 || need < 0 || skip+need > c.left {
 		c.rest()

@@ -72,8 +72,6 @@ func benchmarkWriter(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume measures the cost of a received record through the driver, and through one Reader of the client for
-// each partition.
 func BenchmarkConsume(b *testing.B) {
 	const batch = 1000
 	b.Run("driver", func(b *testing.B) {

@@ -57,8 +57,7 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
-// does not wait for a broker.
+// NewConsumer does not wait for a broker: a group member joins in the background.
 func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return nil, err
@@ -94,15 +93,13 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	return c, nil
 }
 
-// dialer returns a copy of the client's dialer that opens connections by dial.
 func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
 	d := *c.reader.Dialer
 	d.DialFunc = watchFetch(dialer(dial, &c.meter, c.cfg.Access), c.countBatch)
 	return &d
 }
 
-// own adds partitions to the consumer, each with its first offset. It calls OnAssigned first, so that a pause in the
-// callback comes before the first fetch.
+// own calls OnAssigned first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) own(starts map[int32]int64) {
 	ids := slices.Sorted(maps.Keys(starts))
 	c.cfg.OnAssigned(ids)
@@ -134,7 +131,7 @@ func (c *consumer) open(id int32, next int64) *partition {
 	return p
 }
 
-// disown removes all partitions and returns their numbers. Their Readers end in the background.
+// disown returns the partitions' numbers. Their Readers end in the background.
 func (c *consumer) disown() []int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -168,7 +165,6 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	}
 }
 
-// failure returns the error that ended the consumer; nil if it works.
 func (c *consumer) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -183,7 +179,7 @@ func (c *consumer) failure() error {
 	return nil
 }
 
-// take collects the partitions' records. Each poll begins with another partition.
+// Each poll begins with another partition.
 func (c *consumer) take() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -225,9 +221,9 @@ func (c *consumer) report(err error) {
 	c.cfg.OnError(err)
 }
 
-// Pause stops returning partitions. The client has no such call, so the driver stops taking a Reader's records until
-// the Reader's queue is full and it stops too. So a partition that is paused before its first fetch does not fetch.
-// Another one keeps up to one prefetched response.
+// The client has no such call, so the driver stops taking a Reader's records until the Reader's queue is full and
+// it stops too. So a partition that is paused before its first fetch does not fetch. Another one keeps up to one
+// prefetched response.
 func (c *consumer) Pause(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -250,7 +246,7 @@ func (c *consumer) Resume(partitions ...int32) {
 	}
 }
 
-// owned returns a partition by its number, or nil. The caller holds the lock.
+// owned returns nil for a partition that the consumer does not have. The caller holds the lock.
 func (c *consumer) owned(id int32) *partition {
 	i, found := slices.BinarySearchFunc(c.partitions, id,
 		func(p *partition, id int32) int { return int(p.id) - int(id) })
@@ -296,8 +292,7 @@ func (c *consumer) Kill() {
 	c.gate.shut()
 }
 
-// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It cuts off a
-// current join, because a broker may take half a minute to answer it.
+// Close cuts off a current join, because a broker may take half a minute to answer it.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.gate.shut()

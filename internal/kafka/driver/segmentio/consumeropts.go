@@ -20,7 +20,6 @@ const (
 // must arrive within MaxWait. If MaxWait is shorter than roundTrip, it subtracts a quarter.
 const roundTrip = time.Second
 
-// brokerWait returns how long a broker is asked to wait for records.
 func brokerWait(maxWait time.Duration) time.Duration {
 	if maxWait < roundTrip {
 		return maxWait - maxWait/4
@@ -28,7 +27,7 @@ func brokerWait(maxWait time.Duration) time.Duration {
 	return maxWait - roundTrip
 }
 
-// readerOptions translates cfg, which driver.CheckConsumer has accepted, into the common options of all Readers.
+// driver.CheckConsumer has accepted cfg.
 func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	reader := kafka.ReaderConfig{
 		Brokers:  cfg.Brokers,
@@ -60,7 +59,7 @@ func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {
 	return d, set(d, ofDialer, "consumer", cfg.Client)
 }
 
-// maxBytes returns the limit of a fetch, which has only one partition.
+// A fetch has only one partition, so both limits apply to it.
 func maxBytes(cfg driver.ConsumerConfig) int {
 	switch fetch, partition := int(cfg.FetchMaxBytes), int(cfg.FetchMaxPartitionBytes); {
 	case fetch == 0 && partition == 0:
@@ -74,7 +73,7 @@ func maxBytes(cfg driver.ConsumerConfig) int {
 	}
 }
 
-// groupOptions translates cfg into a ConsumerGroupConfig without its dialer.
+// The options lack the dialer.
 func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) {
 	group := kafka.ConsumerGroupConfig{
 		ID:             cfg.Group,

@@ -15,9 +15,8 @@ import (
 // better. But the Writer looks at all of them, at about 1 µs each, before it sends any.
 const atATime = 1000
 
-// feed passes queued records to the Writer until the producer closes. With one goroutine for this, the records of a
-// partition stay in order, and Produce returns while the client has no broker. The Writer gets many records in one
-// call, as its authors recommend.
+// A single goroutine keeps the records of a partition in order, and Produce returns while the client has no broker.
+// The Writer gets many records in one call, as its authors recommend.
 func (p *producer) feed() {
 	defer p.end()
 	var spare []kafka.Message
@@ -36,7 +35,7 @@ func (p *producer) feed() {
 	}
 }
 
-// empty writes all queued records, and returns the memory for the next queue.
+// empty returns the memory for the next queue.
 func (p *producer) empty(spare []kafka.Message) []kafka.Message {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {
@@ -54,8 +53,8 @@ func (p *producer) swap(spare []kafka.Message) []kafka.Message {
 	return queue
 }
 
-// write passes messages to the Writer, which accepts all or none. It accepts none while the client knows no broker or
-// not the topic, or if one of them is too large. So write retries, as users of the client must.
+// The Writer accepts all messages or none: none while the client knows no broker or not the topic, or if one of
+// them is too large. So write retries, as users of the client must.
 func (p *producer) write(messages []kafka.Message) {
 	var cause error // the latest error other than a timeout
 	for attempts := 1; len(messages) > 0; attempts++ {

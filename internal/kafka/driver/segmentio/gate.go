@@ -2,9 +2,8 @@ package segmentio
 
 import "sync"
 
-// gate separates rebalances and polls. No rebalance happens between a poll that returned records and the next poll, and
-// polls take no records during a rebalance. So when OnRevoked is called, the caller has all records returned from the
-// partition, and no more follow. A waiting rebalance goes before the next poll.
+// gate separates rebalances and polls. No rebalance happens between a poll that returned records and the next poll,
+// and polls take no records during a rebalance. A waiting rebalance goes before the next poll.
 type gate struct {
 	mu      sync.Mutex
 	open    sync.Cond // holding became false, or closed true

@@ -36,7 +36,6 @@ func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// live goes from generation to generation until the group is closed or the consumer fails.
 func (c *consumer) live() {
 	for {
 		generation, err := c.group.Next(c.ctx)
@@ -106,8 +105,7 @@ func (c *consumer) isLost(g *kafka.Generation) bool {
 	return err != nil && !errors.Is(err, kafka.RebalanceInProgress)
 }
 
-// Commit commits the offsets and waits for the broker's answer, which the client limits to 5 s. It may be called from
-// any goroutine, also within OnRevoked.
+// The client limits the wait for the broker's answer to 5 s.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil

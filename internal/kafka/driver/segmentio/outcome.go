@@ -59,7 +59,6 @@ var atOnce = []kafka.Error{
 	kafka.FencedLeaderEpoch,
 }
 
-// refuses reports whether code means that nothing was appended.
 func refuses(code kafka.Error, acks driver.Acks) bool {
 	return slices.Contains(refusals, code) || acks != driver.AcksAll && slices.Contains(atOnce, code)
 }

@@ -34,7 +34,7 @@ var dead = []kafka.Error{
 	kafka.UnsupportedCompressionType,
 }
 
-// ends reports whether err ends the consumer. The caller holds c.mu.
+// The caller of ends holds c.mu.
 func (c *consumer) ends(err error) bool {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		if c.unknownSince.IsZero() {

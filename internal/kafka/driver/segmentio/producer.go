@@ -53,7 +53,7 @@ type slot struct {
 	since     time.Time // time of Produce, if there is a delivery timeout
 }
 
-// NewProducer opens a producing client. It does not wait for a broker.
+// NewProducer does not wait for a broker.
 func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return nil, err
@@ -116,7 +116,7 @@ func (p *producer) Produce(r *driver.Record) {
 	}
 }
 
-// enqueue waits for space and queues m. It returns false if the producer is closed.
+// enqueue waits for space. It returns false if the producer is closed.
 func (p *producer) enqueue(m kafka.Message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -145,7 +145,7 @@ func (p *producer) done(messages []kafka.Message, err error) {
 	p.release(len(messages))
 }
 
-// hand completes a record. After OnDone, its owner may already reuse it on another goroutine.
+// After OnDone, the record's owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, outcome driver.Outcome, offset int64, err error) {
 	p.cfg.OnDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: outcome, Offset: offset, Err: err})
 }
@@ -188,8 +188,7 @@ func (p *producer) Wire() driver.Wire { return p.meter.Wire() }
 
 func (p *producer) Requests() driver.Requests { return p.meter.Requests() }
 
-// Close ends all attempts, and returns when every record is complete. If the Writer waits between two attempts, Close
-// takes up to 1 s longer.
+// If the Writer waits between two attempts, Close takes up to 1 s longer.
 func (p *producer) Close() {
 	p.mu.Lock()
 	p.closed = true

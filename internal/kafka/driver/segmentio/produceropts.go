@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// writerOptions translates cfg, which driver.CheckProducer has accepted, into a Writer without its transport and
-// functions.
+// The Writer lacks its transport and functions. driver.CheckProducer has accepted cfg.
 func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
@@ -34,7 +33,7 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	return w, nil
 }
 
-// transportOptions returns the Transport without its dialer and login.
+// The Transport lacks its dialer and login.
 func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	t := &kafka.Transport{
 		ClientID:       cfg.ClientID,
@@ -51,7 +50,6 @@ var codecs = map[string]kafka.Compression{
 // shortest is the BatchTimeout for no linger; 0 would mean the Writer's default of 1 s.
 const shortest = time.Nanosecond
 
-// The bounds of a batch in records.
 const (
 	defaultBatchRecords = 100 // the client's own
 	mostBatchRecords    = 1000
@@ -86,7 +84,6 @@ func enoughAttempts(timeout time.Duration) int {
 	return defaultAttempts + int(timeout/maxBackoff) + 1
 }
 
-// backoff returns how long the client waits after this number of attempts.
 func backoff(attempts int) time.Duration {
 	return min(time.Duration(attempts*attempts)*minBackoff, maxBackoff)
 }

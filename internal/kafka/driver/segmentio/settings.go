@@ -17,8 +17,7 @@ import (
 // The reported settings have the names of the client's fields, and their values after the client has set its defaults.
 // They omit fields that only pass the tool's own code to the client (Balancer, Completion, Dial, loggers).
 
-// producerSettings returns a producer's settings, from the Writer if it reports them. Defaults that the Writer and the
-// Transport do not report are written here.
+// Defaults that the Writer and the Transport do not report are written here.
 func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerConfig) []driver.Setting {
 	runs := w.Stats()
 	batchBytes := w.BatchBytes
@@ -53,7 +52,6 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 	})
 }
 
-// consumerSettings returns the settings of the Readers and, in a group, of the ConsumerGroup.
 func consumerSettings(common kafka.ReaderConfig, group kafka.ConsumerGroupConfig,
 	cfg driver.ConsumerConfig) []driver.Setting {
 	r := kafka.NewReader(common) // it fetches only when asked
@@ -105,8 +103,8 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 	}
 }
 
-// securityProtocol reports the protocol by Kafka's name, because the client has no name for it. Together with the
-// mechanism it is all that a result has of the access.
+// securityProtocol uses Kafka's name, because the client has none. Together with the mechanism it is all that a
+// result has of the access.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
