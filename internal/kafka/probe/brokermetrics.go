@@ -6,11 +6,10 @@ import (
 	"time"
 )
 
-// BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric that
-// the broker does not report is nil or missing.
+// BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric
+// that the broker does not report is nil or missing.
 //
-// It holds no rate that the broker computed: those cover the last minute, or all the time since the start. The
-// difference of two readings covers the time between them (see Since).
+// It holds no rate that the broker computed: those cover the last minute, or all the time since the start.
 type BrokerCounts struct {
 	At      time.Time
 	Started *float64 // start of its process, in seconds since 1970
@@ -81,7 +80,6 @@ func (h Histogram) since(before Histogram) Histogram {
 	return d
 }
 
-// difference returns after − before; nil if either is nil.
 func difference(before, after *float64) *float64 {
 	if before == nil || after == nil {
 		return nil
@@ -145,8 +143,7 @@ func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	return ratio(ns-float64(length), length)
 }
 
-// restarted reports whether after is from another process than before. Without start times, a smaller count means a
-// restart.
+// Without start times, a smaller count means a restart.
 func restarted(before, after BrokerCounts) bool {
 	if before.Started != nil && after.Started != nil {
 		return *before.Started != *after.Started
@@ -198,7 +195,7 @@ func networkIdle(before, after map[string]map[string]float64) (idle float64, kno
 	return idle, known
 }
 
-// ratio returns ns ÷ length, from 0 to 1. The two are not read at exactly the same moment.
+// The two are not read at exactly the same moment, so ratio limits the result to 0 to 1.
 func ratio(ns float64, length time.Duration) *float64 {
 	r := min(1, max(0, ns/float64(length)))
 	return &r

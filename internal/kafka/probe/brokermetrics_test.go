@@ -179,7 +179,6 @@ func TestHandlersOfBrokerAndController(t *testing.T) {
 	}
 }
 
-// The difference of two readings depends only on the time between them.
 func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.SliceOf(rapid.IntRange(0, 1000))
@@ -215,7 +214,6 @@ func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	})
 }
 
-// Since rejects two readings with a restart between them, with or without start times.
 func TestRestartIsNoDifference(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	old := broker{started: 1, times: []float64{1, 2, 3}, idle: 5}

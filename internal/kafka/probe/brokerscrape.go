@@ -84,9 +84,9 @@ func parseBroker(text io.Reader) (BrokerCounts, error) {
 	return c, nil
 }
 
-// canonical returns a metric's name as spellings has it: in lower case, with the name of the MBean in it. Without rules
-// the JMX exporter writes kafka_network_requestmetrics_count{name="TotalTimeMs"}; with the rules of its examples it
-// writes kafka_network_requestmetrics_totaltimems_count.
+// canonical returns a metric's name in lower case, with the name of the MBean in it. Without rules the JMX exporter
+// writes kafka_network_requestmetrics_count{name="TotalTimeMs"}; with the rules of its examples it writes
+// kafka_network_requestmetrics_totaltimems_count.
 func canonical(name string, labels map[string]string) string {
 	name = strings.ToLower(name)
 	bean := strings.ToLower(labels["name"])
@@ -176,7 +176,7 @@ func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	}
 }
 
-// takeRequest stores a value of one request type; name is as in totaltimems_mean.
+// name is as in totaltimems_mean.
 func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	bean, attribute, _ := strings.Cut(name, "_")
 	phase, known := phaseNames[bean]
@@ -193,8 +193,7 @@ func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	c.Requests[kind] = phases
 }
 
-// takeWait stores how long one network thread has waited since it started. It ignores the average that has a similar
-// name.
+// takeWait ignores the average that has a similar name.
 func (c *BrokerCounts) takeWait(name string, labels map[string]string, v float64) {
 	if !strings.HasSuffix(name, "_ns") && !strings.HasSuffix(name, "_ns_total") {
 		return

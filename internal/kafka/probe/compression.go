@@ -94,7 +94,7 @@ func compress(c kgo.Compressor, batch []byte) []byte {
 	return bytes.Clone(out)
 }
 
-// perPass repeats a pass for codecBudget and returns the seconds of the fastest, which was disturbed least.
+// perPass returns the seconds of the fastest pass, which was disturbed least.
 func perPass(pass func() error) float64 {
 	best := time.Duration(0)
 	for began := time.Now(); time.Since(began) < codecBudget; {

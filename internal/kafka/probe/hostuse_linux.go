@@ -82,10 +82,9 @@ func pageCache(fs procfs.FS) (cached, dirty *int64) {
 	return signed(memory.CachedBytes), signed(memory.DirtyBytes)
 }
 
-// wholeDisk reports whether a name is a disk's and not a partition's. A disk's counts include those of its partitions.
+// wholeDisk is false for a partition, whose counts are part of its disk's.
 func wholeDisk(name string) bool { return underBlock(name, "") }
 
-// underBlock reports whether /sys/block has an entry below a whole disk.
 func underBlock(disk, below string) bool {
 	_, err := os.Stat(filepath.Join("/sys/block", strings.ReplaceAll(disk, "/", "!"), below))
 	return err == nil
@@ -154,8 +153,7 @@ func AllowedCores(pid int) *float64 {
 	return &cores
 }
 
-// quota returns how many cores one control group may use; infinite without a quota. It expects the groups where all
-// distributions mount them.
+// quota is infinite without a quota. It expects the groups where all distributions mount them.
 func quota(g procfs.Cgroup, path string) float64 {
 	if g.HierarchyID == 0 {
 		for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// A reader skips brokers that refuse or do not answer, and stays with one that does.
 func TestReplicasOfBrokersThatAnswer(t *testing.T) { synctest.Test(t, testReplicasOfBrokersThatAnswer) }
 
 func testReplicasOfBrokersThatAnswer(t *testing.T) {

@@ -20,7 +20,6 @@ type Runtime struct {
 	schedDelays  *metrics.Float64Histogram
 }
 
-// The names of these metrics in runtime/metrics.
 const (
 	metricCycles  = "/gc/cycles/total:gc-cycles"
 	metricGCCPU   = "/cpu/classes/gc/total:cpu-seconds"
@@ -90,7 +89,7 @@ func summarise(before, after *metrics.Float64Histogram) Quantiles {
 	return q
 }
 
-// upperEdge returns the upper edge of bucket i, or the lower one if the bucket has no upper edge.
+// upperEdge returns the lower edge if the bucket has no upper one.
 func upperEdge(buckets []float64, i int) time.Duration {
 	edge := buckets[i+1]
 	if math.IsInf(edge, 1) {

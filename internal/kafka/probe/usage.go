@@ -45,7 +45,7 @@ func FolderSize(dir string) (int64, error) {
 	return size, nil
 }
 
-// allocated returns the disk space of a file: Kafka's index files are sparse.
+// Kafka's index files are sparse.
 func allocated(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512
