@@ -41,7 +41,6 @@ func TestHandoverOfPlainText(t *testing.T) {
 	}
 }
 
-// TestHandover: a handed-over access does not need the certificate's files.
 func TestHandover(t *testing.T) {
 	authority := accesstest.NewAuthority(t)
 	chain, key := authority.Issue(t, 0, "alice")

@@ -53,7 +53,6 @@ func parseJAAS(text string) (jaas, error) {
 	return entry, nil
 }
 
-// token is a word, with or without quotes, or one of the signs = and ;.
 type token struct {
 	text string
 	word bool

@@ -107,7 +107,6 @@ func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	return pool, ders, nil
 }
 
-// keyPair accepts the chain and the key in any order.
 func keyPair(text string) (tls.Certificate, error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {

@@ -73,7 +73,7 @@ func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
 
-// split splits a logical line at the first separator that is not escaped. Both parts keep their escapes.
+// split splits a logical line at the first separator that is not escaped.
 func split(line string) (key, value string) {
 	end := 0
 	for end < len(line) && !strings.ContainsRune("=:"+blank, rune(line[end])) {

@@ -49,8 +49,8 @@ func Read(path string) (Access, []string, error) {
 	return Parse(path, content)
 }
 
-// Parse is Read for content that the caller has already read; file is its name in messages. Parse reads the files that
-// the content names.
+// Parse is Read for content that was read before; file is its name in messages. Parse reads the files that the
+// content names.
 func Parse(file string, content []byte) (Access, []string, error) {
 	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
 }
@@ -96,7 +96,7 @@ type reader struct {
 	settings    map[string]property // those in readKeys
 	ignored     []string            // the names of the others
 	unnamed     []int               // lines whose key must not be quoted
-	used        []string            // the keys that the access needs
+	used        []string
 	authorities string
 	mistakes    Mistakes
 	warnings    []string

@@ -44,7 +44,6 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestInlinePEM: PEM values as in KIP-651 work with line ends, with spaces instead, and over several lines.
 func TestInlinePEM(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	chain, key := ca.Issue(t, 0, "alice")
