@@ -109,7 +109,6 @@ func TestAdminUnreachable(t *testing.T) {
 	wantError(t, err, ErrInput, "host:port")
 }
 
-// DeleteGroup deletes the group at its first check after the last member has left.
 func TestDeleteGroup(t *testing.T) { inVirtualTime(t, EmbeddedOptions{}, testDeleteGroup) }
 
 func testDeleteGroup(t *testing.T, e *Embedded) {

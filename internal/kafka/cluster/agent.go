@@ -7,10 +7,8 @@ import (
 )
 
 // A local broker reports its metrics on loopback through an agent in its own process (Prometheus' JMX exporter):
-// remote JMX would need a client in Java.
-//
-// The agent's configuration names each MBean, because Kafka has thousands. It reads only the count and mean of a
-// histogram: each percentile would sort a thousand samples.
+// remote JMX would need a client in Java. Its configuration names each MBean, because Kafka has thousands, and
+// reads only the count and mean of a histogram: each percentile would sort a thousand samples.
 
 // AgentVersion is the version of the agent.
 const AgentVersion = "1.0.1"
@@ -40,7 +38,6 @@ func endpoint(id int32, port int) MetricsEndpoint {
 	return MetricsEndpoint{ID: id, URL: fmt.Sprintf("http://%s:%d/metrics", host, port)}
 }
 
-// The request types are those of records, of groups, and those by which the tool reads the lag.
 var (
 	agentRequests = []string{"Produce", "FetchConsumer", "FetchFollower", "Metadata", "OffsetCommit", "OffsetFetch",
 		"ListOffsets"}
@@ -68,7 +65,6 @@ const (
 	ofMeter     = "MeanRate, OneMinuteRate, FiveMinuteRate, FifteenMinuteRate, RateUnit, EventType"
 )
 
-// Without rules, the agent names metrics after their MBeans.
 func agentYAML() []byte {
 	var objects []string
 	left := make(map[string]string)

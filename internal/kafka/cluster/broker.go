@@ -20,7 +20,7 @@ type Broker struct {
 	mu      sync.Mutex
 	child   *child // nil before the first start
 	excused bool   // its end was requested
-	frozen  bool   // stopped by SIGSTOP
+	frozen  bool
 }
 
 // ID returns the broker ID, from 1.
@@ -239,7 +239,6 @@ func (b *Broker) logTail() []string {
 	return append(tailFile(l.outPath(b.id), tailLines/3), tailFile(l.logPath(b.id), tailLines)...)
 }
 
-// errPortTaken reports that another process took the broker's port after it was found free.
 var errPortTaken = errors.New("a port of the broker is taken")
 
 func (b *Broker) deathError(what string) error {

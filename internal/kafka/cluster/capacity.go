@@ -8,9 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// capacity limits the record rate of all embedded brokers and connections together. It simulates a queue that serves
-// each record in a fixed time and holds a produce request until its records are served. Idle time is not saved. Due
-// times are computed, so late timers cost no capacity.
+// capacity limits the record rate of all embedded brokers and connections together. It simulates a queue that
+// serves each record in a fixed time and holds a produce request until its records are served. Idle time is not
+// saved.
 type capacity struct {
 	perRecord time.Duration // 0 means unlimited
 
@@ -39,7 +39,6 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 	return c.free
 }
 
-// firstFlexible is the first version of Produce whose header has tags.
 const firstFlexible = 9
 
 // producedRecords returns 0 for a malformed request, which the broker rejects. The header is length (4), API key

@@ -9,7 +9,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestCapacity: two busy producers together get exactly the limit, for any batch size and request version.
 func TestCapacity(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: 2000}, testCapacity)
 }

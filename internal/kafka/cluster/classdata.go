@@ -14,7 +14,6 @@ import (
 // With an archive of parsed, verified and linked classes, a broker starts in half the CPU time (1.9 s instead of
 // 3.8 s). A broker that starts and stops once writes it. The JVM ignores an archive that does not fit.
 
-// archiveGrace bounds the shutdown of the broker that writes the archive.
 const (
 	archiveTimeout = 3 * time.Minute
 	archiveGrace   = time.Minute
@@ -46,7 +45,7 @@ func (h Home) classArchive(ctx context.Context, java Java, dist Dist, progress f
 	return path
 }
 
-// archivePath includes the Java in the name, because another Java can't read the archive.
+// Another Java can't read the archive.
 func archivePath(java Java, dist Dist) string {
 	sum := sha256.Sum256([]byte(java.Path + "\x00" + java.Version))
 	return filepath.Join(dist.Dir, fmt.Sprintf("classes-%s.jsa", hex.EncodeToString(sum[:4])))

@@ -12,8 +12,7 @@ import (
 )
 
 // delays adds a fixed delay between the clients and the embedded brokers: requests keep their order, and any number
-// may be delayed at once. (kfake's sleeping controls each hold up the requests behind them.) The delay is never too
-// short; a late Go timer makes it about a millisecond longer.
+// may be delayed at once. The delay is never too short; a late Go timer makes it about a millisecond longer.
 type delays struct {
 	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests

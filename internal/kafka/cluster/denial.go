@@ -23,7 +23,6 @@ func denial(who string, a access.Access, err error) error {
 	return &Error{Kind: kind, What: who + ": " + d.Reason, Cause: d.Cause, Remedy: d.Remedy}
 }
 
-// authorization lists the errors that a change of ACLs can fix.
 var authorization = []*kerr.Error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
 	kerr.TransactionalIDAuthorizationFailed,

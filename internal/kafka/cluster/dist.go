@@ -21,8 +21,7 @@ var log4jProperties []byte
 const (
 	manifestName    = "manifest.json"
 	manifestVersion = 2
-	// distBytes is the disk space that a resolve needs, with Maven's own copy.
-	distBytes = 256 << 20
+	distBytes       = 256 << 20
 )
 
 // Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the metrics agent.

@@ -115,8 +115,6 @@ func TestEmbeddedDelays(t *testing.T) {
 	}
 }
 
-// sendEvery produces each record in its own batch, and returns how long each took to be acknowledged and to be
-// delivered.
 func sendEvery(
 	t *testing.T, e *Embedded, topic string, period time.Duration, n int,
 ) (acks, deliveries []time.Duration) {

@@ -29,7 +29,7 @@ type Existing struct {
 	bootstrap []string
 	info      Info
 	access    access.Access
-	ids       []int32  // of the brokers
+	ids       []int32
 	metrics   []string // the brokers' endpoints, in the order of ids
 }
 
@@ -151,7 +151,7 @@ func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
 // Stop does nothing.
 func (e *Existing) Stop(context.Context) error { return nil }
 
-// dialAny returns the addresses that it can reach. If there are none, the error has the reason for each.
+// If dialAny reaches no address, the error has the reason for each.
 func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
 		return nil, &Error{Kind: ErrInput, What: "no brokers are named",
@@ -211,7 +211,6 @@ func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Ac
 	return nil
 }
 
-// dialAll includes any TLS handshake.
 func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(addrs))
@@ -229,7 +228,6 @@ func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	return errs
 }
 
-// dialError omits the wrappers of package net.
 func dialError(addr string, a access.Access, err error) error {
 	var handshake *access.HandshakeError
 	if errors.As(err, &handshake) {

@@ -142,7 +142,6 @@ func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir st
 	return dir, owner, nil
 }
 
-// clusterBytes is the free space that a cluster needs at its start.
 const clusterBytes = 1 << 30
 
 func unwritable(dir string, cause error) error {

@@ -88,7 +88,6 @@ func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
 	}
 }
 
-// underReplicated counts the partitions of all topics that lack a replica or a leader, according to the broker.
 func underReplicated(ctx context.Context, broker *kgo.Broker) (lacking int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -22,15 +22,14 @@ const (
 	discardGrace = 3 * time.Second
 )
 
-// portAttempts is how often StartKafka picks ports if other processes take them.
 const portAttempts = 3
 
 // Kafka is an Apache Kafka that this process has started.
 type Kafka struct {
 	home      Home
-	opts      KafkaOptions // complete
-	name      string       // of a cluster that outlives this process; else empty
-	detached  bool         // the brokers outlive this process
+	opts      KafkaOptions
+	name      string // of a cluster that outlives this process; else empty
+	detached  bool   // the brokers outlive this process
 	startedAt time.Time
 	java      Java
 	dist      Dist
@@ -304,7 +303,6 @@ func (k *Kafka) killAll() {
 	}
 }
 
-// wipe removes what a failed attempt wrote for the brokers, except kept data.
 func (k *Kafka) wipe() error {
 	l := k.layout
 	for _, b := range k.brokers {
@@ -328,7 +326,6 @@ func (k *Kafka) discard() error {
 	return k.home.removeFolder(k.Dir())
 }
 
-// keepLogs's error names the folder of the logs.
 func (k *Kafka) keepLogs() error {
 	defer k.owner.unlock()
 	if err := k.layout.removeData(); err != nil {

@@ -121,7 +121,6 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// A killed broker that starts again has every acknowledged record and the same metrics address.
 func TestKilledBrokerComesBack(t *testing.T) {
 	k := startKafka(t, testHome(t), KafkaOptions{Config: map[string]string{
 		"broker.session.timeout.ms": "2000", // or it could not register again so soon

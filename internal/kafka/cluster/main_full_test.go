@@ -51,7 +51,7 @@ func play(part, dir string) error {
 		}
 		fmt.Println(n.Dir())
 		return nil
-	case "bystander": // does nothing
+	case "bystander":
 		time.Sleep(time.Minute)
 		return nil
 	case "watchdog": // ends the long-lived cluster when its parent has ended

@@ -10,7 +10,7 @@ import (
 )
 
 // PutOut removes all members from a group, as if each had left: killed members stay until their session timeout and
-// prevent the group's deletion. In both group protocols any client may send the leave request of a member.
+// prevent the group's deletion.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()

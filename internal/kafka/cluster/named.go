@@ -110,7 +110,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	return nil, h.removeFolder(n.dir)
 }
 
-// again returns the options to start a kept cluster: opts, and the cluster's own where opts leaves one open.
+// again fills what opts leaves open with the kept cluster's own options.
 func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	had := r.Options
 	again := opts

@@ -48,9 +48,8 @@ type KafkaOptions struct {
 	// Progress receives short sentences about slow steps; it may be nil.
 	Progress func(string)
 
-	// pickPorts replaces freePorts in tests.
 	pickPorts func(n int) ([]int, error)
-	// orphaned starts brokers that survive their owner, as on systems without a parent-death signal. For tests of Reap.
+	// orphaned starts brokers that survive their owner, for tests of Reap.
 	orphaned bool
 }
 

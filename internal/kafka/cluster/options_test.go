@@ -90,7 +90,6 @@ func TestBrokerProperties(t *testing.T) {
 	})
 }
 
-// TestFormatProperties: java.util.Properties would read back each value.
 func TestFormatProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		// Kafka trims values, so no value needs leading blanks.

@@ -110,5 +110,4 @@ func (a *Admin) Owned(ctx context.Context, group, topic string, kind GroupKind) 
 	return Owned{Members: len(members), Partitions: len(owned), Stable: state == stable}, nil
 }
 
-// stable is Kafka's name for the state of a group without a rebalance.
 const stable = "Stable"

@@ -11,8 +11,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers. The
-// test needs many members: kfake alone would remove about half of them.
+// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers.
 func TestVanishedWhileJoining(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{}, func(t *testing.T, e *Embedded) {
 		const session, vanish = 10 * time.Second, 20
@@ -48,7 +47,7 @@ func TestVanishedWhileJoining(t *testing.T) {
 
 type joiner struct {
 	client *kgo.Client
-	conns  chan net.Conn // that it opened
+	conns  chan net.Conn
 	req    *kmsg.JoinGroupRequest
 }
 

@@ -44,7 +44,6 @@ func sharedProperties(brokers int) map[string]string {
 	}
 }
 
-// layout describes the brokers of a cluster: everything that they must agree on.
 type layout struct {
 	clusterID string
 	dir       string

@@ -15,9 +15,8 @@ import (
 const (
 	// readyTimeout is how long brokers may take to start. A restarted one first waits until its former session expires
 	// (9 s by default).
-	readyTimeout = 2 * time.Minute
-	readyPoll    = 20 * time.Millisecond
-	// answerTimeout limits one request to a broker that is starting.
+	readyTimeout  = 2 * time.Minute
+	readyPoll     = 20 * time.Millisecond
 	answerTimeout = 2 * time.Second
 )
 

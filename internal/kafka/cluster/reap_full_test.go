@@ -20,7 +20,7 @@ func TestReapAfterCrash(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed above
+	_ = owner.Wait()
 	if !orphan.running() {
 		t.Error("the orphan did not survive; Reap has nothing to prove")
 	}

@@ -13,7 +13,7 @@ func TestBrokerEndsWithItsOwner(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed above
+	_ = owner.Wait()
 	if !broker.waitGone(time.Minute) {
 		t.Error("a broker outlived its owner")
 	}

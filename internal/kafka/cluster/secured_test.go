@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// password must not be in any error.
 const password = "s3cret-of-alice"
 
 // patience is how long an answer may take that a retry can't change.
@@ -65,7 +64,6 @@ type turnedAway struct {
 	want     []string
 }
 
-// TestConnectTurnedAway: each reason for a rejection is one sentence with its own remedy.
 func TestConnectTurnedAway(t *testing.T) {
 	ca, other := accesstest.NewAuthority(t), accesstest.NewAuthority(t)
 	expired, expiredKey := ca.Issue(t, -time.Minute, "127.0.0.1")
@@ -88,7 +86,6 @@ func TestConnectTurnedAway(t *testing.T) {
 	}
 }
 
-// TestConnectWithoutLogin: the error comes soon, although the client retries.
 func TestConnectWithoutLogin(t *testing.T) {
 	withUser := []kfake.Opt{
 		kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password),
@@ -160,8 +157,6 @@ func testConnectRefusedLogin(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToPlaintext: a broker takes the handshake for a huge request and closes the connection; another server
-// may answer it.
 func TestConnectTLSToPlaintext(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
 		"closes":  func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)); conn.Close() },
@@ -179,7 +174,6 @@ func TestConnectTLSToPlaintext(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToMute: Connect gives up a handshake without an answer after five seconds.
 func TestConnectTLSToMute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := &kfake.VirtualNetwork{}
