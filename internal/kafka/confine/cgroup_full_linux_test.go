@@ -33,7 +33,6 @@ func TestEnded(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// The next Open removes and reports a dead process's group once, even without limits.
 func TestReapWhereGroupsAreMade(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {
@@ -63,7 +62,6 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 	}
 }
 
-// Close removes the group even if its process has only just ended.
 func TestNothingIsLeft(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {

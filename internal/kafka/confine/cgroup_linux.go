@@ -97,7 +97,6 @@ func (f folder) number(name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// counter reads a number from a file whose lines are a name and a number.
 func (f folder) counter(file, name string) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(string(f), file))
 	if err != nil {

@@ -5,13 +5,13 @@
 // cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU
 // time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs
 // more memory than its limit. Open makes the group below this process's own group, or next to it if that one offers
-// no controllers. It never writes to another group.
+// no controllers. It writes to no other group.
 //
 // Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT,
 // which only makes the garbage collector work harder.
 //
-// A group outlives the process that made it. Its name holds that process's number and pid namespace. Open and Reap
-// remove the groups of ended processes of the same namespace.
+// A group outlives the process that made it, and its name holds that process's number and pid namespace. Open and
+// Reap remove the groups of ended processes of the same namespace.
 //
 // Files to know: confine.go, cgroup2_linux.go, cgroup1_linux.go, here_linux.go.
 package confine
@@ -48,12 +48,10 @@ type Cell struct {
 }
 
 type group interface {
-	// kind returns V1 or V2.
 	kind() string
 	// entrances returns the files to which a process writes its number to enter.
 	entrances() []string
 	usage() (Usage, error)
-	// oomKills returns how many of the group's processes the kernel killed for their memory.
 	oomKills() (int64, error)
 	remove() error
 }
@@ -120,7 +118,7 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter makes a shell write its number to n files and then replace itself by the command, which so is in its groups
+// enter makes a shell write its number to n files and then replace itself by the command, which is in its groups
 // from its first instruction. The arguments are n, the files and the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done

@@ -68,7 +68,6 @@ func TestConfinedAndWell(t *testing.T) {
 	}
 }
 
-// Without control groups the environment sets the runtime's limits, rounded up to whole cores.
 func TestConfinedByTheRuntime(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 0.25, MemoryBytes: memoryLimit}, why: "it has none"}
 	wantFallback(t, c)
@@ -91,7 +90,6 @@ func TestConfinedByTheRuntime(t *testing.T) {
 	}
 }
 
-// A process that can't enter its group does not run.
 func TestCommandOutsideOfItsGroup(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 1}, group: nowhere{}}
 	if said, _, err := in(c, eatWord); err == nil || strings.HasPrefix(said, "ate") {
