@@ -13,7 +13,6 @@ func Lacking(d Driver, c Capability, remedy string) error {
 	return fmt.Errorf("%w: %s lacks %s (%s); %s, or take another driver", ErrConfig, d.Name(), c, d.Lacks()[c], remedy)
 }
 
-// need is a capability that a configuration may ask for, and how to avoid it.
 type need struct {
 	capability Capability
 	asked      bool

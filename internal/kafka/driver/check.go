@@ -157,8 +157,8 @@ func protocols(d Driver) []string {
 	return []string{ProtocolClassic, ProtocolConsumer}
 }
 
-// Heartbeat returns the time between two heartbeats if SessionTimeout is set: a third of it, at most most, the client's
-// default. With Kafka's advice of a third, one lost or late heartbeat does not remove a member from its group.
+// Heartbeat returns the time between two heartbeats if SessionTimeout is set: a third of it, as Kafka advises, and
+// at most most, the client's default.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }

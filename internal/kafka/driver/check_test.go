@@ -28,7 +28,6 @@ func consuming() driver.ConsumerConfig {
 	return driver.ConsumerConfig{Brokers: []string{"b:1"}, Topic: "t", Group: "g", Protocol: driver.ProtocolClassic, SessionTimeout: time.Second}
 }
 
-// TestCheckProducer: each mistake is an ErrConfig that names it.
 func TestCheckProducer(t *testing.T) {
 	for _, test := range []struct {
 		says  string

@@ -32,10 +32,10 @@ type Driver interface {
 	// Lacks returns the capabilities that the client does not have, each with a reason for users. A run that needs one
 	// of them is rejected before it begins.
 	Lacks() map[Capability]string
-	// NewProducer opens one client that produces to cfg.Topic.
+	// NewProducer opens one client that produces to cfg.Topic. It does not wait for a broker.
 	NewProducer(cfg ProducerConfig) (Producer, error)
-	// NewConsumer opens one client. It joins cfg.Group at once, or has the partitions of cfg.Partitions. In both cases
-	// the driver calls cfg.OnAssigned when the client has partitions.
+	// NewConsumer opens one client, which joins cfg.Group at once, or has the partitions of cfg.Partitions. It does
+	// not wait for a broker. In both cases the driver calls cfg.OnAssigned when the client has partitions.
 	NewConsumer(cfg ConsumerConfig) (Consumer, error)
 }
 
