@@ -39,8 +39,7 @@ func Endless(b *testing.B, batch int) (brokers []string) {
 		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
-// BenchProducer measures the cost of a record through the driver's producer, opened with cfg. It calls full repeatedly
-// while BenchBuffered records are in flight.
+// BenchProducer measures the cost of a record through the driver's producer, opened with cfg.
 func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, full func()) {
 	value := make([]byte, BenchRecordBytes)
 	ring := NewRing(func() *driver.Record { return &driver.Record{Value: value} }, full)

@@ -21,7 +21,7 @@ var handTests = []test{
 		needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
 }
 
-// testByHand: without a group a client reads exactly its partitions, each from its offset, and can't commit.
+// testByHand: a client without a group reads exactly its partitions, each from its offset, and can't commit.
 func testByHand(t *testing.T, s suite) {
 	const partitions, n = 3, 300
 	topic := s.topic(t, partitions)

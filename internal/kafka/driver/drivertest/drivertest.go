@@ -40,8 +40,8 @@ type test struct {
 	name  string
 	run   func(t *testing.T, s suite)
 	needs []driver.Capability // or the test does not run
-	zstd  bool                // uses that codec
-	timed bool                // asserts that requests take time
+	zstd  bool
+	timed bool // asserts that requests take time
 }
 
 type suite struct {

@@ -24,14 +24,14 @@ type member struct {
 	joined   bool
 	received map[int32][]driver.Received
 	ends     map[int32]int64 // the high watermarks of the latest chunks
-	revoked  int             // calls of OnRevoked
+	revoked  int
 	err      error
 
 	atMost  int  // records in one poll; 0 means no limit
 	commits bool // in OnRevoked, what it received
 	holds   bool // pauses partitions in OnAssigned
 	byHand  map[int32]int64
-	control bool            // sets ConsumerConfig.ControlRecords
+	control bool
 	next    map[int32]int64 // the latest Chunk.Next
 	pause   time.Duration   // between a poll and recording what it returned
 	session time.Duration   // its session timeout; 0 is the client's default
@@ -278,7 +278,6 @@ func (s suite) offset(inLog int64) int64 {
 	return inLog
 }
 
-// The log must have the acked records and not the failed ones.
 func (s suite) checkLog(t testing.TB, topic string, out *outbox, records []*driver.Record) {
 	t.Helper()
 	end := newOutbox()

@@ -118,7 +118,6 @@ func testWorkers(t *testing.T, s suite) {
 	}
 }
 
-// testIdempotent: idempotence works with acks all, and is rejected with less.
 func testIdempotent(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})

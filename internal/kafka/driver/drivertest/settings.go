@@ -13,7 +13,6 @@ var settingsTests = []test{
 	{name: "bad configuration", run: testBadConfig},
 }
 
-// testSettings: settings are sorted, have what was set, and show durations in Go's form.
 func testSettings(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})
