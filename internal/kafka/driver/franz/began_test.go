@@ -20,7 +20,6 @@ func (w watched) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestProduceRequestCountsBeforeItsWrite: a produce request counts before its first byte leaves.
 func TestProduceRequestCountsBeforeItsWrite(t *testing.T) {
 	var w wire
 	began := int64(-1)

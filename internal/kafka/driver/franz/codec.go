@@ -7,7 +7,7 @@ import (
 )
 
 // codec translates Kafka's levels (compression.gzip.level and others) to those of the client's libraries; level 0
-// is the codec's default. driver.CheckProducer has accepted both.
+// is the codec's default.
 func codec(name string, level int) kgo.CompressionCodec {
 	switch {
 	case name == "snappy":

@@ -52,7 +52,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer does not wait for a broker: a group member joins in the background.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return nil, err
@@ -85,7 +84,6 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	return c, nil
 }
 
-// OnAssigned is called first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
 	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
@@ -220,10 +218,8 @@ func (c *consumer) Settings() []driver.Setting { return c.settings }
 // Wire counts fetched batches when the client decodes them, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.wire.meter.Wire() }
 
-// Requests counts fetches when they are answered.
 func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.abort()

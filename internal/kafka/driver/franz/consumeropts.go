@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// driver.CheckConsumer has accepted cfg.
 func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{

@@ -48,7 +48,7 @@ var (
 	})
 )
 
-// clientOurs are the options of both sides that only the driver may set, with the reason.
+// clientOurs are options that only the driver may set, each with the reason.
 var clientOurs = map[string]string{
 	"AllowAutoTopicCreation": "a run makes its topic itself",
 	"ClientID":               "it names each client after the run",
@@ -128,7 +128,6 @@ func (f *franz) TryConsumer(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// A table has accepted the names of settings.
 func (o options) given(settings map[string]string) (all []kgo.Opt, err error) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		option, invalid := call(reflect.ValueOf(o[name]), settings[name])

@@ -36,10 +36,9 @@ import (
 
 // refusals are the errors that a broker returns before it appends anything.
 //
-// It omits errors that can come from or after the append: UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR, REQUEST_TIMED_OUT
-// and NOT_ENOUGH_REPLICAS_AFTER_APPEND. It omits errors that the client retries, such as NOT_ENOUGH_REPLICAS and
-// NOT_LEADER_OR_FOLLOWER: the final ErrRecordTimeout hides them. It omits errors of sequence numbers (such as
-// OUT_OF_ORDER_SEQUENCE_NUMBER), after which the log's content is uncertain.
+// It omits errors that can come from or after the append (UNKNOWN_SERVER_ERROR, KAFKA_STORAGE_ERROR,
+// REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND), those that the client retries, because the final
+// ErrRecordTimeout hides them, and those of sequence numbers, after which the log's content is uncertain.
 var refusals = []error{
 	// The batch's content: a retry of the same bytes gets the same answer.
 	kerr.MessageTooLarge,

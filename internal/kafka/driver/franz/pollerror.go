@@ -33,7 +33,6 @@ import (
 
 const unknownTopicPatience = 15 * time.Second
 
-// dead are Kafka's errors that no retry can change.
 var dead = []error{
 	kerr.TopicAuthorizationFailed,
 	kerr.GroupAuthorizationFailed,

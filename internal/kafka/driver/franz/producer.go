@@ -39,7 +39,6 @@ type slot struct {
 	before   meter.Traffic // at Produce
 }
 
-// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return nil, err
@@ -106,7 +105,6 @@ func (p *producer) Settings() []driver.Setting { return p.settings }
 // Wire counts produced batches after a broker has accepted them.
 func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
 
-// Requests counts produce requests when they are answered.
 func (p *producer) Requests() driver.Requests { return p.wire.requests() }
 
 func (p *producer) Close() {

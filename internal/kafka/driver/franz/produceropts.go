@@ -13,7 +13,6 @@ import (
 const idempotentInFlight = 5
 
 // producerOptions returns an error for combinations that the client would reject or silently ignore.
-// driver.CheckProducer has accepted cfg.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err

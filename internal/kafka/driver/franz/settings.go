@@ -63,8 +63,7 @@ func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Se
 	return append(settings, securityProtocol(cfg.Access))
 }
 
-// securityProtocol uses Kafka's name, because the client has none. Together with the mechanism in SASL it is all
-// that a result has of the access.
+// securityProtocol uses Kafka's name, because the client has none.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }

@@ -28,7 +28,6 @@ type slabs struct {
 	lentRecords int
 }
 
-// loan is a slab, and how many of its records the client uses.
 type loan struct {
 	slab []kgo.Record
 	used int
@@ -66,7 +65,6 @@ func (s *slabs) takeFree(n int) []kgo.Record {
 	return slab
 }
 
-// PutRecords takes back a batch from which the client kept no record.
 func (s *slabs) PutRecords(slab []kgo.Record) {
 	if len(slab) > 0 {
 		s.giveBack(&slab[0])

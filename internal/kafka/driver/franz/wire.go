@@ -54,7 +54,6 @@ func (w *wire) traffic() meter.Traffic {
 	return meter.Traffic{Began: w.producing.Load(), Unanswered: w.unanswered.Load()}
 }
 
-// The connections count bytes below TLS, and requests above it.
 func (w *wire) dialer(dial meter.Dial, a access.Access) meter.Dial {
 	secured := a.Secure(w.meter.Count(dial))
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
