@@ -13,8 +13,7 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// onRebalance is called by the client within a poll or a close. The caller first gets the records gathered so far; see
-// consumer.
+// The caller first gets the records gathered so far; see consumer.
 func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	if len(c.chunks) > 0 && !c.closing.Load() {
 		c.giveOut()
@@ -35,8 +34,8 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign calls OnAssigned, also for an empty assignment: a member without partitions learns by it that it has joined.
-// It then gives the client the partitions that were not paused meanwhile.
+// assign calls OnAssigned, also for an empty assignment: a member without partitions learns by it that it has
+// joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
@@ -170,7 +169,7 @@ func (c *consumer) giveUp() {
 	c.handOut(nil)
 }
 
-// release ends pauses, which the client would otherwise keep, and unassigns the partitions that the client has.
+// release ends pauses, which the client would otherwise keep.
 func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -237,7 +236,6 @@ func (c *consumer) Pause(partitions ...int32) {
 	}
 }
 
-// Resume fetches partitions again, or for the first time.
 func (c *consumer) Resume(partitions ...int32) {
 	c.owning.Lock()
 	defer c.owning.Unlock()

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after Resume,
-// so it fetches nothing before and no backoff begins.
+// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after
+// Resume.
 func TestPausedOnAssignment(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -85,7 +85,6 @@ func TestResumeTakenBack(t *testing.T) {
 	}
 }
 
-// TestRefusedPartition: the client is offered a refused partition again, and a second refusal ends the consumer.
 func TestRefusedPartition(t *testing.T) {
 	m := newMember(t, false)
 	m.refusals = 1

@@ -21,8 +21,8 @@ const (
 	pollStep = 50 * time.Millisecond
 	// holdStep limits it while a partition is held, because the consumer must check between waits.
 	holdStep = 5 * time.Millisecond
-	// commitPatience limits the wait for a commit whose caller may have given up: the client's default request timeout
-	// (socket.timeout.ms). The client's call has no timeout, and a closing client does not answer every call.
+	// commitPatience limits the wait for a commit whose caller may have given up: the client's default request
+	// timeout (socket.timeout.ms).
 	commitPatience = time.Minute
 	// pollRecords limits a poll if the caller does not: the default of Kafka's own consumer (max.poll.records). The
 	// client returns one record at a time, at about 1 µs each, so a poll ends before its first record is old.
@@ -79,8 +79,6 @@ var (
 	_ driver.Pauser   = (*consumer)(nil)
 )
 
-// NewConsumer does not wait for a broker: a group member joins in the background, and a client without a group has
-// its partitions from its first poll on.
 func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return nil, err

@@ -70,7 +70,6 @@ func poll(t *testing.T, c *consumer) (records int) {
 	return records
 }
 
-// TestCloseEndsAPoll: Close ends a waiting poll, and a later one fails.
 func TestCloseEndsAPoll(t *testing.T) {
 	c, err := New().NewConsumer(driver.ConsumerConfig{Brokers: broker(t), Topic: "t", Partitions: map[int32]int64{0: 0}})
 	if err != nil {
@@ -91,7 +90,6 @@ func TestCloseEndsAPoll(t *testing.T) {
 	}
 }
 
-// TestUnknownTopic: a topic that stays unknown ends the consumer, but not at once.
 func TestUnknownTopic(t *testing.T) {
 	var p patience
 	cause := is(kafka.ErrUnknownTopicOrPart)

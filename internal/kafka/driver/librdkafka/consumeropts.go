@@ -18,8 +18,7 @@ const noGroup = "kafka-bench-no-group"
 const defaultHeartbeat = 3 * time.Second
 
 // consumerProperties makes the client work like the others: it returns all records, whether or not their
-// transaction was committed, and classic groups rebalance incrementally by default. driver.CheckConsumer has
-// accepted cfg.
+// transaction was committed, and classic groups rebalance incrementally by default.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 	p := common(cfg.Brokers, cfg.ClientID)
 	if err := p.admit(cfg.Access); err != nil {

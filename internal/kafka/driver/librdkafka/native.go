@@ -17,7 +17,7 @@ import (
 
 const noLog = "the client's log is off: writing it would be measured too"
 
-// clientOurs are the properties of both sides that only the driver may set, with the reason.
+// clientOurs are properties that only the driver may set, each with the reason.
 var clientOurs = map[string]string{
 	"allow.auto.create.topics":  "a run makes its topic itself",
 	"client.id":                 "it names each client after the run",
@@ -94,7 +94,7 @@ func table(t native.Table, defaults properties) native.Table {
 
 func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// A table has accepted the names. The client has a second name for retries.
+// The client has a second name for retries.
 func (p properties) give(given map[string]string) {
 	for name, value := range given {
 		if name == "message.send.max.retries" {

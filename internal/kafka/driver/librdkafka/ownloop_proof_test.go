@@ -19,9 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 )
 
-// While it reads the topic, the client stops fetching three or four times for 1 s. Two or three fetches of 57,000
-// records each fill its queue. So the rates of equal loops may differ by a quarter. Nine rounds give an interval of ±12
-// %, and 54 one of ±5 %.
+// While it reads the topic, the client stops fetching three or four times for 1 s. So the rates of equal loops may
+// differ by a quarter. Nine rounds give an interval of ±12 %, and 54 one of ±5 %.
 const (
 	ownLoopRecords     = 600_000
 	ownLoopRecordBytes = 100
@@ -68,8 +67,7 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %, from differences of
-// logarithms.
+// ratioOf returns the mean of rate ÷ base, with its interval of 95 %.
 func ratioOf(t *testing.T, what string, rates, base []float64) stats.Estimate {
 	t.Helper()
 	ratios, logs := make([]float64, len(rates)), make([]stats.Estimate, len(rates))

@@ -51,8 +51,7 @@ type slot struct {
 	before  int64 // the client's troubles at Produce
 }
 
-// refusal is a record that the client rejected. It goes through the client's channel of events, so that one goroutine
-// completes all records.
+// A refusal goes through the client's channel of events, so that one goroutine completes all records.
 type refusal struct {
 	slot *slot
 	err  error
@@ -61,7 +60,6 @@ type refusal struct {
 // String makes it a kafka.Event.
 func (r refusal) String() string { return r.err.Error() }
 
-// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return nil, err

@@ -21,7 +21,6 @@ const (
 )
 
 // producerProperties returns an error for combinations that the client would reject or silently ignore.
-// driver.CheckProducer has accepted cfg.
 func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// defaultsOf is the version of librdkafka that has the defaults below. The client does not report its settings in Go,
-// so the tables copy the output of rd_kafka_conf_dump. A test fails for another version.
+// defaultsOf is the version of librdkafka that has the defaults below. The client does not report its settings in
+// Go, so the tables copy the output of rd_kafka_conf_dump.
 const defaultsOf = "2.11.1"
 
 // The reported settings, with their defaults. The tables omit settings that only pass code to the client, and those of

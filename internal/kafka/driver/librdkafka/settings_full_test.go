@@ -23,7 +23,6 @@ func TestDefaultsAreOfThisVersion(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreTaken: the client knows every name and accepts its own default.
 func TestDefaultsAreTaken(t *testing.T) {
 	own := make(properties)
 	for _, defaults := range []properties{clientDefaults, producerDefaults, consumerDefaults} {
