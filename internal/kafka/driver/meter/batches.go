@@ -31,7 +31,6 @@ type batches struct {
 	records    int    // bytes of the partition's record batches
 }
 
-// place is the next item of the grammar.
 type place uint8
 
 const (
@@ -50,7 +49,7 @@ const (
 	lastFetch   = 12
 )
 
-// newBatches returns nil if the request has no batches, or if the version is not supported.
+// newBatches returns nil if the request has no batches, or a version that is not supported.
 func newBatches(m *Meter, key, version int16) *batches {
 	switch {
 	case key == apiProduce && version >= 3 && version <= lastProduce:

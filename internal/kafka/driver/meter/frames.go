@@ -5,7 +5,6 @@ import "encoding/binary"
 // body reads what follows the head of a frame, piece by piece; nil skips it.
 type body func(piece []byte)
 
-// lengthBytes is the size of the length that begins a frame.
 const lengthBytes = 4
 
 // frames splits a stream into Kafka's requests or responses: four bytes of length, and then a head and a body. The
