@@ -10,7 +10,6 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// OnAssigned is called first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) assignByHand() error {
 	source, err := ibm.NewConsumerFromClient(c.client)
 	if err != nil {

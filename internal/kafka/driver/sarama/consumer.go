@@ -30,7 +30,6 @@ type consumer struct {
 	closing sync.Once
 }
 
-// source is the common part of the client's two kinds of consumers.
 type source interface {
 	Pause(partitions map[string][]int32)
 	Resume(partitions map[string][]int32)
@@ -45,7 +44,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer does not wait for a broker: a group member joins in the background.
 func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	c := &consumer{shelf: newShelf()}
 	c.cfg = c.network.line.Callbacks(cfg)
@@ -115,7 +113,6 @@ func (c *consumer) Wire() driver.Wire { return c.network.meter.Wire() }
 // Requests times the fetches on their connections, including the time for which a broker waits for records.
 func (c *consumer) Requests() driver.Requests { return c.network.meter.Requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.network.line.Cut()
 	c.shelf.fail(meter.ErrKilled)

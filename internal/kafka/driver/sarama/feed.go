@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errExpired is the error of records that the client did not get within the delivery timeout.
 var errExpired = errors.New("the delivery timeout has passed")
 
 // A single goroutine keeps the records of a partition in order, and Produce returns while the client waits for a
@@ -61,7 +60,6 @@ func (p *producer) opened() ibm.AsyncProducer {
 	}
 }
 
-// openRetry is the time between two attempts to open the client.
 const openRetry = 100 * time.Millisecond
 
 // open sends each error to failed. It returns nil when the producer is closed.
@@ -100,8 +98,7 @@ func (p *producer) isLate(s *slot, now time.Time) bool {
 // client blocks.
 const atATime = 256
 
-// empty passes all queued records to the client, except those that are too late. It returns the memory for the next
-// queue.
+// empty passes all queued records to the client, except those that are too late.
 func (p *producer) empty(client ibm.AsyncProducer, spare []*slot) []*slot {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {

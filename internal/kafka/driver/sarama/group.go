@@ -39,12 +39,11 @@ func (c *consumer) wait(d time.Duration) {
 	}
 }
 
-// member implements the client's callbacks. In a session, between two rebalances, a member keeps the same partitions.
+// member implements the client's callbacks.
 type member consumer
 
 var _ ibm.ConsumerGroupHandler = (*member)(nil)
 
-// Setup begins a session.
 func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	c.mu.Lock()
@@ -69,7 +68,7 @@ func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGrou
 	return nil
 }
 
-// Cleanup ends a session. The group waits for it up to its rebalance timeout, and commits still count.
+// The group waits for Cleanup up to its rebalance timeout, and commits still count.
 func (m *member) Cleanup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	partitions := c.partitionsOf(session)

@@ -64,7 +64,6 @@ type content struct{ bytes []byte }
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }
 func (c *content) Length() int             { return len(c.bytes) }
 
-// NewProducer does not wait for a broker: if none is reachable, records end at the delivery timeout.
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
 		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
@@ -200,10 +199,8 @@ func (p *producer) Flush(ctx context.Context) error {
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Wire counts produced batches at each write.
 func (p *producer) Wire() driver.Wire { return p.network.meter.Wire() }
 
-// Requests times the produce requests on their connections.
 func (p *producer) Requests() driver.Requests { return p.network.meter.Requests() }
 
 // Close cuts the client's connections, which fails everything that it does.

@@ -79,7 +79,7 @@ func fill(t *testing.T, cluster drivertest.Cluster, n int) {
 
 type reader struct {
 	consumer driver.Consumer
-	news     chan struct{} // something came
+	news     chan struct{}
 	mu       sync.Mutex
 	offsets  []int64
 	told     []error

@@ -100,7 +100,6 @@ func (s *shelf) end() {
 	s.wake()
 }
 
-// rush ends all waits for the caller, which will not poll again.
 func (s *shelf) rush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -272,14 +271,14 @@ func (s *shelf) take(atMost int) {
 	}
 }
 
-// all returns a chunk of all ready records, and makes next the claim's buffer.
+// all makes next the claim's buffer.
 func (c *claim) all(next *buffer) driver.Chunk {
 	b := c.buffer
 	c.buffer = next
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records[b.taken:], Free: b.free}
 }
 
-// some returns a chunk of the first n ready records, copied into b.
+// some copies the records into b.
 func (c *claim) some(n int, b *buffer) driver.Chunk {
 	from := c.buffer
 	b.records = append(b.records[:0], from.records[from.taken:from.taken+n]...)

@@ -17,8 +17,7 @@ func aShelf() *shelf {
 	return s
 }
 
-// TestShelfKeepsEveryRecord: for any channel sizes, poll limits and pauses, each record of each partition is returned
-// once, in order.
+// TestShelfKeepsEveryRecord: each record of each partition is returned once, in order.
 func TestShelfKeepsEveryRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := aShelf()
