@@ -182,7 +182,6 @@ func (g *guarded) note(r *kafka.Record) {
 	g.count++
 }
 
-// field returns the encoded size of a key or a value, with its length.
 func field(b protocol.Bytes) int {
 	if b == nil {
 		return 1

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// Bytes are counted below TLS, and requests above it.
 func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
 	return m.Watch(a.Secure(m.Count(dial)))
 }

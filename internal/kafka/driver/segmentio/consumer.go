@@ -57,7 +57,6 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer does not wait for a broker: a group member joins in the background.
 func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return nil, err
@@ -99,7 +98,6 @@ func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
 	return &d
 }
 
-// own calls OnAssigned first, so that a pause in it takes effect before the first fetch.
 func (c *consumer) own(starts map[int32]int64) {
 	ids := slices.Sorted(maps.Keys(starts))
 	c.cfg.OnAssigned(ids)
@@ -256,7 +254,6 @@ func (c *consumer) owned(id int32) *partition {
 	return c.partitions[i]
 }
 
-// Settings returns the fields of the client's ReaderConfig, ConsumerGroupConfig and Dialer, by their names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 // Wire counts fetched batches when they arrive, before a poll returns them. The content of a compressed batch is
@@ -285,7 +282,6 @@ func (c *consumer) countRecord(bytes int) {
 
 func (c *consumer) Requests() driver.Requests { return c.meter.Requests() }
 
-// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.cancel()

@@ -27,7 +27,6 @@ func brokerWait(maxWait time.Duration) time.Duration {
 	return maxWait - roundTrip
 }
 
-// driver.CheckConsumer has accepted cfg.
 func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	reader := kafka.ReaderConfig{
 		Brokers:  cfg.Brokers,

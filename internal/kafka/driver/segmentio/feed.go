@@ -35,7 +35,6 @@ func (p *producer) feed() {
 	}
 }
 
-// empty returns the memory for the next queue.
 func (p *producer) empty(spare []kafka.Message) []kafka.Message {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {

@@ -18,7 +18,6 @@ func newGate() *gate {
 	return g
 }
 
-// settle notes that the caller has processed its records.
 func (g *gate) settle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -49,7 +48,6 @@ func (g *gate) take(it func() (some bool)) {
 	}
 }
 
-// move calls rebalance when the caller holds no records.
 func (g *gate) move(rebalance func()) {
 	g.mu.Lock()
 	g.moving++

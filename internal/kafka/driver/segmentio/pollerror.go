@@ -18,7 +18,6 @@ import (
 // unknownTopicPatience is how long a topic may be unknown: a new one may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second
 
-// dead are Kafka's errors that no retry can change.
 var dead = []kafka.Error{
 	kafka.TopicAuthorizationFailed,
 	kafka.GroupAuthorizationFailed,

@@ -53,7 +53,6 @@ type slot struct {
 	since     time.Time // time of Produce, if there is a delivery timeout
 }
 
-// NewProducer does not wait for a broker.
 func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return nil, err

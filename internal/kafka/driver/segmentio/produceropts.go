@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The Writer lacks its transport and functions. driver.CheckProducer has accepted cfg.
+// The Writer lacks its transport and functions.
 func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),

@@ -45,7 +45,6 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 		setting("Writer.WriteBackoffMax", runs.WriteBackoffMax),
 		setting("Writer.WriteBackoffMin", runs.WriteBackoffMin),
 		setting("Writer.WriteTimeout", runs.WriteTimeout),
-		// The driver's own settings.
 		setting("driver.delivery.timeout", cfg.DeliveryTimeout),
 		setting("driver.max.buffered", orUnset(cfg.MaxBuffered)),
 		securityProtocol(cfg.Access),
@@ -103,8 +102,7 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 	}
 }
 
-// securityProtocol uses Kafka's name, because the client has none. Together with the mechanism it is all that a
-// result has of the access.
+// securityProtocol uses Kafka's name, because the client has none.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
