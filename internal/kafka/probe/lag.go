@@ -69,9 +69,8 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	return r.lags(committed, ends), nil
 }
 
-// ReadBounds is Read, and then reads the committed offsets again, after the high watermarks. The lag lies between the
-// two results: the first is never too small, the second never too large. That matters if producers outside the tool
-// keep a bound: they go on during the reading, and each commit lets them add records.
+// ReadBounds is Read, and then reads the committed offsets again, after the high watermarks. The lag lies between
+// the two results: the first is never too small, the second never too large.
 func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 	lags, err := r.Read(ctx)
 	if err != nil || len(lags) == 0 {
