@@ -22,8 +22,8 @@ import (
 
 // Access is how a client connects to a cluster. The zero value is Kafka's default: plain text without credentials.
 type Access struct {
-	// TLS configures encryption; nil means plain text. Without a ServerName, each broker must prove the host name that
-	// the client dials.
+	// TLS configures encryption; nil means plain text. Without a ServerName, each broker must prove the host name
+	// that the client dials.
 	TLS *tls.Config
 	// SASL holds the credentials; nil means that the client does not authenticate.
 	SASL *SASL
@@ -58,7 +58,7 @@ const (
 	ProtocolSASLTLS       = "SASL_SSL"
 )
 
-// Secret is text that is never printed or written: every verb of package fmt and every text encoder shows a mask.
+// Secret is text that is never printed or written: package fmt and text encoders show a mask.
 type Secret string
 
 const mask = "(hidden)"
@@ -77,8 +77,7 @@ func (a Access) String() string {
 	return fmt.Sprintf("%s (%s)", a.Protocol(), a.SASL.Mechanism)
 }
 
-// Format writes what String returns, whatever the verb. Otherwise fmt would print the private keys of the TLS
-// configuration.
+// Format writes what String returns: fmt would print the private keys of the TLS configuration.
 func (a Access) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // MarshalText returns what String returns.
@@ -98,7 +97,7 @@ func (a Access) Protocol() string {
 	}
 }
 
-// Options returns the client options for this access. A client that has its own dialer uses Login and Secure instead.
+// Options returns the client options for this access. A client with its own dialer uses Login and Secure instead.
 func (a Access) Options() []kgo.Opt {
 	options := a.Login()
 	if a.TLS != nil || a.Dial != nil {
@@ -140,8 +139,7 @@ const (
 	handshakeTimeout = 5 * time.Second
 )
 
-// Secure adds the TLS handshake to dial. It returns dial unchanged if the access is plain text. A failed handshake is a
-// *HandshakeError.
+// Secure adds the TLS handshake to dial, unless the access is plain text. A failed handshake is a *HandshakeError.
 func (a Access) Secure(dial Dial) Dial {
 	if a.TLS == nil {
 		return dial

@@ -14,10 +14,10 @@ type origin struct {
 }
 
 // Handover passes an access to another process of the same user. Its exported fields hold the secrets unmasked, for
-// encoding/gob. Write it only to a private pipe, never to a command line, an environment or a file.
+// encoding/gob: write it only to a private pipe.
 type Handover struct {
-	// Properties is the content of the client properties file, File its name, and Stores the content of the files that
-	// it names, by path. All are empty for plain text without credentials.
+	// Properties is the content of the file named File, and Stores the content of the files that it names, by path.
+	// All are empty for plain text without credentials.
 	File       string
 	Properties []byte
 	Stores     map[string][]byte

@@ -58,8 +58,7 @@ var (
 	errCertificate   = errors.New("it has a certificate that can't be parsed")
 )
 
-// pemBlocks skips the text between blocks. Like Kafka, and unlike encoding/pem, it accepts any white space within a
-// block.
+// Like Kafka, and unlike encoding/pem, pemBlocks accepts any white space within a block.
 func pemBlocks(text string) ([]pem.Block, error) {
 	var blocks []pem.Block
 	for {

@@ -15,8 +15,8 @@ type property struct {
 // errEscape is the only mistake that Java rejects in a properties file.
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
-// properties reads the format of java.util.Properties: each byte is an ISO 8859-1 character, a backslash at the end
-// of a line continues it, and a key ends at =, : or white space.
+// properties reads the format of java.util.Properties: ISO 8859-1 characters, lines that continue after a
+// backslash, and keys that end at =, : or white space.
 func properties(content []byte, mistake func(line int, err error)) []property {
 	var all []property
 	for _, l := range logicalLines(content) {

@@ -35,12 +35,11 @@ var otherKeys = []string{
 	"ssl.truststore.password", "ssl.keystore.password", "ssl.protocol", "security.providers", "sasl.login.class",
 }
 
-// keyPattern matches the name of a setting. Messages quote no other text: it may be part of a secret that continues
-// from the line before.
+// Messages quote only keys of this form: other text may be part of a secret that continues from the line before.
 var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
 
-// Read reads the client properties file at path, which Kafka's tools take with --command-config. The warnings name
-// what Read ignored. If the content is wrong, the error is a Mistakes.
+// Read reads the client properties file at path. The warnings name what Read ignored. If the content is wrong, the
+// error is a Mistakes.
 func Read(path string) (Access, []string, error) {
 	content, err := readFile(path)
 	if err != nil {
@@ -49,8 +48,8 @@ func Read(path string) (Access, []string, error) {
 	return Parse(path, content)
 }
 
-// Parse is Read for content that was read before; file is its name in messages. Parse reads the files that the
-// content names.
+// Parse is Read for content that was read before; file is its name in messages. It reads the files that the content
+// names.
 func Parse(file string, content []byte) (Access, []string, error) {
 	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
 }
@@ -153,7 +152,7 @@ var protocols = []struct {
 	{ProtocolSASLTLS, true, true},
 }
 
-// protocol asks for every kind of setting in the file if the protocol itself is wrong, so that their mistakes are
+// If the protocol is wrong, protocol asks for every kind of setting in the file, so that their mistakes are
 // reported too.
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)

@@ -113,8 +113,7 @@ func (r *reader) content(p property) (string, bool) {
 	return string(content), true
 }
 
-// isPEM rejects stores that only Java can read. contents name or hold the store; if none is set, the type does not
-// matter.
+// isPEM rejects stores that only Java can read. If no contents are set, the type does not matter.
 func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 	kind, set := r.get(typeKey)
 	if set && strings.EqualFold(kind.value, "PEM") {

@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// PEM is the TLS part of an access as text, for a client that does not take a tls.Config. All fields are empty for
-// plain text.
+// PEM is the TLS part of an access as text, for a client that does not take a tls.Config.
 type PEM struct {
 	Authorities string // those that sign the brokers' certificates; empty means those of the operating system
 	Chain       string // the client's certificate chain; may be empty
