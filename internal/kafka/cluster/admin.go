@@ -23,7 +23,7 @@ const (
 	groupPoll      = 100 * time.Millisecond
 )
 
-// Admin makes and removes the topics and groups of runs. An error is of kind ErrRefused if the cluster rejects a
+// Admin makes and removes the topics and groups of runs. Errors are of kind ErrRefused if the cluster rejects a
 // request, ErrUnreachable if it does not answer, and ErrInput if an existing topic is missing.
 type Admin struct {
 	client *kgo.Client
@@ -51,8 +51,7 @@ func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
 // Close closes the client.
 func (a *Admin) Close() { a.client.Close() }
 
-// CreateTopic makes a topic and waits until every broker knows a leader for each partition. If a topic of that name
-// exists, CreateTopic fails.
+// CreateTopic makes a new topic and waits until every broker knows a leader for each partition.
 func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int,
 	config map[string]string) (Topic, error) {
 	entries := make(map[string]*string, len(config))
@@ -136,8 +135,8 @@ func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, erro
 	return all, nil
 }
 
-// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. It does nothing
-// to an existing topic, or to one that is already deleted.
+// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. An existing
+// or deleted topic is no error.
 func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	if topic.Existing {
 		return nil
@@ -171,8 +170,8 @@ func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	return nil
 }
 
-// DeleteGroup deletes a consumer group. It waits up to 10 s until the last member has left. A group that does not exist
-// is no error.
+// DeleteGroup deletes a consumer group. It waits up to 10 s until the last member has left. A missing group is no
+// error.
 func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()

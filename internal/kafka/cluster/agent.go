@@ -6,15 +6,15 @@ import (
 	"strings"
 )
 
-// A local broker reports its metrics on loopback through an agent in its own process (Prometheus' JMX exporter):
-// remote JMX would need a client in Java. Its configuration names each MBean, because Kafka has thousands, and
-// reads only the count and mean of a histogram: each percentile would sort a thousand samples.
+// A local broker reports its metrics on loopback through an agent in its own process (Prometheus' JMX exporter);
+// remote JMX would need a client in Java. The agent reads only these MBeans, and only the count and mean of a
+// histogram: each percentile would sort a thousand samples.
 
 // AgentVersion is the version of the agent.
 const AgentVersion = "1.0.1"
 
-// Agent returns the path of the agent's jar. It must not be on the broker's classpath: it contains copies of the
-// broker's libraries.
+// Agent returns the path of the agent's jar. It contains copies of the broker's libraries, so it must not be on the
+// broker's classpath.
 func (d Dist) Agent() string {
 	return filepath.Join(d.Dir, agentFolder, "jmx_prometheus_javaagent-"+AgentVersion+".jar")
 }
@@ -59,7 +59,7 @@ var (
 	}
 )
 
-// Attributes that the agent leaves out: they cost too much, or are rates over another time than the run's.
+// The agent leaves these out: they cost too much, or are rates over another time than the run's.
 const (
 	ofHistogram = "Min, Max, StdDev, 50thPercentile, 75thPercentile, 95thPercentile, 98thPercentile, 99thPercentile, 999thPercentile"
 	ofMeter     = "MeanRate, OneMinuteRate, FiveMinuteRate, FifteenMinuteRate, RateUnit, EventType"

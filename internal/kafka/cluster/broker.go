@@ -58,8 +58,8 @@ func (b *Broker) Kill() {
 	b.current().kill()
 }
 
-// Pause stops the broker's process (SIGSTOP) until Resume. Its connections stay open without answers, and the cluster
-// fences the broker when its session expires.
+// Pause stops the broker's process (SIGSTOP) until Resume. Its connections stay open, and the cluster fences the
+// broker when its session expires.
 func (b *Broker) Pause() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -97,12 +97,11 @@ func (b *Broker) Paused() bool {
 	return b.frozen && !b.child.exited()
 }
 
-// orderlyGrace is how long a controlled shutdown may take: the broker moves its leaderships, and a controller waits for
-// a successor.
+// The broker moves its leaderships, and a controller waits for a successor.
 const orderlyGrace = 30 * time.Second
 
-// Stop does a controlled shutdown (SIGTERM): the broker first moves its leaderships to other brokers. Stop waits
-// until the process has ended. If ctx ends or 30 s pass, it kills the broker and returns an error.
+// Stop does a controlled shutdown (SIGTERM), which first moves the broker's leaderships, and waits until the
+// process has ended. If ctx ends or 30 s pass, it kills the broker and returns an error.
 func (b *Broker) Stop(ctx context.Context) error {
 	if !b.Alive() {
 		return fmt.Errorf("broker %d is not running", b.id)
@@ -113,8 +112,8 @@ func (b *Broker) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Start starts a broker that is not running, on the same data and ports, and waits until it is ready. After a Kill the
-// controller first waits until the broker's session expires (broker.session.timeout.ms, 9 s by default).
+// Start starts a broker that is not running, on the same data and ports, and waits until it is ready. After a Kill,
+// the broker's session must expire first (broker.session.timeout.ms, 9 s by default).
 func (b *Broker) Start(ctx context.Context) error {
 	if b.Alive() {
 		return fmt.Errorf("broker %d is running", b.id)

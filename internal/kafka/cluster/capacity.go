@@ -8,9 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// capacity limits the record rate of all embedded brokers and connections together. It simulates a queue that
-// serves each record in a fixed time and holds a produce request until its records are served. Idle time is not
-// saved.
+// capacity limits the record rate of all embedded brokers together. It simulates a queue that serves each record in
+// a fixed time and holds a produce request until its records are served. Idle time is not saved.
 type capacity struct {
 	perRecord time.Duration // 0 means unlimited
 
@@ -41,8 +40,8 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 
 const firstFlexible = 9
 
-// producedRecords returns 0 for a malformed request, which the broker rejects. The header is length (4), API key
-// (2), version (2), correlation ID (4), client ID (2 and its length), and empty tags.
+// producedRecords returns 0 for a malformed request. The header is length (4), API key (2), version (2),
+// correlation ID (4), client ID (2 and its length), and empty tags.
 func producedRecords(frame []byte) (records int) {
 	if len(frame) < 14 {
 		return 0

@@ -12,7 +12,7 @@ import (
 
 const clientID = "kafka-bench-admin"
 
-// newClient gives up early, because a person waits. It does not push client metrics (KIP-714) to the cluster under
+// newClient gives up early, because a person waits, and pushes no client metrics (KIP-714) to the cluster under
 // test.
 func newClient(bootstrap []string, a access.Access, opts ...kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(slices.Concat([]kgo.Opt{

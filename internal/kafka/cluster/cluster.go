@@ -28,8 +28,7 @@ type Cluster interface {
 	Bootstrap() []string
 	// Info describes the cluster for the result.
 	Info() Info
-	// Stop stops the cluster if this process started it, and otherwise does nothing. When ctx ends first, Stop kills
-	// what still runs.
+	// Stop stops the cluster if this process started it. When ctx ends first, Stop kills what still runs.
 	Stop(ctx context.Context) error
 }
 

@@ -11,8 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// delays adds a fixed delay between the clients and the embedded brokers: requests keep their order, and any number
-// may be delayed at once. The delay is never too short; a late Go timer makes it about a millisecond longer.
+// delays adds a fixed delay between the clients and the embedded brokers. Requests keep their order, and any number
+// may be delayed at once. A delay is never too short, and about a millisecond longer if a Go timer is late.
 type delays struct {
 	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests
@@ -55,8 +55,7 @@ func (l *delayedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// delayedConn is the broker's end of a connection. receive holds the client's requests until Read, and send holds what
-// Write accepts.
+// receive holds the client's requests until Read, and send holds what Write accepts.
 type delayedConn struct {
 	net.Conn
 	delays    delays

@@ -28,8 +28,8 @@ var authorization = []*kerr.Error{
 	kerr.TransactionalIDAuthorizationFailed,
 }
 
-// Denied explains a client's error if the cluster rejected the client or denied the run's user: the result is of
-// kind ErrRefused or ErrUnreachable. It returns any other error unchanged.
+// Denied explains a client's error as ErrRefused or ErrUnreachable if the cluster rejected the client or denied the
+// run's user. It returns any other error unchanged.
 func Denied(c Cluster, who string, err error) error {
 	var said *Error
 	if err == nil || errors.As(err, &said) {

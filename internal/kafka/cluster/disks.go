@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// DiskFault returns why brokers can't keep their logs in the folder dir, and a remedy. Both are empty if they can. The
-// folder must exist, be writable, and have 1 GiB free.
+// DiskFault returns why brokers can't keep their logs in the folder dir, and a remedy; both are empty if they can.
+// The folder must exist, be writable, and have 1 GiB free.
 func DiskFault(dir string) (problem, remedy string) {
 	const another = "or name another folder"
 	info, err := os.Stat(dir)
@@ -48,7 +48,7 @@ func fullDisk(dir string, free int64) (problem, remedy string) {
 
 const diskFolderPrefix = "kafka-bench-"
 
-// A folder's name has the cluster's random ID, so no other cluster uses it. Nothing else on a disk is ever removed.
+// A folder's name has the cluster's random ID. Nothing else on a disk is ever removed.
 func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	for _, disk := range disks {
 		absolute, err := filepath.Abs(disk)

@@ -24,7 +24,7 @@ const (
 	distBytes       = 256 << 20
 )
 
-// Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the metrics agent.
+// Dist is Apache Kafka on disk: the broker's and tools' jars, and the metrics agent.
 type Dist struct {
 	Dir     string // holds lib/, agent/ and the manifest
 	Version string // Kafka's, as in 4.3.1
@@ -53,8 +53,8 @@ type manifestFile struct {
 }
 
 // KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk. If it is missing or damaged, KafkaDist
-// resolves it with Maven (about 55 MB, a few seconds except the first time). It checks only names and sizes; Verify
-// reads every byte. Several processes may call it at once. progress may be nil.
+// resolves it with Maven (about 55 MB). It checks only names and sizes; Verify reads every byte. Several processes
+// may call it at once. progress may be nil.
 func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
 	v, err := versionOf(line)
 	if err != nil {

@@ -20,7 +20,7 @@ const kfakeModule = "github.com/twmb/franz-go/pkg/kfake"
 const embeddedNote = "embedded broker: the figures describe the harness, not Apache Kafka"
 
 // Every record is in memory. A partition may use this many bytes, plus what is produced between two sweeps. kfake
-// frees whole segments, so they are small.
+// frees whole segments.
 const (
 	embeddedRetentionBytes = 64 << 20
 	embeddedSegmentBytes   = 4 << 20
@@ -34,17 +34,16 @@ const minSessionTimeout = "group.min.session.timeout.ms"
 type EmbeddedOptions struct {
 	// Brokers is 1 to MaxBrokers; 0 means 1. They share one core and replicate nothing.
 	Brokers int
-	// RetentionBytes limits the records of one partition: the oldest are deleted first, even if no consumer has read
-	// them. 0 means 64 MiB.
+	// RetentionBytes limits the records of one partition; the oldest are deleted first, read or not. 0 means 64
+	// MiB.
 	RetentionBytes int64
-	// ProduceDelay delays each produce request before a broker sees it: acks and deliveries come later by exactly that
-	// time.
+	// ProduceDelay delays each produce request before a broker sees it.
 	ProduceDelay time.Duration
-	// ProducePerSecond is how many records a second all brokers together accept; they delay produce requests beyond it.
-	// 0 means no limit.
+	// ProducePerSecond is how many records a second all brokers together accept; they delay others. 0 means no
+	// limit.
 	ProducePerSecond int64
-	// FetchDelay delays each fetch response. A record that arrives during the delay waits for the next response, so
-	// deliveries come later by one to two times FetchDelay.
+	// FetchDelay delays each fetch response. A record that arrives meanwhile waits for the next one, so deliveries
+	// come later by one to two times FetchDelay.
 	FetchDelay time.Duration
 	// Network replaces loopback, for runs in virtual time (testing/synctest). Clients then must dial with the cluster's
 	// Access.

@@ -34,11 +34,11 @@ type Existing struct {
 }
 
 // Connect finds the cluster at the addresses in bootstrap (host:port), and checks that this process can reach every
-// broker with the access a.
+// broker.
 //
 // expectID is the expected cluster ID. It may be empty only for a cluster of this machine, so that a mistyped
-// address does not put load on another cluster. Errors are of kind ErrUnreachable, of kind ErrInput if the ID is
-// missing or different, or of kind ErrRefused if a broker rejects the client.
+// address does not put load on another cluster. Errors are of kind ErrUnreachable, of ErrInput if the ID is missing
+// or different, or of ErrRefused if a broker rejects the client.
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()

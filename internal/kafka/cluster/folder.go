@@ -105,8 +105,8 @@ const (
 	stateKept = "kept"
 )
 
-// claimFolder makes and locks a folder for a new cluster; Reap can't see it until the lock is held. If kept, the
-// folder already exists, and stays after an error.
+// claimFolder makes and locks a folder for a new cluster; Reap can't see it before. If kept, the folder already
+// exists, and stays after an error.
 func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
@@ -175,8 +175,7 @@ func randomFolder() string {
 	return folderPrefix + "run-" + hex.EncodeToString(id[:])
 }
 
-// newClusterID returns a random cluster ID in Kafka's form: 16 bytes in URL-safe base64. Kafka's tools reject an ID
-// that begins with a dash.
+// A cluster ID is 16 bytes in URL-safe base64. Kafka's tools reject an ID that begins with a dash.
 func newClusterID() string {
 	for {
 		var id [16]byte

@@ -15,9 +15,8 @@ import (
 
 const healPoll = 50 * time.Millisecond
 
-// Heal repairs the cluster after injected faults: it resumes paused brokers and starts stopped ones. It returns when
-// every broker is ready and all replicas of all topics are in sync. If that fails before ctx ends, the cluster is
-// Broken and no further run uses it.
+// Heal resumes paused brokers, starts stopped ones, and returns when every broker is ready and all replicas are in
+// sync. If that fails before ctx ends, the cluster is Broken and no further run uses it.
 func (k *Kafka) Heal(ctx context.Context) error {
 	k.Thaw()
 	errs := make([]error, len(k.brokers))

@@ -11,8 +11,7 @@ import (
 	"strings"
 )
 
-// minJava is the oldest Java for brokers of Kafka 4 (KIP-1013). Kafka 3.9 would run on older ones, but the tool does
-// not test that.
+// minJava is the oldest Java for brokers of Kafka 4 (KIP-1013).
 const minJava = 17
 
 // Java is a Java runtime that is new enough for Kafka.
@@ -24,8 +23,8 @@ type Java struct {
 const javaRemedy = "install a Java runtime of version 17 or later and have it in PATH or JAVA_HOME, " +
 	"or use --cluster embedded or --brokers"
 
-// FindJava finds java in JAVA_HOME or else in PATH, and reads its version. If it is missing or too old, the error is of
-// kind ErrUnavailable.
+// FindJava finds java in JAVA_HOME or else in PATH, and reads its version. If it is missing or too old, the error
+// is ErrUnavailable.
 func FindJava(ctx context.Context) (Java, error) {
 	path, err := javaPath()
 	if err != nil {

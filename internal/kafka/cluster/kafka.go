@@ -15,8 +15,7 @@ import (
 	"time"
 )
 
-// discardGrace is short, because the data is deleted next: one of several controllers would wait five seconds for a
-// successor that stops too.
+// discardGrace is short, because the data is deleted next: a controller would wait five seconds for a successor.
 const (
 	stopGrace    = 10 * time.Second
 	discardGrace = 3 * time.Second
@@ -45,9 +44,9 @@ type Kafka struct {
 	broken  atomic.Bool // Heal failed
 }
 
-// StartKafka starts a cluster and returns when all brokers are registered, a controller is elected, and each broker
-// confirms that. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at the next
-// start (Reap), which also removes the folder.
+// StartKafka starts a cluster and returns when all brokers are registered and each confirms that a controller is
+// elected. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at the next start
+// (Reap).
 //
 // Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
@@ -218,8 +217,8 @@ func (k *Kafka) Processes() []Process {
 	return processes
 }
 
-// MetricsEndpoints returns the address of each broker's agent, also while the broker is stopped. It is nil if the
-// cluster has no agents.
+// MetricsEndpoints returns the address of each broker's agent, also while the broker is stopped; nil without
+// agents.
 func (k *Kafka) MetricsEndpoints() []MetricsEndpoint {
 	var endpoints []MetricsEndpoint
 	for _, b := range k.brokers {
@@ -239,9 +238,9 @@ func (k *Kafka) Dir() string { return k.layout.dir }
 // Dist returns the Kafka that the brokers run.
 func (k *Kafka) Dist() Dist { return k.dist }
 
-// Stop stops all brokers and removes the cluster's folder. It kills brokers that have not ended when ctx ends or after
-// 3 s (10 s if the folder is kept). If a broker had already died unexpectedly, the error has the end of its log, and
-// the logs are kept. Later calls return the same error.
+// Stop stops all brokers and removes the cluster's folder. It kills brokers that have not ended when ctx ends or
+// after 3 s (10 s if the folder is kept). If a broker had already died, the error has the end of its log, and the
+// logs are kept. Later calls return the same error.
 func (k *Kafka) Stop(ctx context.Context) error {
 	k.stop.Do(func() {
 		var died error

@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLock is an exclusive advisory lock on a file. The kernel releases it when its holder dies, so unlike a process
-// number it proves that the holder lives.
+// fileLock is an exclusive advisory lock. The kernel releases it when its holder dies, so unlike a process number
+// it proves that the holder lives.
 type fileLock struct {
 	file *os.File
 }
@@ -45,7 +45,7 @@ func tryLock(path string) (*fileLock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// lockFile waits for the lock or for ctx. If it must wait, it calls waiting once; waiting may be nil.
+// If lockFile must wait, it calls waiting once; waiting may be nil.
 func lockFile(ctx context.Context, path string, waiting func()) (*fileLock, error) {
 	for {
 		lock, err := tryLock(path)

@@ -9,8 +9,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// PutOut removes all members from a group, as if each had left: killed members stay until their session timeout and
-// prevent the group's deletion.
+// PutOut removes all members from a group, as if each had left: killed ones would prevent its deletion until their
+// session timeout.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()

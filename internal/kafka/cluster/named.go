@@ -47,10 +47,10 @@ type BrokerStatus struct {
 	Alive bool // whether that process still is this broker
 }
 
-// Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case letters,
-// digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A cluster that
-// Keep stopped starts again with its ID, data, addresses and options. opts may change its options, except its version,
-// brokers and disks (ErrInput).
+// Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case
+// letters, digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A
+// cluster that Keep stopped starts again with its ID, data and addresses. opts may change its options, except
+// version, brokers and disks (ErrInput).
 func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -89,7 +89,7 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
 }
 
-// makeRoom fails if the named cluster runs, and removes a dead one. It returns the record of a kept one.
+// makeRoom fails if the named cluster runs, removes a dead one, and returns the record of a kept one.
 func (h Home) makeRoom(name string) (kept *record, err error) {
 	n, err := h.upOrKept(name)
 	if errors.Is(err, ErrNotUp) {
@@ -150,14 +150,13 @@ func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	return again, again.Validate()
 }
 
-// Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended when
-// ctx ends or after 3 s. It returns ErrNotUp if the cluster does not exist.
+// Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended
+// when ctx ends or after 3 s. A missing cluster is ErrNotUp.
 func (h Home) Down(ctx context.Context, name string) error {
 	return h.end(ctx, name, h.upOrKept, discardGrace, func(n *Named) error { return h.removeFolder(n.dir) })
 }
 
-// Keep stops the named cluster in order and keeps its data for a later Up. It returns ErrNotUp if the cluster is not
-// up.
+// Keep stops the named cluster and keeps its data for a later Up. A cluster that is not up is ErrNotUp.
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
 		n, err := h.load(name)

@@ -21,13 +21,13 @@ const (
 	ShareGroup              // KIP-932
 )
 
-// Member is a member of a group, with its sorted partitions of a topic; nil if the brokers do not report them.
+// Member is a group member with its sorted partitions of a topic; nil if the brokers do not report them.
 type Member struct {
 	ID, ClientID, Host string
 	Partitions         []int32
 }
 
-// Members returns a group's members and its state, as Kafka names it. A group that does not exist has no members.
+// Members returns a group's members and its state, as Kafka names it. A missing group has no members.
 func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind) (state string, all []Member,
 	err error) {
 	var failed error // the group's error; err is the request's

@@ -8,12 +8,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting makes listeners that report the end of a connection only after any JoinGroup that waits on it is
-// answered.
+// parting reports the end of a connection only after any JoinGroup that waits on it is answered.
 //
-// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So a member
-// that died meanwhile is removed after its session timeout. kfake starts no session for about half of such new
-// members, which would keep their partitions for ever.
+// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive, and removes a
+// dead member when the session times out. kfake starts no session for about half of such new members, which would
+// keep their partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {

@@ -36,8 +36,7 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Started: started}, nil
 }
 
-// The start time is in clock ticks since boot. parseStat searches for the last ")", because the command's name may
-// contain anything.
+// The start time is in clock ticks since boot. The command's name may contain a ")" too.
 func parseStat(stat string) (state, started string, err error) {
 	_, rest, found := cutLast(stat, ")")
 	fields := strings.Fields(rest)

@@ -11,17 +11,16 @@ import (
 
 const (
 	host = "127.0.0.1"
-	// maxVoters is how many brokers are controllers too. Three survive the loss of one; more would only be slower.
+	// Three controllers survive the loss of one; more would only be slower.
 	maxVoters = 3
-	// Eight partitions of each internal topic spread groups over the brokers, and are created sooner than Kafka's
-	// default of 50.
+	// Eight partitions spread groups over the brokers, and are created sooner than Kafka's default of 50.
 	internalPartitions = 8
 )
 
 // sharedProperties differ from Kafka's defaults only for a small, short-lived cluster.
 func sharedProperties(brokers int) map[string]string {
 	replication := strconv.Itoa(min(brokers, 3))
-	// One of three replicas may be down. With two, an internal topic that needs both would stop at the first restart.
+	// With two of two, an internal topic would stop at the first restart.
 	minInSync := strconv.Itoa(max(1, min(brokers, 3)-1))
 	partitions := strconv.Itoa(internalPartitions)
 	return map[string]string{

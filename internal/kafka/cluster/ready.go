@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// readyTimeout is how long brokers may take to start. A restarted one first waits until its former session expires
-	// (9 s by default).
+	// A restarted broker first waits until its former session expires (9 s by default).
 	readyTimeout  = 2 * time.Minute
 	readyPoll     = 20 * time.Millisecond
 	answerTimeout = 2 * time.Second
@@ -67,8 +66,7 @@ func (b *Broker) notReadyError(ctx context.Context, last error) error {
 	}
 }
 
-// askReady returns nil if the broker reports itself and in total want brokers as registered, and a leader of the
-// controller quorum.
+// askReady returns nil if the broker reports itself, in total want brokers, and a leader of the controller quorum.
 func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

@@ -31,7 +31,7 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// Tests of TLS use loopback instead: the in-memory network has no buffers, so an alert does not reach a client that
+// TLS needs loopback instead: the in-memory network has no buffers, so an alert does not reach a client that
 // closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()

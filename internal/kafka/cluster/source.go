@@ -13,11 +13,11 @@ import (
 // Source provides the cluster that the command line chose, and keeps it for the next run with the same settings.
 type Source struct {
 	Home Home
-	// Kind is KindKafka, KindEmbedded, or the name of a cluster that Up made. If empty, Source uses the cluster named
-	// DefaultName if it is up, else Kafka if this machine can run it, else the embedded broker.
+	// Kind is KindKafka, KindEmbedded, or the name of a cluster that Up made. Empty means the cluster DefaultName
+	// if it is up, else Kafka if this machine can run it, else the embedded broker.
 	Kind string
-	// Brokers are the addresses of an existing cluster, which overrides Kind. ClusterID is its expected ID, and Access
-	// is how clients reach it (see Connect).
+	// Brokers are the addresses of an existing cluster, which overrides Kind; ClusterID is its expected ID (see
+	// Connect).
 	Brokers   []string
 	ClusterID string
 	// Metrics are the metrics endpoints of an existing cluster's brokers, in Prometheus' text format; may be empty.
@@ -32,9 +32,9 @@ type Source struct {
 	settings scenario.Cluster
 }
 
-// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the settings
-// differ or that run left it broken. If the cluster is known to be of another Kafka version than the settings ask for,
-// the error is of kind ErrInput.
+// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the
+// settings differ or that run left it broken. A cluster of another Kafka version than the settings ask for is
+// ErrInput.
 func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	if s.current == nil || broken(s.current) || s.owned() && !reflect.DeepEqual(s.settings, settings) {
 		if err := s.Close(); err != nil {

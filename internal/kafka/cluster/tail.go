@@ -25,8 +25,8 @@ func tailFile(path string, n int) []string {
 	return lastLines(string(text), n)
 }
 
-// lastLines drops empty lines and the frames of Java's stack traces. If other entries exist, it also drops those of
-// level INFO: a broker that fails logs a hundred of them.
+// lastLines drops empty lines, the frames of Java's stack traces and, if there are others, entries of level INFO: a
+// broker that fails logs a hundred of them.
 func lastLines(text string, n int) []string {
 	var all, telling []string
 	informing := false
