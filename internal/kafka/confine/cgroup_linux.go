@@ -13,9 +13,8 @@ import (
 	"time"
 )
 
-// namePrefix begins the names of our groups. A name goes on with the inode of the owner's pid namespace, the owner's
-// process number in it, and the group's number. Containers that share a hierarchy use the same process numbers for
-// different processes.
+// After the prefix come the inode of the owner's pid namespace, the owner's process number in it, and the group's
+// number. Containers that share a hierarchy use the same process numbers for different processes.
 const namePrefix = "kafka-bench-"
 
 func ownPrefix() (string, error) {
@@ -110,7 +109,7 @@ func (f folder) counter(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
-// A process stays in its group until it is reaped, maybe a moment after its parent learns that it ended.
+// A process stays in its group until it is reaped.
 const (
 	burial     = time.Second
 	burialPoll = 10 * time.Millisecond
@@ -129,8 +128,8 @@ func (f folder) remove() error {
 	}
 }
 
-// Reap removes the groups of ended processes from the folders that this process uses for its own groups. It returns
-// their names.
+// Reap removes the groups of ended processes from the folders of this process's own groups, and returns their
+// names.
 func Reap() (removed []string) {
 	here, err := readHere()
 	if err != nil {
@@ -146,7 +145,7 @@ func Reap() (removed []string) {
 }
 
 // The kernel keeps a group that still has a process. Groups of other pid namespaces stay: their owners can't be
-// looked up, and a new group is as empty as an abandoned one.
+// looked up.
 func reap(parent string) (removed []string) {
 	prefix, err := ownPrefix()
 	if err != nil {

@@ -62,7 +62,7 @@ type Usage struct {
 	Throttled time.Duration // time spent waiting for the next period
 }
 
-// Open makes a cell for one process. It never fails: without a control group the cell has only the runtime's limits.
+// Open makes a cell for one process. Without a control group, the cell has only the runtime's limits.
 func Open(l Limits) *Cell {
 	c := &Cell{limits: l}
 	if l.None() {
@@ -84,7 +84,7 @@ func (c *Cell) By() string {
 	return c.group.kind()
 }
 
-// Note returns what the limits are worth if the operating system does not enforce them; empty if it does.
+// Note returns what the limits are worth if the operating system does not enforce them, else "".
 func (c *Cell) Note() string {
 	if c.group != nil || c.limits.None() {
 		return ""
@@ -118,14 +118,13 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter makes a shell write its number to n files and then replace itself by the command, which is in its groups
-// from its first instruction. The arguments are n, the files and the command.
+// enter makes a shell write its number to n files and then replace itself by the command. The arguments are n, the
+// files and the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`
 
-// Command returns the command line that starts command in the cell. The process keeps the number of the process that is
-// started.
+// Command returns the command line that starts command in the cell. The process keeps its number.
 func (c *Cell) Command(command []string) []string {
 	if c.group == nil {
 		return command
@@ -157,7 +156,7 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage returns what the process has used, until Close. known is false unless a control group limits its CPU.
+// Usage returns what the process has used, until Close. known is false without a limit of CPU by a control group.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

@@ -9,8 +9,7 @@ import (
 	"time"
 )
 
-// A busy process gets its quarter of a core, or less if other processes compete for the cores; then it is throttled
-// less too.
+// If other processes compete for the cores, it gets less, and is throttled less.
 func TestConfinedToAPartOfACore(t *testing.T) {
 	const share, within = 0.25, 0.05
 	c := open(t, Limits{CPU: share})
