@@ -26,8 +26,8 @@ const (
 // Assignors lists the assignors that a client may support.
 var Assignors = []string{Range, RoundRobin, Sticky, Cooperative}
 
-// CheckProducer returns an error if cfg asks for something that d lacks or that no client can do. NewProducer of each
-// driver begins with it and adds the checks of its own client.
+// CheckProducer returns an error if cfg asks for something that d lacks or that no client can do. Each driver's
+// NewProducer begins with it.
 func CheckProducer(d Driver, cfg ProducerConfig) error {
 	if err := firstLacking(d, producerNeeds(cfg)); err != nil {
 		return err
@@ -101,8 +101,7 @@ func (c ProducerConfig) check() error {
 	return c.checkCompression()
 }
 
-// highestLevels holds the highest level of each codec, as Kafka counts them (compression.gzip.level and others); 0
-// means no levels.
+// highestLevels holds the highest level of each codec, as Kafka counts them; 0 means no levels.
 var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
 
 func (c ProducerConfig) checkCompression() error {
@@ -157,8 +156,8 @@ func protocols(d Driver) []string {
 	return []string{ProtocolClassic, ProtocolConsumer}
 }
 
-// Heartbeat returns the time between two heartbeats if SessionTimeout is set: a third of it, as Kafka advises, and
-// at most most, the client's default.
+// Heartbeat returns the time between two heartbeats: a third of SessionTimeout, as Kafka advises, and at most most,
+// the client's default.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }
