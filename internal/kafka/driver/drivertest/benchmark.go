@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The cost of a driver is the difference between two loops that do the same work, one through the driver and one on
-// the client alone, in the driver's package. The broker runs on the same processors, and keeps nothing or serves
-// one batch again and again.
+// The cost of a driver is the difference between two loops that do the same work, one through the driver and one,
+// in the driver's package, on the client alone. The broker runs on the same processors.
 
 // A benchmark's topic, and how many records it keeps in the client.
 const (
@@ -64,8 +63,8 @@ func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, ful
 	})
 }
 
-// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg, which names a group or
-// partitions. Fetched batches have batch records.
+// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg. Fetched batches have
+// batch records.
 func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
 	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
 	c := Consumer(b, d, cfg)
@@ -142,9 +141,8 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, and a Ring
-// is much longer than the records in flight, so the number of completed records shows that the oldest is free. One
-// goroutine calls Next.
+// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, so in a
+// long Ring the number of completed ones shows that the oldest is free. One goroutine calls Next.
 type Ring[T any] struct {
 	slots []T
 	taken int64
@@ -152,8 +150,8 @@ type Ring[T any] struct {
 	full  func()
 }
 
-// NewRing makes a ring of records from fill. Next calls full repeatedly while too many are in flight: runtime.Gosched,
-// or a short sleep if a busy loop would count as a cost of the client.
+// NewRing makes a ring of records from fill. Next calls full repeatedly while too many are in flight:
+// runtime.Gosched, or a short sleep.
 func NewRing[T any](fill func() T, full func()) *Ring[T] {
 	r := &Ring[T]{slots: make([]T, 8*BenchBuffered), full: full}
 	for i := range r.slots {

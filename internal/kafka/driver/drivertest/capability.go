@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// A configuration that needs what a driver lacks must fail with a helpful error, and the driver must not have the
-// interface. The test of the capability itself does not run.
+// If a configuration needs what a driver lacks, it must fail with a helpful error, and the driver must not have the
+// interface.
 
 var capabilityTests = []test{
 	{name: "refusals of producers", run: testProducerRefusals},

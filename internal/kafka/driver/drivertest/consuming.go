@@ -128,8 +128,7 @@ func testCommitAndResume(t *testing.T, s suite) {
 	}
 }
 
-// testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed when partitions
-// move under load.
+// testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed.
 func testCommitOnRevoke(t *testing.T, s suite) {
 	const partitions, n = 4, 4000
 	topic := s.topic(t, partitions)
@@ -171,7 +170,7 @@ func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	}
 }
 
-// testPollContext: a poll without records ends with its context and is empty, also if the context has already ended.
+// testPollContext: a poll without records ends with its context and is empty.
 func testPollContext(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	m := s.join(t, topic, topic)

@@ -28,8 +28,8 @@ type Env struct {
 	// deletes it.
 	CreateTopic func(t testing.TB, topic string, partitions int)
 	DeleteTopic func(t testing.TB, topic string)
-	// SessionTimeouts holds the session timeout for each protocol: what the cluster accepts or has set. A protocol
-	// without one is not tested with a killed member.
+	// SessionTimeouts holds the session timeout for each protocol. A protocol without one is not tested with a
+	// killed member.
 	SessionTimeouts map[string]time.Duration
 }
 
@@ -104,7 +104,7 @@ func (s suite) run(t *testing.T, test test) {
 	})
 }
 
-// The tests mostly wait for rebalances, so the number of processors must not limit them, as t.Parallel would do.
+// The tests mostly wait, so the number of processors must not limit them, as t.Parallel would do.
 func atOnce[T any](values []T, do func(T)) {
 	var all sync.WaitGroup
 	for _, value := range values {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// NewEnv returns the environment of the cluster at brokers, which must offer both group protocols. Its own client makes
-// topics until the test ends.
+// NewEnv returns the environment of the cluster at brokers, which must offer both group protocols.
 func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	t.Helper()
 	client, err := kgo.NewClient(append(a.Options(),
@@ -36,8 +35,7 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	}
 }
 
-// A real cluster creates its internal topic at the first request, and members that come before wait for five
-// seconds.
+// A real cluster creates its internal topic at the first request, and earlier members wait for five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
 		time.Sleep(50 * time.Millisecond)

@@ -256,8 +256,8 @@ func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Rec
 	return m.all()
 }
 
-// readUntil reads partition 0 of a topic from its start to a record with the value last, and perhaps further: a
-// request whose connection was cut may reach the log after it.
+// readUntil reads partition 0 of a topic to a record with the value last, and perhaps further: a request whose
+// connection was cut may come later.
 func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Received {
 	t.Helper()
 	if s.protocol == "" {

@@ -71,14 +71,13 @@ func (b *batches) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32, m kg
 	b.records.Add(int64(m.NumRecords))
 }
 
-// Each setting gets the first of these values that the driver accepts, together with those of the settings before
-// it.
+// Each setting gets the first of these values that the driver accepts.
 var values = []string{
 	"7s", "true", "false", "71000", "7", "700", "200000000", "a-rack", "v4", "resolve_canonical_bootstrap_servers_only", "none", "lifo",
 }
 
-// CheckTables checks the driver's tables of client settings. The driver accepts a value for each passed-on name and
-// reports it. It rejects all other names as an ErrConfig that does not show the value.
+// CheckTables checks that the driver accepts and reports a value for each passed-on setting, and rejects all others
+// as an ErrConfig that does not show the value.
 func CheckTables(t *testing.T, d driver.Driver) {
 	tuner := d.(driver.Tuner)
 	produce, consume := tuner.Tables()

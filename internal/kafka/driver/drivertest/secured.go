@@ -30,9 +30,8 @@ var entrances = []entrance{
 	{name: "SCRAM-SHA-512", mechanism: access.MechanismScram512, identity: true},
 }
 
-// TestSecured passes records with TLS, with and without a client certificate, for every login mechanism. They are
-// read by hand and as a group, because a client may connect differently for each. No setting shows the user or the
-// password.
+// TestSecured passes records with TLS, with and without a client certificate, for every login mechanism, by hand
+// and as a group. No setting shows the user or the password.
 func TestSecured(t *testing.T, d driver.Driver) {
 	atOnce(entrances, func(e entrance) {
 		t.Run(e.name, func(t *testing.T) {
