@@ -6,8 +6,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// codec translates Kafka's levels (compression.gzip.level and others) to those of the client's libraries; level 0
-// is the codec's default.
+// codec translates Kafka's levels (compression.gzip.level and others) to those of the client's libraries; 0 is the
+// codec's default.
 func codec(name string, level int) kgo.CompressionCodec {
 	switch {
 	case name == "snappy":

@@ -17,11 +17,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// By default the client allows a rebalance at any moment, also between taking records from its buffer and returning
-// them. The caller would then commit in OnRevoked and get more records afterwards. So the consumer blocks
-// rebalances from a poll that returned records until the next poll (kgo.BlockRebalanceOnPoll). Both callbacks
-// therefore run inside Poll or Close, or before the first records, as in Kafka's own consumer. If the caller does
-// not poll within the rebalance timeout, the group removes the member.
+// By default the client allows a rebalance between taking records from its buffer and returning them. The caller
+// would then commit in OnRevoked and get more records afterwards. So the consumer blocks rebalances from a poll
+// that returned records until the next poll (kgo.BlockRebalanceOnPoll): both callbacks run inside Poll or Close, or
+// before the first records. If the caller does not poll within the rebalance timeout, the group removes the member.
 type consumer struct {
 	client  *kgo.Client
 	topic   string
@@ -199,16 +198,15 @@ func commitError(response *kmsg.OffsetCommitResponse, err error) error {
 	return failed
 }
 
-// Unlike Kafka's own consumer, the client drops what it had prefetched of a paused partition and fetches it again
-// after Resume: wire bytes count it twice.
+// Unlike Kafka's own consumer, the client fetches a paused partition's prefetched records again after Resume: wire
+// bytes count them twice.
 func (c *consumer) Pause(partitions ...int32) {
 	if len(partitions) > 0 { // with none, the client would list the paused ones
 		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
 	}
 }
 
-// Resume takes effect when the current fetch of the broker's other partitions ends: if they have no new records,
-// that takes up to the fetch's maximum wait.
+// Resume takes effect when the current fetch of the broker's other partitions ends: up to the fetch's maximum wait.
 func (c *consumer) Resume(partitions ...int32) {
 	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
 }
@@ -236,8 +234,7 @@ func (c *consumer) Close() {
 		// A broker that does not answer notices the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)
 		c.client.CloseAllowingRebalance()
-		// The client's leave may still wait for the end of a poll that was cut short, and would wait for ever. No more
-		// polls follow.
+		// The client's leave may still wait for the end of a poll that was cut short. No more polls follow.
 		c.client.AllowRebalance()
 	})
 }

@@ -11,7 +11,7 @@ import (
 
 const topic = drivertest.Topic
 
-// The client reads metadata at most every 5 s, so a record may take longer than its delivery timeout.
+// The client reads metadata at most every 5 s, so a record may exceed its delivery timeout.
 var outcomes = drivertest.Outcomes{
 	Driver:          franz.New(),
 	Place:           drivertest.Virtual,

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// options are functions of package kgo by their names. Each has one parameter, or none if it only enables something.
+// options are functions of package kgo, with one parameter, or none if they only enable something.
 type options map[string]any
 
 var (

@@ -23,13 +23,11 @@ import (
 //	cannot              a group ID, session timeout, assignor or protocol that the
 //	                    broker or the group does not accept
 //	is gone             the topic was deleted or recreated, or is still unknown
-//	                    after unknownTopicPatience (a new one may take a moment
-//	                    until all brokers know it)
+//	                    after unknownTopicPatience
 //	cannot be read      a batch that does not parse or decompress
 //	is closed           the client itself
 //
-// All other errors go to OnError: lost connections, moved leaders and coordinators, a member that the group removed and
-// that rejoins, and data loss that the client skipped.
+// All other errors go to OnError.
 
 const unknownTopicPatience = 15 * time.Second
 
@@ -70,8 +68,7 @@ func (w *watch) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ ne
 	}
 }
 
-// OnBrokerWrite detects the request by which a member joins a classic group. The client silently falls back to it if a
-// broker does not support KIP-848.
+// The client silently joins a classic group if a broker does not support KIP-848.
 func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
 	if w.serverSide && key == int16(kmsg.JoinGroup) {
 		w.fellBack.Store(true)

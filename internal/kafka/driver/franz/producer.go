@@ -28,8 +28,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver: the client's record, and the function that the client calls when the
-// record is complete.
+// slot is the driver.Record.Native of this driver: the client's record, and the function that completes it.
 type slot struct {
 	record   kgo.Record
 	promise  func(*kgo.Record, error)
@@ -114,8 +113,8 @@ func (p *producer) Close() {
 	})
 }
 
-// A closed client fails the remaining records, and calls their promises later, in order, on its own goroutine. So
-// the promise of one more record, which fails because it has no topic, comes last.
+// A closed client fails the remaining records, and calls their promises later, in order. So the promise of one more
+// record, which fails because it has no topic, comes last.
 func (p *producer) awaitPromises() {
 	last := make(chan struct{})
 	p.client.Produce(context.Background(), &kgo.Record{}, func(*kgo.Record, error) { close(last) })

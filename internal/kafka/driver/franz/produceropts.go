@@ -54,12 +54,10 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	return options
 }
 
-// deliveryOptions make the delivery timeout work as in Kafka's own client.
-//
 // The client checks a record's age only before it writes a request and after one has ended. So the two request
-// timeouts together must not exceed the delivery timeout, which is also Kafka's rule. One difference remains: after
-// an error that needs new metadata, the client waits for them before it checks the record. It reads metadata at
-// most every 5 s (kgo.MetadataMinAge), and a record may exceed its timeout by that time.
+// timeouts together must not exceed the delivery timeout, as in Kafka's own client. A record may still exceed it:
+// after an error that needs new metadata, the client waits for them up to 5 s (kgo.MetadataMinAge) before it checks
+// the record.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil

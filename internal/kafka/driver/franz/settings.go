@@ -15,9 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The client's options, by their names in package kgo. The lists omit the options of share groups, those that only
-// pass code (hooks, pools, logger, context), and DialTLS: the driver's dialer does TLS, which securityProtocol
-// reports.
+// The lists omit the options of share groups, those that only pass code (hooks, pools, logger, context), and
+// DialTLS: the driver's dialer does TLS, which securityProtocol reports.
 var (
 	clientOptions = []string{
 		"AllowAutoTopicCreation", "AlwaysRetryEOF", "BrokerMaxReadBytes", "BrokerMaxWriteBytes",
@@ -172,8 +171,7 @@ var codecNames = [...]string{
 	kgo.CodecZstd:   "zstd",
 }
 
-// The client exports neither a codec's name nor its level. The level is as the client's compression library counts
-// it.
+// The level is as the client's compression library counts it.
 func codecWord(c kgo.CompressionCodec) string {
 	fields := reflect.ValueOf(c)
 	name := codecNames[fields.FieldByName("codec").Int()]

@@ -17,8 +17,8 @@ const (
 // way (kgo.Record.Recycle) costs an atomic operation and a cleared record for each record. slabs takes back a whole
 // batch at once, and only serves polls that return whole batches.
 //
-// A slab is identified by its first record, which begins a batch in a poll. A slab never returns if the client
-// drops its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs
+// A slab is identified by its first record, which begins a batch in a poll. It never returns if the client drops
+// its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs
 // forgets all of it, and the garbage collector frees it.
 type slabs struct {
 	mu          sync.Mutex

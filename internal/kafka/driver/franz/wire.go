@@ -14,13 +14,13 @@ import (
 
 var apiProduce = int16(kmsg.Produce)
 
-// wire counts a client's traffic. The client's hooks run after a write, when the client may already have given up a
-// record. So wire also wraps the connections above TLS, to detect the first byte of a produce request.
+// The client's hooks run after a write, when the client may already have given up a record. So wire also wraps the
+// connections above TLS, to detect the first byte of a produce request.
 type wire struct {
 	meter meter.Meter // of bytes and batches
 
-	// producing counts the produce requests that began to leave the client, unanswered those that ended without an
-	// answer. See outcome.go.
+	// producing counts the produce requests that began to leave the client, unanswered those without an answer; see
+	// outcome.go.
 	producing  atomic.Int64
 	unanswered atomic.Int64
 
