@@ -34,21 +34,19 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign calls OnAssigned, also for an empty assignment: a member without partitions learns by it that it has
-// joined.
+// assign calls OnAssigned for an empty assignment too: a member without partitions learns by it that it has joined.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	// Incremental, if the assignor is (KIP-429, KIP-848). It does not ask the client for the protocol: a closing client
-	// may never answer (confluent-kafka-go 1016).
+	// Do not ask the client for the protocol: a closing client may never answer (confluent-kafka-go 1016).
 	if c.eager {
 		return c.takeAll(partitions)
 	}
 	return c.takeOffered(c.takeOn)
 }
 
-// takeAll gives the client a whole assignment, which it can't take in parts, and pauses what was paused meanwhile.
+// takeAll gives the client a whole assignment, which it can't take in parts, and repeats the pauses.
 func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -71,8 +69,8 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	return nil
 }
 
-// offer calls OnAssigned for partitions that the client does not have yet, so that the client does not get those
-// that the callback pauses.
+// offer calls OnAssigned before the client has the partitions, so that it does not get those that the callback
+// pauses.
 func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.owning.Lock()
 	for _, p := range partitions {
@@ -89,13 +87,13 @@ func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	return c.takeLocked(c.wanted(), take)
 }
 
-// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others are
-// still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the client
-// partitions.
+// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others
+// are still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the
+// client partitions.
 //
-// A rebalance may wait in the client's queue. If it is an assignment, the client takes this call for its answer and
-// still calls back for the assignment. A revocation still waits for its own answer. After a lost assignment takeResumed
-// gives nothing: the client would forget the loss and report a normal revocation.
+// A rebalance may wait in the client's queue. The client takes this call for the answer to an assignment, and still
+// calls back for it. A revocation still waits for its own answer. After a lost assignment takeResumed gives
+// nothing: the client would forget the loss and report a normal revocation.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -128,8 +126,8 @@ func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kaf
 	return nil
 }
 
-// noteJoining calls OnAssigned with no partitions if the client does not. In the group protocol consumer, a member that
-// gets no partition has no rebalance callback. Its epoch is above 0 after it has joined (KIP-848).
+// In the group protocol consumer, the client does not call back for a member that gets no partition. Its epoch is
+// above 0 after it has joined (KIP-848).
 func (c *consumer) noteJoining() {
 	metadata, err := c.client.GetConsumerGroupMetadata()
 	if err != nil || epoch(metadata) < 1 {
@@ -139,8 +137,7 @@ func (c *consumer) noteJoining() {
 	c.onAssigned(nil)
 }
 
-// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:". The
-// client offers them in no other form.
+// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:".
 const epochAt = 7
 
 // epoch is less than 1 before the member has joined.
@@ -152,8 +149,8 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	return int32(binary.NativeEndian.Uint32(text[epochAt:]))
 }
 
-// revoke first waits for commits, which would be too late afterwards. If the client does not answer while it
-// closes, Close must not close the client.
+// revoke first waits for commits, which would be too late afterwards. If a closing client does not answer, Close
+// must not close it.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
@@ -188,8 +185,7 @@ func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	return failed
 }
 
-// A closing client may never answer a call (librdkafka 4884), so answered then limits the wait like that for a
-// commit.
+// A closing client may never answer a call (librdkafka 4884), so answered then limits the wait.
 func (c *consumer) answered(call func() error) error {
 	if !c.closing.Load() {
 		return call()
@@ -211,9 +207,9 @@ func (c *consumer) assignByHand() {
 	}
 }
 
-// offered is a partition of the member that the client does not have yet. That is so during OnAssigned and, if it is
-// paused there, until the first poll after Resume. A client that has a paused partition resumes it only after up to 1
-// s. Before the pause it may also have fetched enough to stop fetching for fetch.queue.backoff.ms.
+// offered is a partition that the client does not have yet: during OnAssigned and, if it is paused there, until the
+// first poll after Resume. A client that has a paused partition resumes it only after up to 1 s, and may have
+// stopped fetching for fetch.queue.backoff.ms.
 type offered struct {
 	at     kafka.TopicPartition
 	paused bool

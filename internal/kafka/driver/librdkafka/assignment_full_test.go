@@ -102,8 +102,7 @@ func TestRefusedPartition(t *testing.T) {
 	}
 }
 
-// TestResumeOfALostPartition: the client does not get a lost partition, because it would forget the loss before it
-// reports it.
+// TestResumeOfALostPartition: the client does not get a lost partition, because it would forget the loss.
 func TestResumeOfALostPartition(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)

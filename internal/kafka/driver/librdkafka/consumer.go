@@ -21,11 +21,10 @@ const (
 	pollStep = 50 * time.Millisecond
 	// holdStep limits it while a partition is held, because the consumer must check between waits.
 	holdStep = 5 * time.Millisecond
-	// commitPatience limits the wait for a commit whose caller may have given up: the client's default request
-	// timeout (socket.timeout.ms).
+	// commitPatience is the client's default request timeout (socket.timeout.ms).
 	commitPatience = time.Minute
-	// pollRecords limits a poll if the caller does not: the default of Kafka's own consumer (max.poll.records). The
-	// client returns one record at a time, at about 1 µs each, so a poll ends before its first record is old.
+	// pollRecords limits a poll if the caller does not: Kafka's own default (max.poll.records). The client returns
+	// a record in about 1 µs.
 	pollRecords = 500
 )
 
@@ -33,7 +32,7 @@ const (
 // poll must then first return the records gathered so far; otherwise the caller would commit without them. But the
 // rebalance continues as soon as the callback returns. So gathering is a coroutine (iter.Pull): in the callback it
 // yields the records as the result of the current poll, and it continues there in the next poll. Both OnAssigned
-// and OnRevoked therefore run inside Poll or Close, when the caller has all records of earlier polls.
+// and OnRevoked run inside Poll or Close.
 type consumer struct {
 	client     *kafka.Consumer
 	topic      string
@@ -259,8 +258,8 @@ func (c *consumer) seal() {
 	c.unknown.end()
 }
 
-// end returns the partition's high watermark from the latest fetch response, which may be newer than that of the
-// records. If the client does not know one, it returns reached.
+// The watermark is from the latest fetch response, which may be newer than the records. If the client does not know
+// one, end returns reached.
 func (c *consumer) end(partition int32, reached int64) int64 {
 	_, high, err := c.client.GetWatermarkOffsets(c.topic, partition)
 	if err != nil || high < 0 {
@@ -324,7 +323,7 @@ func (c *consumer) commitsEnd() bool {
 
 // Close waits for current commits and for the client to release its partitions. If either is not answered in time,
 // Close reports that and leaves the client open, because the call still uses it. The member then stays in its group
-// until max.poll.interval.ms has passed.
+// until max.poll.interval.ms.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
 		c.closing.Store(true) // also ends a poll

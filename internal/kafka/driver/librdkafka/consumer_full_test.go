@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRebalanceWithinAPoll: if the client calls back between two records of a poll, the caller first gets the
-// gathered records.
+// TestRebalanceWithinAPoll: before a callback between two records, the caller gets the gathered records.
 func TestRebalanceWithinAPoll(t *testing.T) {
 	const n, before = 100, 10
 	brokers := broker(t)

@@ -19,7 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 )
 
-// While it reads the topic, the client stops fetching three or four times for 1 s. So the rates of equal loops may
+// While it reads the topic, the client stops fetching three or four times for 1 s, so the rates of equal loops may
 // differ by a quarter. Nine rounds give an interval of ±12 %, and 54 one of ±5 %.
 const (
 	ownLoopRecords     = 600_000
@@ -28,7 +28,7 @@ const (
 	ownLoopRounds      = 54
 )
 
-// TestOwnLoop: the driver reads as fast as the client's own poll loop with the same properties, also after a hold.
+// TestOwnLoop: the driver reads as fast as the client's own poll loop, also after a hold.
 func TestOwnLoop(t *testing.T) {
 	c := clustertest.Shared(t)
 	topic := fmt.Sprintf("own-loop-%d", time.Now().UnixNano())
@@ -43,7 +43,7 @@ func TestOwnLoop(t *testing.T) {
 	}{
 		{"the client's own loop", func(int) float64 { return readByClient(t, cfg) }},
 		{"the driver", func(int) float64 { return readByDriver(t, cfg, 0) }},
-		// The client checks again after up to 1 s, so the holds end at different points of that time.
+		// The client checks again after up to 1 s, so the holds end at different times.
 		{"the driver, held", func(round int) float64 {
 			return readByDriver(t, cfg, 200*time.Millisecond+time.Duration(round)*time.Second/ownLoopRounds)
 		}},
@@ -139,8 +139,7 @@ func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	return ownLoopRecords / time.Since(begun).Seconds()
 }
 
-// If hold is above 0, readByDriver pauses the partitions in OnAssigned and resumes them after hold, as a run does,
-// and the rate starts then.
+// If hold is above 0, the partitions are paused in OnAssigned and resumed after hold, and the rate starts then.
 func readByDriver(t *testing.T, cfg driver.ConsumerConfig, hold time.Duration) (perSecond float64) {
 	t.Helper()
 	var c driver.Consumer

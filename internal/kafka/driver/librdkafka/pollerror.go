@@ -10,12 +10,11 @@ import (
 
 // Errors that end a consumer.
 //
-// The client retries after nearly every error, but some retries can never succeed. Errors that the client calls fatal
-// end the consumer, and so do errors of authorization and of settings that the broker does not accept. A batch that
-// can't be read ends it too, and a topic that is still unknown after unknownTopicPatience. All other errors go to
-// OnError.
+// The client retries after nearly every error, but some retries can never succeed. A consumer ends at errors that
+// the client calls fatal, of authorization, and of settings that the broker does not accept, at a batch that can't
+// be read, and at a topic that is unknown for unknownTopicPatience. All other errors go to OnError.
 
-// unknownTopicPatience is how long a topic may be unknown: a new one may take a moment until all brokers know it.
+// A new topic may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second
 
 var dead = map[kafka.ErrorCode]bool{
@@ -41,7 +40,7 @@ var dead = map[kafka.ErrorCode]bool{
 
 func ends(err kafka.Error) bool { return err.IsFatal() || dead[err.Code()] }
 
-// patience limits how long a topic may be unknown. The client reports that once and then retries without a message.
+// The client reports an unknown topic once and then retries without a message.
 type patience struct {
 	since time.Time // zero while the topic is known
 	err   error     // the client's error

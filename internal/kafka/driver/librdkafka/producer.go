@@ -15,13 +15,11 @@ import (
 )
 
 const (
-	// eventsBuffer is how many delivery reports may wait between the client's goroutine, which reads them from C, and
-	// the driver's.
+	// eventsBuffer is how many delivery reports may wait between the client's goroutine and the driver's.
 	eventsBuffer = 10_000
-	// fullWait is the time between two attempts while the client's buffer is full. The client has no call that waits.
+	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
-	// flushStep limits one call of the client's flush. The client leaves a call into C behind, which ends at the same
-	// time.
+	// flushStep limits one call of the client's flush, and the call into C that it leaves behind.
 	flushStep = 10 * time.Millisecond
 )
 
@@ -163,8 +161,7 @@ func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() 
 
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// A purge misses a record that moves between two queues of the client, so Close repeats it until the delivery
-// reports have completed all records.
+// A purge misses a record that moves between two queues of the client, so Close repeats it.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		for !p.settled() {

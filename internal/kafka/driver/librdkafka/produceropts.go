@@ -11,8 +11,7 @@ import (
 )
 
 const (
-	// maxIdempotentInFlight is Kafka's default with idempotence, and the highest number of produce requests in flight
-	// that keeps their order.
+	// maxIdempotentInFlight is the highest number of produce requests in flight that keeps their order.
 	maxIdempotentInFlight = 5
 	// minMessageBytes is the lowest message.max.bytes that the client accepts.
 	minMessageBytes = 1000
@@ -49,13 +48,11 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	return p, nil
 }
 
-// batch.size does not limit a batch with one larger record. For other clients it does, so bound also sets
-// message.max.bytes. The client sends one batch in a request, so both limit the same thing. The second also allows
-// batches above the client's default.
+// batch.size does not limit a batch with one larger record, as it does for other clients, so bound also sets
+// message.max.bytes. That also allows batches above the client's default.
 //
-// The client counts a record as buffered until a whole batch of delivery reports is read, slightly longer than the
-// record's owner does. With twice the limit, Produce does not find the buffer full if the owner stays within its
-// limit.
+// The client counts a record as buffered slightly longer than the record's owner does. With twice the limit,
+// Produce does not find the buffer full if the owner stays within its limit.
 func (p properties) bound(cfg driver.ProducerConfig) {
 	if cfg.BatchBytes > 0 {
 		p.setInt("batch.size", int64(cfg.BatchBytes))

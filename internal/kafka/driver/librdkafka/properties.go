@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// properties are the settings of a client that differ from its defaults, by librdkafka's names. If a setting has two
-// names, it is the one that Kafka's own clients use: linger.ms, not queue.buffering.max.ms.
+// properties are the settings of a client that differ from its defaults, by the names that Kafka's own clients use:
+// linger.ms, not queue.buffering.max.ms.
 type properties map[string]string
 
 func common(brokers []string, clientID string) properties {

@@ -11,12 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// defaultsOf is the version of librdkafka that has the defaults below. The client does not report its settings in
-// Go, so the tables copy the output of rd_kafka_conf_dump.
+// defaultsOf is the version of librdkafka whose defaults are below, from rd_kafka_conf_dump: the client does not
+// report its settings in Go.
 const defaultsOf = "2.11.1"
 
-// The reported settings, with their defaults. The tables omit settings that only pass code to the client, and those of
-// Kerberos, OAuth, transactions and librdkafka's own tests.
+// The tables omit settings that only pass code to the client, and those of Kerberos, OAuth, transactions and
+// librdkafka's own tests.
 var (
 	clientDefaults = properties{
 		"broker.address.family":                 "any",
