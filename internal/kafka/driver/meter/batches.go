@@ -2,8 +2,8 @@ package meter
 
 import "encoding/binary"
 
-// Record batches on the wire, counted by their headers. A header has the batch's length and its record count, but not
-// its size before compression; see Meter.CountContent.
+// Record batches on the wire, counted by their headers, which do not have the size before compression; see
+// Meter.CountContent.
 
 // The fields of a batch header (magic 2, KIP-98) that are read.
 const (
@@ -15,8 +15,7 @@ const (
 	codecBits        = 7
 )
 
-// batches parses the batches of one produce request or fetch response, which may arrive in pieces. It parses the
-// protocol around them item by item, and skips the records.
+// batches parses the batches of one produce request or fetch response, which may arrive in pieces.
 type batches struct {
 	meter    *Meter
 	key      int16

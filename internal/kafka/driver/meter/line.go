@@ -80,7 +80,7 @@ func (c *hungConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Callbacks returns cfg with every callback set. They do nothing after Cut, because a killed process gets no callbacks.
+// Callbacks returns cfg with every callback set. They do nothing after Cut.
 func (l *Line) Callbacks(cfg driver.ConsumerConfig) driver.ConsumerConfig {
 	onAssigned, onRevoked, onError := cfg.OnAssigned, cfg.OnRevoked, cfg.OnError
 	cfg.OnAssigned = func(partitions []int32) {

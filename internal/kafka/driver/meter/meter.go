@@ -26,8 +26,8 @@ type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 type Meter struct {
 	// NoAcks reports that produce requests get no answer (acks 0). Set it before the first connection.
 	NoAcks bool
-	// Batches makes Watch count record batches; produced ones count at each write. Set it before the first connection,
-	// for a client that does not report its batches.
+	// Batches makes Watch count record batches, for a client that does not report them; produced ones count at each
+	// write. Set it before the first connection.
 	Batches bool
 
 	writtenBytes atomic.Int64
@@ -42,8 +42,7 @@ type Meter struct {
 
 	produce, fetch sums
 
-	// began counts the produce requests that began to leave the client, unanswered those whose connection ended before
-	// an answer.
+	// began counts the produce requests that began to leave the client, unanswered those without an answer.
 	began      atomic.Int64
 	unanswered atomic.Int64
 }
@@ -83,8 +82,7 @@ func (m *Meter) Requests() driver.Requests {
 	return driver.Requests{Produce: m.produce.sum(), Fetch: m.fetch.sum()}
 }
 
-// Traffic helps to decide whether a record can be in the log. It counts the produce requests that the client began to
-// write, and those that ended without an answer.
+// Traffic counts the produce requests that the client began to write, and those that ended without an answer.
 type Traffic struct {
 	Began      int64
 	Unanswered int64
@@ -116,12 +114,11 @@ func (m *Meter) countBatch(records, size int, packed bool) {
 	}
 }
 
-// RecordBytes is the size of a record in a batch without key and value: lengths, attributes, and deltas of timestamp
-// and offset. It may be off by one byte.
+// RecordBytes is the size of a record in a batch without key and value, to within one byte.
 const RecordBytes = 8
 
-// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression of
-// batches that Watch counts. It is not needed without compression or with CountBatch.
+// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression
+// of batches that Watch counts.
 func (m *Meter) CountContent(bytes int) { m.contentBytes.Add(int64(bytes)) }
 
 // Count returns dial with connections whose bytes are counted.

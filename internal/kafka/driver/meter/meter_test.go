@@ -176,7 +176,6 @@ type feed struct {
 
 func (f *feed) Read(b []byte) (int, error) { return copy(b, f.next), f.err }
 
-// TestRequestsAreTimed: the time is from the write to the last byte of the answer, also for requests that overlap.
 func TestRequestsAreTimed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var m Meter
@@ -213,8 +212,6 @@ func TestRequestsAreTimed(t *testing.T) {
 	})
 }
 
-// TestUnansweredAtAnError: a read error makes waiting requests unanswered before the connection is closed, because the
-// client may report the error first.
 func TestUnansweredAtAnError(t *testing.T) {
 	var m Meter
 	conn := newWatchedConn(&feed{err: errors.New("reset")}, &m)

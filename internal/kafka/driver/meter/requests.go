@@ -14,8 +14,8 @@ const (
 	apiFetch   = 1
 )
 
-// Watch returns dial with connections whose requests are counted and timed. The time is from before the first byte of a
-// request is written until the last byte of its response is read. A produce request counts before any of it can leave.
+// Watch returns dial with connections whose requests are counted and timed: from before the first byte of a request
+// is written until the last byte of its response is read. A produce request counts before any of it can leave.
 func (m *Meter) Watch(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -137,8 +137,8 @@ func (c *watchedConn) batches(r request) body {
 	return nil
 }
 
-// Brokers answer in the order of the requests. responding still compares the correlation ID, because a login may
-// write bytes that are not a request.
+// Brokers answer in order. responding still compares the correlation ID, because a login may write bytes that are
+// not a request.
 func (c *watchedConn) responding(head []byte) body {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()
