@@ -30,8 +30,7 @@ func (c *consumer) assignByHand() error {
 }
 
 // The client gives up a partition if a broker reports that the offset is not in the log. readByHand then reopens it
-// after the last received record. If that offset is not in the log either, it starts at the earliest and reports
-// that: records are missing, or come again.
+// after the last received record, or else at the earliest offset, and reports that.
 func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64) {
 	for c.ctx.Err() == nil {
 		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
@@ -54,8 +53,7 @@ func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64
 	}
 }
 
-// read returns the offset after the last record (0 without one), and the error that closed the channels, unless the
-// consumer ended.
+// read returns the offset after the last record (0 without one), and the error that closed the channels.
 func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int64, err error) {
 	stopped := make(chan error, 1)
 	go func() {

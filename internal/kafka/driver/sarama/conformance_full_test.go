@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// The suite runs in real time: the client holds a lock while it waits for a broker's answer, and a goroutine that
-// waits for a lock stops virtual time.
+// The suite runs in real time: the client holds a lock while it waits for an answer, which stops virtual time.
 func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, sarama.New(), 3*time.Second, drivertest.Loopback)
 }

@@ -120,8 +120,7 @@ func (c *consumer) Kill() {
 	c.abort()
 }
 
-// leaveTimeout limits how long a member waits for the answers to its leave requests. A broker that does not answer
-// notices the session timeout.
+// A broker that does not answer notices the session timeout.
 const leaveTimeout = 3 * time.Second
 
 // After Kill, the leave fails at once because there is no connection.

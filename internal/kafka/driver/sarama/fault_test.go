@@ -40,8 +40,8 @@ func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 
-// TestIdempotentUnreachable: if an idempotent client can't open because no broker gives it a producer ID, its records
-// fail at the delivery timeout or at Close.
+// TestIdempotentUnreachable: if no broker gives an idempotent client a producer ID, its records fail at the
+// delivery timeout or at Close.
 func TestIdempotentUnreachable(t *testing.T) {
 	drivertest.Virtual(t, testIdempotentUnreachable, drivertest.Topics(1)...)
 }

@@ -12,8 +12,7 @@ import (
 
 var errExpired = errors.New("the delivery timeout has passed")
 
-// A single goroutine keeps the records of a partition in order, and Produce returns while the client waits for a
-// broker.
+// A single goroutine keeps the records of a partition in order.
 func (p *producer) feed() {
 	client := p.opened()
 	if client == nil {
@@ -41,8 +40,8 @@ func (p *producer) feed() {
 	}
 }
 
-// Opening may take long: an idempotent client first gets a producer ID from a broker. Meanwhile opened fails
-// records past their delivery timeout. It returns nil if the producer is closed first.
+// Opening may take long: an idempotent client first gets a producer ID from a broker. Meanwhile opened fails late
+// records. It returns nil if the producer is closed first.
 func (p *producer) opened() ibm.AsyncProducer {
 	client, failed := make(chan ibm.AsyncProducer), make(chan error)
 	go func() { client <- p.open(failed) }()
@@ -94,8 +93,7 @@ func (p *producer) isLate(s *slot, now time.Time) bool {
 	return p.timeout > 0 && now.Sub(s.since) >= p.timeout
 }
 
-// atATime is how many records the client gets before their ages are checked again. They take milliseconds, unless the
-// client blocks.
+// atATime is how many records the client gets before their ages are checked again.
 const atATime = 256
 
 // empty passes all queued records to the client, except those that are too late.

@@ -53,14 +53,13 @@ func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c.shelf.begin()
 	defer c.shelf.end()
 	claims := c.shelf.own(partitions)
-	// The client ends a session by closing channels, which a goroutine that waits for space on the shelf does not see.
+	// A goroutine that waits for space on the shelf does not see that the client ends a session.
 	context.AfterFunc(session.Context(), func() { c.shelf.letGo(claims) })
 	c.cfg.OnAssigned(partitions)
 	return nil
 }
 
-// The client ends a claim within a session only if its offset is no longer in the log. Then the session ends too,
-// and the next one begins at the committed offset, or at the earliest.
+// The client ends a claim within a session only if its offset is no longer in the log. Then the session ends too.
 func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGroupClaim) error {
 	c := (*consumer)(m)
 	c.pauseAgain(claim.Partition())

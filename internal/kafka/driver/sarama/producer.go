@@ -16,8 +16,8 @@ import (
 
 var errClosed = errors.New("the producer is closed")
 
-// producer is one client with a queue before it, because the client blocks its caller while a partition has no leader.
-// One goroutine empties the queue (feed.go).
+// The client blocks its caller while a partition has no leader, so records wait in a queue, which one goroutine
+// empties (feed.go).
 type producer struct {
 	network  network
 	metadata *patientClient
@@ -58,7 +58,7 @@ type slot struct {
 	before     meter.Traffic // when the client got it
 }
 
-// content is a key or a value in the client's form. A pointer to it becomes an interface without an allocation.
+// A pointer to content becomes an interface without an allocation.
 type content struct{ bytes []byte }
 
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }

@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestOffsetOutOfRange: no record comes twice if a broker wrongly reports that an offset is not in the log, as a
-// new leader may.
+// TestOffsetOutOfRange: no record comes twice if a broker wrongly reports that an offset is not in the log.
 func TestOffsetOutOfRange(t *testing.T) {
 	drivertest.Virtual(t, func(t *testing.T, cluster drivertest.Cluster) {
 		testOffsetOutOfRange(t, cluster, func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} })

@@ -19,7 +19,7 @@ var (
 	consumerSections = []string{"Net", "Metadata", "Consumer"}
 )
 
-// leaveOut are parts of the Config that only pass the tool's own code to the client, or are secret.
+// leaveOut are parts of the Config that only pass the tool's own code, or are secret.
 var leaveOut = []string{
 	"MetricRegistry", "Net.LocalAddr", "Net.Proxy", "Net.TLS",
 	"Net.SASL.AuthIdentity", "Net.SASL.GSSAPI", "Net.SASL.Password", "Net.SASL.SCRAMAuthzID",

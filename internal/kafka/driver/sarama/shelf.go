@@ -11,16 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// maxReady limits the records of a partition that are ready for a poll. The client holds as many in its channel, and
-// the rest of a fetch behind it.
+// maxReady limits the records of a partition that are ready for a poll. The client holds as many in its channel.
 const maxReady = 2048
 
-// shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each partition's
-// ready records.
+// shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each
+// partition's ready records.
 //
-// The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not poll
-// again. Polls return nothing while a callback runs or waits. When a partition is revoked, the caller therefore has all
-// records returned from it, and no more follow.
+// The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not
+// poll again, and polls return nothing meanwhile. At a revocation the caller therefore has all records returned
+// from the partition, and no more follow.
 type shelf struct {
 	mu      sync.Mutex
 	news    chan struct{} // the poll must check again
@@ -82,8 +81,7 @@ func (s *shelf) wake() {
 	}
 }
 
-// begin waits until the caller allows a rebalance, and then delays its polls until end. The client runs one callback at
-// a time.
+// begin waits until the caller allows a rebalance, and then delays its polls until end.
 func (s *shelf) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -153,8 +151,8 @@ func (s *shelf) letGo(claims []*claim) {
 	s.changed.Broadcast()
 }
 
-// put moves records from a partition's channel to the shelf until the channel is closed or the claim ends. Each
-// partition has one such goroutine. It returns the offset after the last record on the shelf, 0 without one.
+// put moves records to the shelf until the channel is closed or the claim ends. Each partition has one such
+// goroutine. It returns the offset after the last record on the shelf, 0 without one.
 func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highWater func() int64) (next int64) {
 	s.mu.Lock()
 	c := s.claims[partition]
