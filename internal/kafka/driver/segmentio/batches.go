@@ -8,12 +8,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// The client reports neither the compressed size of its batches nor the number of fetched ones. So the driver parses
-// its traffic above TLS, up to the headers of batches. A produce request has one batch of one partition, a fetch
-// response the batches of one partition.
+// The client reports neither the compressed size of its batches nor the number of fetched ones. So the driver
+// parses its traffic above TLS, up to the headers of batches. Each request or response has one partition.
 
-// batchHeader is the size of a batch's header (record batch format v2). The batch's own length excludes the first
-// twelve bytes.
+// The length in a batch's header (record batch format v2) excludes the first twelve bytes.
 const (
 	batchHeader    = 61
 	uncountedBytes = 12
@@ -37,8 +35,7 @@ func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 	}
 }
 
-// producingConn parses what the Writer's transport writes: one request after the other. The first Write of each has at
-// least its head.
+// The first Write of each request has at least its head.
 type producingConn struct {
 	net.Conn
 	head    int
@@ -58,8 +55,7 @@ func (c *producingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// The fetch request and the version of its response that fetchingConn can parse: the client's newest, which every
-// broker since Kafka 2.1 supports.
+// The version is the client's newest, which every broker since Kafka 2.1 supports.
 const (
 	apiFetch     = 1
 	fetchVersion = 10

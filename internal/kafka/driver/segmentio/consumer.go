@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. The group is a ConsumerGroup of the
-// client (membership.go), whose rebalances wait at the gate. Each partition has its own Reader (partition.go).
+// The group is a ConsumerGroup of the client (membership.go), whose rebalances wait at the gate. Each partition has
+// its own Reader (partition.go).
 type consumer struct {
 	cfg    driver.ConsumerConfig // with the line's callbacks
 	reader kafka.ReaderConfig    // of every partition, without number and dialer
@@ -220,8 +220,7 @@ func (c *consumer) report(err error) {
 }
 
 // The client has no such call, so the driver stops taking a Reader's records until the Reader's queue is full and
-// it stops too. So a partition that is paused before its first fetch does not fetch. Another one keeps up to one
-// prefetched response.
+// it stops too. A partition that is paused before its first fetch does not fetch.
 func (c *consumer) Pause(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -256,9 +255,8 @@ func (c *consumer) owned(id int32) *partition {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before a poll returns them. The content of a compressed batch is
-// counted when the Reader returns its records. That count is slightly too low, because the size of their times and
-// offsets is unknown.
+// Wire counts fetched batches when they arrive, and the content of compressed ones when the Reader returns their
+// records. That content is slightly too low, because the size of times and offsets is unknown.
 func (c *consumer) Wire() driver.Wire {
 	w := c.meter.Wire()
 	w.UncompressedBytes += c.unpacked.Load()

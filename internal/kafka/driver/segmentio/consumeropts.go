@@ -16,8 +16,8 @@ const (
 	defaultHeartbeat   = 3 * time.Second
 )
 
-// roundTrip is what the Reader subtracts from kafka.ReaderConfig.MaxWait to get the broker's wait, because the answer
-// must arrive within MaxWait. If MaxWait is shorter than roundTrip, it subtracts a quarter.
+// The Reader subtracts roundTrip from kafka.ReaderConfig.MaxWait to get the broker's wait, or a quarter if MaxWait
+// is shorter.
 const roundTrip = time.Second
 
 func brokerWait(maxWait time.Duration) time.Duration {

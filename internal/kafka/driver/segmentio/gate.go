@@ -2,8 +2,8 @@ package segmentio
 
 import "sync"
 
-// gate separates rebalances and polls. No rebalance happens between a poll that returned records and the next poll,
-// and polls take no records during a rebalance. A waiting rebalance goes before the next poll.
+// No rebalance happens between a poll that returned records and the next poll, and polls take no records during a
+// rebalance. A waiting rebalance goes before the next poll.
 type gate struct {
 	mu      sync.Mutex
 	open    sync.Cond // holding became false, or closed true

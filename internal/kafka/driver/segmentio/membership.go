@@ -16,10 +16,10 @@ const askTimeout = 3 * time.Second
 
 // How a consumer is a member of its group.
 //
-// The client's ConsumerGroup joins and returns a Generation: a member's assignment until the next rebalance. Before its
-// next join it waits for all functions that the Generation has started, so one of them owns the partitions from
-// beginning to end. At the end heartbeats have stopped, but the member can commit until the function returns; it calls
-// OnRevoked there. The client is eager: each rebalance revokes all partitions.
+// The client's ConsumerGroup returns a Generation: a member's assignment until the next rebalance. Before its next
+// join it waits for all functions that the Generation has started, so one of them owns the partitions from
+// beginning to end. At the end heartbeats have stopped, but the member can still commit, and it calls OnRevoked
+// there. Each rebalance revokes all partitions.
 
 func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	group, err := groupOptions(cfg)
@@ -84,8 +84,7 @@ func (c *consumer) setGeneration(g *kafka.Generation) {
 	c.generation = g
 }
 
-// isLost reports whether the group has removed the member, or is unreachable, so that a commit is impossible. The
-// client does not report that, so isLost sends another heartbeat.
+// isLost sends another heartbeat: the client does not report whether the group has removed the member.
 func (c *consumer) isLost(g *kafka.Generation) bool {
 	if c.gate.isShut() {
 		return false

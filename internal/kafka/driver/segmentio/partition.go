@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// partition is one that the consumer reads: a Reader, and a goroutine that moves its single records to a buffer.
-// The client has no call that waits for records of several partitions, or that returns more than one record.
+// partition is a Reader, and a goroutine that moves its single records to a buffer. The client has no call that
+// waits for records of several partitions, or that returns more than one record.
 type partition struct {
 	id     int32
 	count  func(bytes int) // of a record that the Reader returns
@@ -36,8 +36,8 @@ type partition struct {
 	paused  bool
 }
 
-// The bounds of a partition's buffer. The Reader also prefetches as many records as its queue holds
-// (kafka.ReaderConfig.QueueCapacity), and what is in its socket.
+// The Reader also prefetches as many records as its queue holds (kafka.ReaderConfig.QueueCapacity), and what is in
+// its socket.
 const (
 	bufferRecords = 1000
 	bufferBytes   = 1 << 20

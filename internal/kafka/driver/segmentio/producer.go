@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// producer passes records to a Writer. The Writer never blocks and has no limit, so the producer counts its records.
-// One goroutine empties its queue (feed.go).
+// The Writer never blocks and has no limit, so the producer counts its records. One goroutine empties its queue
+// (feed.go).
 type producer struct {
 	cfg       driver.ProducerConfig
 	limit     int // of records held
@@ -130,7 +130,7 @@ func (p *producer) enqueue(m kafka.Message) bool {
 	return true
 }
 
-// done is called by the Writer with the result of a batch, on the goroutine that made its attempts.
+// The Writer calls done with the result of a batch, on the goroutine of its attempts.
 func (p *producer) done(messages []kafka.Message, err error) {
 	outcome := p.attempts.of(slotOf(&messages[0]).partition).settle(len(messages), err)
 	known := outcome == driver.Acked && p.cfg.Acks != driver.AcksNone
@@ -161,8 +161,8 @@ func (p *producer) dialer(dial meter.Dial) meter.Dial {
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
 }
 
-// Flush makes the feeder replace the Writer by another on the same connections. Closing it is the only way to send what
-// it holds back. Records produced meanwhile wait.
+// Flush makes the feeder replace the Writer: closing it is the only way to send what it holds back. Records
+// produced meanwhile wait.
 func (p *producer) Flush(ctx context.Context) error {
 	done := make(chan struct{})
 	select {

@@ -56,10 +56,9 @@ const (
 	smallRecordBytes    = 64
 )
 
-// batchRecords returns Writer.BatchSize, the client's second limit of a batch, in records. Other clients have no such
-// limit. So for batches that linger it is high enough that the limit in bytes applies first, except for very small
-// records. But the Writer allocates about 150 bytes for each record that a batch may hold. So batches that do not
-// linger keep the default, and the highest value is mostBatchRecords.
+// Writer.BatchSize is the client's second limit of a batch, in records, which other clients lack. For batches that
+// linger it is so high that the limit in bytes applies first, except for very small records. The Writer allocates
+// about 150 bytes for each possible record, so batches that do not linger keep the default.
 func batchRecords(cfg driver.ProducerConfig) int {
 	if cfg.OneRecord {
 		return 1

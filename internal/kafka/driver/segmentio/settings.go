@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The reported settings have the names of the client's fields, and their values after the client has set its defaults.
-// They omit fields that only pass the tool's own code to the client (Balancer, Completion, Dial, loggers).
+// The reported values are those after the client has set its defaults. Fields that only pass the tool's own code to
+// the client (Balancer, Completion, Dial, loggers) are omitted.
 
 // Defaults that the Writer and the Transport do not report are written here.
 func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerConfig) []driver.Setting {

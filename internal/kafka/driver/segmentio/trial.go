@@ -9,9 +9,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// trial holds the results of the attempts at a partition's current batch. For each partition the Writer has one batch
-// at a time and one goroutine for its attempts and completion. So these fields need no lock. Later records come in the
-// order in which the Writer got them, so their ages are a queue.
+// trial holds the results of the attempts at a partition's current batch. The Writer has one goroutine for a
+// partition's attempts and completion, so these fields need no lock. Later records come in the Writer's order, so
+// their ages are a queue.
 type trial struct {
 	open    bool         // an attempt may have put the batch into the log
 	last    error        // of its attempts without an answer
