@@ -147,8 +147,7 @@ func (b *broker) read(at time.Time) BrokerCounts {
 	}
 }
 
-// TestHandlersOfBrokerAndController: before Kafka 4.2 the idleness of such a process is the sum of two pools, and later
-// their mean.
+// TestHandlersOfBrokerAndController: before Kafka 4.2 the idleness is the sum of two pools, and later their mean.
 func TestHandlersOfBrokerAndController(t *testing.T) {
 	const pool = `kafka_server_kafkarequesthandlerpool_count{name="%sRequestHandlerAvgIdlePercent"} %v` + "\n"
 	const controller = `kafka_controller_kafkacontroller_value{name="ActiveControllerCount"} 1` + "\n"

@@ -35,7 +35,7 @@ var codecs = []struct {
 const codecBudget = 60 * time.Millisecond
 
 // Codecs measures every codec on the given batches, each as EncodeBatch returns it. level applies only to the codec
-// called name; the others use their defaults.
+// called name.
 func Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	measured := make([]Codec, 0, len(codecs))
 	for _, c := range codecs {
@@ -110,7 +110,7 @@ func perPass(pass func() error) float64 {
 }
 
 // EncodeBatch returns the records section of a Kafka record batch (format v2), which is the part that a codec
-// compresses. It holds n records, numbered from first.
+// compresses, with n records from first on.
 func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
 	var batch []byte
 	for i := range n {

@@ -90,8 +90,8 @@ func underBlock(disk, below string) bool {
 	return err == nil
 }
 
-// DiskOf returns the name of the disk that holds a folder, as HostCounts names it. It is empty if unknown, for example
-// if a file system uses several disks or none.
+// DiskOf returns the name of the disk that holds a folder, as HostCounts names it; "" if unknown, for example if a
+// file system uses several disks.
 func DiskOf(folder string) string {
 	var stat unix.Stat_t
 	if unix.Stat(folder, &stat) != nil {
@@ -111,8 +111,8 @@ func DiskOf(folder string) string {
 	return ""
 }
 
-// NetworkCapacity returns an interface's speed in one direction, in bytes a second; nil if unknown, as for loopback and
-// most virtual interfaces.
+// NetworkCapacity returns an interface's speed in one direction, in bytes a second; nil if unknown, as for
+// loopback.
 func NetworkCapacity(name string) *float64 {
 	text, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed"))
 	if err != nil {
@@ -126,8 +126,8 @@ func NetworkCapacity(name string) *float64 {
 	return &bytesPerS
 }
 
-// AllowedCores returns how many cores a process may use; nil if unknown. It is the CPU affinity, reduced by the quotas
-// of its control groups (cpu.max, cpu.cfs_quota_us) up to the root.
+// AllowedCores returns how many cores a process may use: its CPU affinity, reduced by the quotas of its control
+// groups (cpu.max, cpu.cfs_quota_us); nil if unknown.
 func AllowedCores(pid int) *float64 {
 	var bound unix.CPUSet
 	if unix.SchedGetaffinity(pid, &bound) != nil {

@@ -15,9 +15,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It asks one broker as long as
-// that answers, because a broker that has just restarted may have old metadata. If there is no answer within
-// answerTimeout, it asks the next. It is not safe for concurrent use.
+// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It asks another broker only if
+// one does not answer within answerTimeout, because one that has just restarted may have old metadata. It is not
+// safe for concurrent use.
 type ReplicaReader struct {
 	clients []*kgo.Client
 	asked   int // index of the first to ask

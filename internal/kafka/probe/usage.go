@@ -24,7 +24,7 @@ type Host struct {
 	Busy, Stolen, Total time.Duration
 }
 
-// FolderSize returns the disk space of the files below a folder, in bytes. It ignores files that vanish meanwhile.
+// FolderSize returns the disk space of the files below a folder, in bytes, without files that vanish meanwhile.
 func FolderSize(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
