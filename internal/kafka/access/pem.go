@@ -13,7 +13,6 @@ import (
 	"strings"
 )
 
-// maxFileBytes is four times what a store of all public authorities needs.
 const maxFileBytes = 1 << 20
 
 // readFile's error does not contain the path.

@@ -12,7 +12,6 @@ type property struct {
 	key, value string
 }
 
-// errEscape is the only mistake that Java rejects in a properties file.
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
 // properties reads the format of java.util.Properties: ISO 8859-1 characters, lines that continue after a
@@ -73,7 +72,6 @@ func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
 
-// split splits a logical line at the first separator that is not escaped.
 func split(line string) (key, value string) {
 	end := 0
 	for end < len(line) && !strings.ContainsRune("=:"+blank, rune(line[end])) {

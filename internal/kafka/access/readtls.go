@@ -19,7 +19,7 @@ const (
 )
 
 func (r *reader) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12} // as in Kafka's own clients
+	config := &tls.Config{MinVersion: tls.VersionTLS12}
 	config.RootCAs = r.trust()
 	if pair := r.identity(); pair != nil {
 		config.Certificates = []tls.Certificate{*pair}

@@ -11,8 +11,8 @@ import (
 type PEM struct {
 	Authorities string // those that sign the brokers' certificates; empty means those of the operating system
 	Chain       string // the client's certificate chain; may be empty
-	Key         Secret // its private key
-	AnyName     bool   // whether to skip the check of a broker's host name
+	Key         Secret
+	AnyName     bool // whether to skip the check of a broker's host name
 }
 
 var errNoText = errors.New("only an access that was read from client properties has its authorities as text")
@@ -42,7 +42,7 @@ func (a Access) PEM() (PEM, error) {
 func certificates(ders ...[]byte) string {
 	var all strings.Builder
 	for _, der := range ders {
-		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a builder never fails
+		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der})
 	}
 	return all.String()
 }
