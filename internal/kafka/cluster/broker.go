@@ -19,7 +19,7 @@ type Broker struct {
 
 	mu      sync.Mutex
 	child   *child // nil before the first start
-	excused bool   // its end was requested
+	excused bool
 	frozen  bool
 }
 
@@ -97,7 +97,7 @@ func (b *Broker) Paused() bool {
 	return b.frozen && !b.child.exited()
 }
 
-// The broker moves its leaderships, and a controller waits for a successor.
+// In this time the broker moves its leaderships, and a controller waits for a successor.
 const orderlyGrace = 30 * time.Second
 
 // Stop does a controlled shutdown (SIGTERM), which first moves the broker's leaderships, and waits until the

@@ -1,6 +1,6 @@
 // Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is
-// Apache Kafka from Maven, started on this machine. An Embedded is a fake in this process, for trials and tests. An
-// Existing is a cluster that others run.
+// Apache Kafka on this machine, an Embedded is a fake in this process, for trials and tests, and an Existing is a
+// cluster that others run.
 //
 // Brokers end with the process that started them. If a crash leaves something on disk, the next start removes it
 // (Home.Reap). Only Home.Up starts a cluster that stays, until Home.Down.
@@ -35,7 +35,7 @@ type Cluster interface {
 // Info describes a cluster for the result.
 type Info struct {
 	Kind    string // KindKafka, KindEmbedded or KindExisting
-	ID      string // the cluster ID
+	ID      string
 	Version string // of the brokers; empty if unknown
 	Brokers int
 	// Note is a caveat for every figure of a run; may be empty.
@@ -71,13 +71,13 @@ type Metered interface {
 
 // MetricsEndpoint is the address of one broker's metrics.
 type MetricsEndpoint struct {
-	ID  int32 // broker ID
+	ID  int32
 	URL string
 }
 
 // Process is one local broker.
 type Process struct {
-	ID           int32 // broker ID
+	ID           int32
 	PID          int
 	DataDirs     []string // its log.dirs, at least one
 	HeapMaxBytes int64

@@ -17,7 +17,7 @@ type delays struct {
 	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests
 	fetch    time.Duration // of responses
-	capacity *capacity     // of all connections together
+	capacity *capacity
 }
 
 const (
@@ -62,8 +62,8 @@ type delayedConn struct {
 	requests  chan heldFrame
 	responses chan heldFrame
 
-	reading []byte // rest of the request that the broker reads
-	writing []byte // start of the response that the broker writes
+	reading []byte
+	writing []byte
 
 	mu      sync.Mutex
 	fetches map[uint32]bool // correlation IDs of the fetches without a response

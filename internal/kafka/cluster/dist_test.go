@@ -27,7 +27,7 @@ func TestDamagedCopyIsResolvedAgain(t *testing.T) {
 	lib := func(d Dist, name string) string { return filepath.Join(d.Lib(), name) }
 	damages := map[string]struct {
 		damage func(Dist) error
-		quick  bool // found without reading the jars
+		quick  bool
 	}{
 		"jar missing":         {func(d Dist) error { return os.Remove(lib(d, "other.jar")) }, true},
 		"jar cut short":       {func(d Dist) error { return os.Truncate(lib(d, "other.jar"), 2) }, true},

@@ -88,7 +88,6 @@ func testEmbeddedRetention(t *testing.T, e *Embedded) {
 	}
 }
 
-// TestEmbeddedDelays: each record is late by d, not by d after the record before it.
 func TestEmbeddedDelays(t *testing.T) {
 	const d = 100 * time.Millisecond
 	tests := map[string]struct {
@@ -149,7 +148,7 @@ func sendEvery(
 			got++
 		})
 	}
-	synctest.Wait() // for the last acknowledgement
+	synctest.Wait()
 	return acks, deliveries
 }
 

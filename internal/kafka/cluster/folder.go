@@ -80,7 +80,7 @@ type record struct {
 }
 
 type recordOptions struct {
-	Version   string            `json:"version"` // the line
+	Version   string            `json:"version"`
 	Brokers   int               `json:"brokers"`
 	HeapBytes int64             `json:"heap_bytes"`
 	JVM       []string          `json:"jvm,omitempty"`

@@ -16,7 +16,7 @@ const minJava = 17
 
 // Java is a Java runtime that is new enough for Kafka.
 type Java struct {
-	Path    string // of the java command
+	Path    string
 	Version string // as it reports itself, for instance 17.0.15
 }
 
@@ -55,7 +55,6 @@ func FindJava(ctx context.Context) (Java, error) {
 	return Java{Path: path, Version: version}, nil
 }
 
-// javaPath prefers JAVA_HOME, as Kafka's own scripts and Maven do.
 func javaPath() (string, error) {
 	if home := os.Getenv("JAVA_HOME"); home != "" {
 		return exec.LookPath(filepath.Join(home, "bin", "java"))

@@ -32,16 +32,16 @@ type Kafka struct {
 	startedAt time.Time
 	java      Java
 	dist      Dist
-	classes   string // class archive; may be empty
+	classes   string
 	layout    layout
-	shared    map[string]string // properties of all brokers
+	shared    map[string]string
 	owner     *fileLock
 	kept      *record   // the cluster to start again with its data; nil for a new one
 	brokers   []*Broker // by ID, from 1
 
 	stop    sync.Once
 	stopErr error
-	broken  atomic.Bool // Heal failed
+	broken  atomic.Bool
 }
 
 // StartKafka starts a cluster and returns when all brokers are registered and each confirms that a controller is

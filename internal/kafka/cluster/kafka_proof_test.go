@@ -82,7 +82,6 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		k := startKafka(t, home, KafkaOptions{})
-		// Like the kernel: not through the cluster's own Kill.
 		if err := syscall.Kill(k.Brokers()[0].PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}

@@ -14,7 +14,6 @@ import (
 	"time"
 )
 
-// helperVariable makes the test binary a helper process. Its value is a part and the clusters folder.
 const helperVariable = "KAFKA_BENCH_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -28,7 +27,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play prints a line when its part is done.
 func play(part, dir string) error {
 	home, err := UserHome()
 	if err != nil {
@@ -37,14 +35,14 @@ func play(part, dir string) error {
 	home.Clusters = dir
 	ctx := context.Background()
 	switch part {
-	case "owner", "orphaning owner": // starts a cluster and waits to be killed
+	case "owner", "orphaning owner":
 		k, err := home.StartKafka(ctx, KafkaOptions{orphaned: part != "owner"})
 		if err != nil {
 			return err
 		}
 		fmt.Println(k.Dir(), k.Brokers()[0].PID())
 		select {}
-	case "up": // starts a long-lived cluster and ends
+	case "up":
 		n, err := home.Up(ctx, DefaultName, KafkaOptions{})
 		if err != nil {
 			return err
@@ -54,7 +52,7 @@ func play(part, dir string) error {
 	case "bystander":
 		time.Sleep(time.Minute)
 		return nil
-	case "watchdog": // ends the long-lived cluster when its parent has ended
+	case "watchdog":
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}

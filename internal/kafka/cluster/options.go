@@ -71,7 +71,6 @@ func (o KafkaOptions) withDefaults() KafkaOptions {
 	return o
 }
 
-// ownProperties are those that the tool sets for each broker and that a user can't override.
 var ownProperties = []string{
 	"process.roles", "node.id", "broker.id", "log.dir", "log.dirs", "metadata.log.dir",
 	"listeners", "advertised.listeners", "controller.listener.names", "inter.broker.listener.name",

@@ -40,8 +40,8 @@ func (l partingListener) Accept() (net.Conn, error) {
 // The broker reads from a partingConn in one goroutine at a time.
 type partingConn struct {
 	net.Conn
-	head []byte // the current request's head, until it is complete
-	rest int    // bytes of that request that follow
+	head []byte
+	rest int
 
 	mu       sync.Mutex
 	join     uint32        // correlation ID of the last JoinGroup

@@ -65,7 +65,6 @@ echo agent > "$agent/jmx_prometheus_javaagent-1.0.1.jar"`)
 	}
 }
 
-// TestVersionsOfScenarios: scenarios accept exactly the versions that can be started.
 func TestVersionsOfScenarios(t *testing.T) {
 	var lines []string
 	for _, v := range versions {

@@ -148,6 +148,6 @@ func (c *child) signal(sig syscall.Signal) error {
 }
 
 func (c *child) kill() {
-	_ = c.signal(syscall.SIGKILL) // it may have ended already
+	_ = c.signal(syscall.SIGKILL)
 	<-c.done
 }

@@ -31,7 +31,7 @@ func TestIdentify(t *testing.T) {
 }
 
 func TestNothingIsBequeathed(t *testing.T) {
-	inherited, err := syscall.Dup(int(os.Stdin.Fd())) // which is not close-on-exec
+	inherited, err := syscall.Dup(int(os.Stdin.Fd()))
 	if err != nil {
 		t.Fatal(err)
 	}

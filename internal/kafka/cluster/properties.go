@@ -17,7 +17,6 @@ const (
 	internalPartitions = 8
 )
 
-// sharedProperties differ from Kafka's defaults only for a small, short-lived cluster.
 func sharedProperties(brokers int) map[string]string {
 	replication := strconv.Itoa(min(brokers, 3))
 	// With two of two, an internal topic would stop at the first restart.

@@ -35,7 +35,7 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 // closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()
-	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
+	t.Cleanup(func() { time.Sleep(time.Minute) })
 	network := &kfake.VirtualNetwork{}
 	return startFake(t, append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...), network.DialContext
 }

@@ -78,7 +78,6 @@ func TestSourceChoosesWhatIsPossible(t *testing.T) {
 	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
 	wantError(t, err, ErrNotUp, `"mine"`)
 
-	// Without Java only the embedded broker is left, and the reason is reported.
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("JAVA_HOME", "")
 	var told string

@@ -16,7 +16,7 @@ func tailFile(path string, n int) []string {
 	}
 	defer file.Close()
 	if size, err := file.Seek(0, io.SeekEnd); err == nil {
-		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart) // a file that is smaller is read whole
+		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart)
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
