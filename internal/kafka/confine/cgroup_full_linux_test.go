@@ -49,7 +49,7 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := fmt.Sprintf("%s%d-1", prefix, gone(t))
-	for _, entrance := range c.group.entrances() { // next to a living one, in each hierarchy
+	for _, entrance := range c.group.entrances() {
 		if err := os.Mkdir(filepath.Join(filepath.Dir(filepath.Dir(entrance)), stale), 0o755); err != nil {
 			t.Fatal(err)
 		}

@@ -1,17 +1,16 @@
 // Package confine limits a child process to a number of processor cores and an amount of memory, as a container
 // does.
 //
-// On Linux the limit is a control group (cgroup) that the process enters before its program starts. Version 2 uses
-// cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU
-// time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs
-// more memory than its limit. Open makes the group below this process's own group, or next to it if that one offers
-// no controllers. It writes to no other group.
+// On Linux the limit is a control group (cgroup) that the process enters before its program starts. A process that
+// has used its CPU time in a period of 100 ms waits for the next period (it is throttled). The kernel kills a
+// process that needs more memory than its limit. Open makes the group below this process's own group, or next to it
+// if that one offers no controllers. It writes to no other group.
 //
 // Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT,
 // which only makes the garbage collector work harder.
 //
-// A group outlives the process that made it, and its name holds that process's number and pid namespace. Open and
-// Reap remove the groups of ended processes of the same namespace.
+// A group outlives the process that made it. Open and Reap remove the groups of ended processes of the same pid
+// namespace.
 //
 // Files to know: confine.go, cgroup2_linux.go, cgroup1_linux.go, here_linux.go.
 package confine
@@ -145,7 +144,6 @@ func (c *Cell) Why(ended error) error {
 	return fmt.Errorf("killed by the operating system at its memory limit of %s", inWords(c.limits.MemoryBytes))
 }
 
-// inWords formats a size exactly, with a space before its unit: 64 MiB.
 func inWords(bytes int64) string {
 	size := unit.Size(bytes).String()
 	for i := range size {

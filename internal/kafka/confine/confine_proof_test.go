@@ -19,7 +19,7 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 		return
 	}
 	stood := b.throttled.Seconds() / burnFor.Seconds()
-	had := b.cores > share-within // got its full quota
+	had := b.cores > share-within
 	if b.cores > share+within || math.Abs(b.cores-b.own) > within || had && stood == 0 || b.cores/(b.cores+stood) < share/2 {
 		t.Errorf("%v; want %v of a core, and no more for being throttled", b, share)
 	}
