@@ -1,9 +1,8 @@
 // Package driver is the interface between Kafka Bench and a Kafka client under test.
 //
-// A driver is thin: it passes records to the client, returns what the client reported, and lists the client's
-// effective settings. Package load takes the time stamps and keeps the books, in the same way for every client.
-// What only some clients can do (pause a partition, count bytes on the wire) is an optional interface of one or two
-// methods, which the caller finds by type assertion.
+// A driver passes records to the client, and returns what the client reported. Package load takes the time stamps
+// and keeps the books, in the same way for every client. What only some clients can do (pause a partition, count
+// bytes on the wire) is an optional interface of one or two methods, which the caller finds by type assertion.
 //
 // Files to know: driver.go.
 package driver
@@ -249,8 +248,8 @@ type Record struct {
 
 // Done reports the outcome of a record. It is separate from the record, which is in another processor's cache.
 type Done struct {
-	*Record        // the produced record
-	Tag     uint64 // of the record
+	*Record
+	Tag     uint64
 	Outcome Outcome
 	Offset  int64 // of an acked record; -1 if the client does not know it (acks 0)
 	Err     error // why the outcome is not Acked
@@ -290,7 +289,7 @@ const (
 // means zero.
 type ProducerConfig struct {
 	Brokers  []string
-	Access   access.Access // how clients reach the brokers
+	Access   access.Access
 	ClientID string
 	Topic    string
 
@@ -321,7 +320,7 @@ type ProducerConfig struct {
 // offsets starts at the earliest.
 type ConsumerConfig struct {
 	Brokers  []string
-	Access   access.Access // how clients reach the brokers
+	Access   access.Access
 	ClientID string
 	Topic    string
 	Group    string // empty: the client reads Partitions
