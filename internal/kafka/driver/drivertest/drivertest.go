@@ -1,11 +1,9 @@
 // Package drivertest is the conformance suite of drivers: tests that run against any driver and any cluster. A
 // driver must pass before its figures count. Most tests check accounting (every record is completed exactly once,
-// with the right outcome and offset) and ownership (which member has a partition, and from which offset). For a
-// capability that a driver lacks, the suite checks the error and skips the test.
+// with the right outcome and offset) and ownership (which member has a partition, and from which offset).
 //
-// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver: the outcome of a record
-// when a broker misbehaves (Outcomes), the reported settings (WantSettings), and what a client leaves behind
-// (TestKilledConsumer, CheckNothingRuns).
+// Besides the suite (RunFake, RunKafka), some tests need an expectation of each driver: Outcomes, WantSettings,
+// TestKilledConsumer and CheckNothingRuns.
 //
 // Files to know: drivertest.go, capability.go, faults.go, benchmark.go.
 package drivertest
@@ -48,7 +46,7 @@ type suite struct {
 	driver   driver.Driver
 	protocol string // in the tests of a group
 	assignor string // in the tests of an assignor; else empty
-	env      Env    // of one test
+	env      Env
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
 

@@ -29,13 +29,13 @@ type member struct {
 
 	atMost  int  // records in one poll; 0 means no limit
 	commits bool // in OnRevoked, what it received
-	holds   bool // pauses partitions in OnAssigned
+	holds   bool
 	byHand  map[int32]int64
 	control bool
-	next    map[int32]int64 // the latest Chunk.Next
-	pause   time.Duration   // between a poll and recording what it returned
-	session time.Duration   // its session timeout; 0 is the client's default
-	killed  bool            // later results must be errors
+	next    map[int32]int64
+	pause   time.Duration // between a poll and recording what it returned
+	session time.Duration // its session timeout; 0 is the client's default
+	killed  bool          // later results must be errors
 }
 
 func (s suite) join(t testing.TB, topic, group string, change ...func(*member)) *member {

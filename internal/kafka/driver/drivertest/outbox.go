@@ -15,8 +15,8 @@ import (
 type outbox struct {
 	mu    sync.Mutex
 	done  map[*driver.Record]driver.Done
-	times map[*driver.Record]int // how often each record was completed
-	news  chan struct{}          // has a value after a completion
+	times map[*driver.Record]int
+	news  chan struct{} // has a value after a completion
 }
 
 func newOutbox() *outbox {
@@ -119,7 +119,6 @@ func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	s.send(t, s.config(topic, nil), partitions, n)
 }
 
-// send is fill with a configuration, whose OnDone it replaces.
 func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) []driver.Done {
 	t.Helper()
 	out := newOutbox()

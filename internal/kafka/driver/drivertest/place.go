@@ -66,7 +66,6 @@ func (m *memory) dial(ctx context.Context, network, address string) (net.Conn, e
 	return b, nil
 }
 
-// sendBuffer is how many writes of a client may be in transit.
 const sendBuffer = 64
 
 // buffered's writes, as with TCP, do not wait for the broker. A client may hold a lock while it writes, and a lock

@@ -43,7 +43,7 @@ func testAcks(t *testing.T, s suite) {
 		for i, d := range done {
 			want := s.offset(int64(i))
 			if acks == driver.AcksNone {
-				want = -1 // unknown
+				want = -1
 			}
 			if d.Offset != want {
 				t.Fatalf("acks %d: record %d has offset %d", acks, i, d.Offset)
@@ -167,7 +167,7 @@ func testSlots(t *testing.T, s suite) {
 		if d.Tag != d.Record.Tag {
 			t.Fatalf("a record with tag %d came back with tag %d", d.Record.Tag, d.Tag)
 		}
-		if d.Tag > 0 { // used before
+		if d.Tag > 0 {
 			checkAcked(t, settled, d)
 			settled++
 			offsets[d.Offset] = true
