@@ -40,7 +40,7 @@ type consumer struct {
 	assign   sync.WaitGroup
 	closing  sync.Once
 	life     meter.Line
-	abort    context.CancelFunc // stops the client's own work
+	abort    context.CancelFunc
 }
 
 var (

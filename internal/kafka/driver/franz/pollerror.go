@@ -101,7 +101,6 @@ func isDead(err error) bool {
 	return slices.ContainsFunc(dead, func(d error) bool { return errors.Is(err, d) })
 }
 
-// passes reports whether the client recovers from err, which is not dead.
 func passes(err error) bool {
 	var known *kerr.Error
 	var loss *kgo.ErrDataLoss

@@ -16,7 +16,7 @@ type producer struct {
 	topic    string
 	onDone   func(driver.Done)
 	acks     driver.Acks
-	ordered  bool // see outcome.go
+	ordered  bool
 	wire     wire
 	settings []driver.Setting
 	closing  sync.Once

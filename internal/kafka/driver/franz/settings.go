@@ -62,7 +62,6 @@ func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Se
 	return append(settings, securityProtocol(cfg.Access))
 }
 
-// securityProtocol uses Kafka's name, because the client has none.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }

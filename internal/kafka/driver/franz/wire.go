@@ -17,7 +17,7 @@ var apiProduce = int16(kmsg.Produce)
 // The client's hooks run after a write, when the client may already have given up a record. So wire also wraps the
 // connections above TLS, to detect the first byte of a produce request.
 type wire struct {
-	meter meter.Meter // of bytes and batches
+	meter meter.Meter
 
 	// producing counts the produce requests that began to leave the client, unanswered those without an answer; see
 	// outcome.go.
