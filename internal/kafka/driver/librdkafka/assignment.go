@@ -244,7 +244,7 @@ func (c *consumer) Resume(partitions ...int32) {
 		}
 	}
 	if len(had) > 0 {
-		_ = c.client.Resume(had) // it refuses partitions that are not the consumer's
+		_ = c.client.Resume(had)
 	}
 }
 

@@ -129,11 +129,11 @@ type member struct {
 	*consumer
 	cluster  *kfake.Cluster
 	assigned bool
-	lost     []bool  // of each revocation
-	errs     []error // reported
-	refusals int     // how often the client will still refuse partitions
-	calls    int     // how often it was given partitions
-	returned int     // records
+	lost     []bool
+	errs     []error
+	refusals int // how often the client will still refuse partitions
+	calls    int // how often it was given partitions
+	returned int
 }
 
 func newMember(t *testing.T, pauses bool) *member {

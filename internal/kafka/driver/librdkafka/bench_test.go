@@ -53,7 +53,7 @@ func benchmarkClient(b *testing.B, value []byte) {
 			}
 			sent++
 			at := kafka.TopicPartition{Topic: &topic, Partition: int32(i % drivertest.BenchPartitions)}
-			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done} // identifies the record
+			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done}
 			if err := client.Produce(m, nil); err != nil {
 				b.Fatal(err)
 			}

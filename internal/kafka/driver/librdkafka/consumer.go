@@ -21,7 +21,7 @@ const (
 	pollStep = 50 * time.Millisecond
 	// holdStep limits it while a partition is held, because the consumer must check between waits.
 	holdStep = 5 * time.Millisecond
-	// commitPatience is the client's default request timeout (socket.timeout.ms).
+	// commitPatience limits the wait for a commit: the client's default request timeout (socket.timeout.ms).
 	commitPatience = time.Minute
 	// pollRecords limits a poll if the caller does not: Kafka's own default (max.poll.records). The client returns
 	// a record in about 1 µs.
@@ -39,7 +39,7 @@ type consumer struct {
 	group      string // empty: assigned by hand
 	byHand     []kafka.TopicPartition
 	eager      bool // the group revokes all partitions at each rebalance
-	atMost     int  // records in one poll
+	atMost     int
 	onAssigned func([]int32)
 	onRevoked  func([]int32, bool)
 	onError    func(error)
@@ -51,19 +51,19 @@ type consumer struct {
 	letGo    func([]kafka.TopicPartition) error                           // IncrementalUnassign, or Unassign
 	commitAt func([]kafka.TopicPartition) ([]kafka.TopicPartition, error) // CommitOffsets
 
-	turn    sync.Mutex                    // held to resume the coroutine, by Poll or Close
-	resume  func() ([]driver.Chunk, bool) // the coroutine's next chunks
-	handOut func([]driver.Chunk) bool     // within it: yields chunks to the poll
-	poll    context.Context               // of the current poll
-	chunks  []driver.Chunk                // gathered for it; reused
-	records int                           // in them
-	open    *driver.Buffer                // of the last chunk, while it grows
+	turn    sync.Mutex // held to resume the coroutine, by Poll or Close
+	resume  func() ([]driver.Chunk, bool)
+	handOut func([]driver.Chunk) bool // within it: yields chunks to the poll
+	poll    context.Context           // of the current poll
+	chunks  []driver.Chunk            // gathered for it; reused
+	records int
+	open    *driver.Buffer // of the last chunk, while it grows
 	buffers driver.Buffers
 
 	owning  sync.Mutex // guards offered, and is held while the client takes or loses partitions
 	offered map[int32]*offered
 
-	failed   error // the error that ended the consumer
+	failed   error
 	unknown  patience
 	silent   bool           // the client may not report that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client

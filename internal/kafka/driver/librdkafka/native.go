@@ -135,7 +135,7 @@ func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err != nil {
 		return refused("consumer", cfg.Client, consumerTable, err)
 	}
-	_ = c.Close() // fails only if it is already closed
+	_ = c.Close()
 	return nil
 }
 

@@ -43,7 +43,7 @@ func ends(err kafka.Error) bool { return err.IsFatal() || dead[err.Code()] }
 // The client reports an unknown topic once and then retries without a message.
 type patience struct {
 	since time.Time // zero while the topic is known
-	err   error     // the client's error
+	err   error
 }
 
 func (p *patience) begin(err error) {

@@ -29,7 +29,6 @@ func common(brokers []string, clientID string) properties {
 	return p
 }
 
-// secret reports whether Settings omits a property, because it is secret or long.
 func secret(name string) bool {
 	return name == "sasl.username" || name == "sasl.password" || strings.HasSuffix(name, ".pem")
 }
