@@ -23,7 +23,7 @@ type batches struct {
 	flexible bool // compact lengths and tagged fields (KIP-482)
 
 	at         place
-	skip       int    // bytes to skip
+	skip       int
 	carry      []byte // the beginning of an incomplete item
 	topics     int    // still to come
 	partitions int    // of the topic

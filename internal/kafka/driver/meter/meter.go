@@ -1,11 +1,9 @@
-// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client
-// in pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length
-// and a correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left
-// the client.
+// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. Each
+// request and response begins with its length and a correlation ID. That is enough to count bytes, to time
+// requests, and to know whether a record can have left the client.
 //
 // A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it,
-// which sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a
-// consumer, as kill -9 would.
+// which sees requests. A Line cuts off a consumer, as kill -9 would.
 //
 // Files to know: meter.go, requests.go, line.go.
 package meter
@@ -37,7 +35,7 @@ type Meter struct {
 	batchRecords      atomic.Int64
 	uncompressedBytes atomic.Int64
 	compressedBytes   atomic.Int64
-	packed            atomic.Int64 // compressed batches
+	packed            atomic.Int64
 	contentBytes      atomic.Int64
 
 	produce, fetch sums

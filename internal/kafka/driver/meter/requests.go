@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// The API keys of requests that contain records.
 const (
 	apiProduce = 0
 	apiFetch   = 1
@@ -34,7 +33,7 @@ type watchedConn struct {
 	in    frames
 
 	mu      sync.Mutex
-	waiting []request // written and not answered
+	waiting []request
 	closed  bool
 	carried [2]bool // produce, fetch
 }
