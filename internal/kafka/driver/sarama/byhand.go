@@ -68,7 +68,7 @@ func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int
 	defer context.AfterFunc(c.ctx, reader.AsyncClose)()
 	c.pauseAgain(partition)
 	next = c.shelf.put(partition, reader.Messages(), reader.HighWaterMarkOffset)
-	for range reader.Messages() { // discard the rest
+	for range reader.Messages() {
 	}
 	return next, <-stopped
 }

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// The common part is here and in shelf.go; group.go and byhand.go have the background work.
 type consumer struct {
 	network  network
 	cfg      driver.ConsumerConfig
@@ -21,7 +20,7 @@ type consumer struct {
 	settings []driver.Setting
 
 	source source
-	ctx    context.Context // for all background work
+	ctx    context.Context
 	abort  context.CancelFunc
 	work   sync.WaitGroup
 
@@ -94,7 +93,6 @@ func (c *consumer) pauseAgain(partition int32) {
 	}
 }
 
-// report ends the consumer if err is permanent, and otherwise passes it to OnError.
 func (c *consumer) report(err error) {
 	switch {
 	case err == nil || c.ctx.Err() != nil:
@@ -107,7 +105,6 @@ func (c *consumer) report(err error) {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.network.meter.Wire() }
 
 // Requests times the fetches on their connections, including the time for which a broker waits for records.

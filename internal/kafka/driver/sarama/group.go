@@ -39,7 +39,6 @@ func (c *consumer) wait(d time.Duration) {
 	}
 }
 
-// member implements the client's callbacks.
 type member consumer
 
 var _ ibm.ConsumerGroupHandler = (*member)(nil)
@@ -89,7 +88,6 @@ func (c *consumer) partitionsOf(session ibm.ConsumerGroupSession) []int32 {
 	return slices.Sorted(slices.Values(session.Claims()[c.cfg.Topic]))
 }
 
-// isLost reports whether the group has already reassigned the session's partitions.
 func isLost(session ibm.ConsumerGroupSession) bool {
 	cause := context.Cause(session.Context())
 	return errors.Is(cause, ibm.ErrUnknownMemberId) || errors.Is(cause, ibm.ErrIllegalGeneration) ||

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// network is between a client and its brokers: it counts all traffic and can be cut.
 type network struct {
 	meter   meter.Meter
 	line    meter.Line
@@ -58,7 +57,7 @@ func setLogin(config *ibm.Config, login *access.SASL) {
 	}
 	sasl := &config.Net.SASL
 	sasl.Enable = true
-	sasl.Mechanism = ibm.SASLMechanism(login.Mechanism) // both as Kafka names them
+	sasl.Mechanism = ibm.SASLMechanism(login.Mechanism)
 	sasl.User, sasl.Password = login.Username, string(login.Password)
 	switch login.Mechanism {
 	case access.MechanismScram256:

@@ -39,7 +39,6 @@ func setPatience(config *ibm.Config, timeout time.Duration) {
 	config.Metadata.Timeout = timeout - attempt
 }
 
-// retriesWithin returns how many retries take as long as timeout if each fails at once.
 func retriesWithin(timeout, backoff time.Duration) int {
 	return int((timeout + backoff - 1) / backoff)
 }
@@ -51,7 +50,7 @@ type patientClient struct {
 	settled  *tally
 
 	mu       sync.Mutex
-	troubles map[int32]trouble // by partition
+	troubles map[int32]trouble
 }
 
 func newPatientClient(client ibm.Client, timeout time.Duration, settled *tally, n *network) *patientClient {

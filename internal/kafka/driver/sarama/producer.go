@@ -39,7 +39,7 @@ type producer struct {
 	idle     signal       // sent when pending becomes 0
 	handlers sync.WaitGroup
 	closing  sync.Once
-	stop     chan struct{} // closed by Close
+	stop     chan struct{}
 }
 
 var (

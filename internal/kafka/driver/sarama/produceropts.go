@@ -25,7 +25,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	p := &config.Producer
 	p.Return.Successes, p.Return.Errors = true, true
 	p.Partitioner = ibm.NewManualPartitioner
-	p.RequiredAcks = ibm.RequiredAcks(cfg.Acks) // both as Kafka counts them
+	p.RequiredAcks = ibm.RequiredAcks(cfg.Acks)
 	p.Flush.Frequency = cfg.Linger
 	if cfg.Compression != "" {
 		if err := p.Compression.UnmarshalText([]byte(cfg.Compression)); err != nil {

@@ -64,7 +64,7 @@ func word(name string, value any) (string, bool) {
 	switch v := value.(type) {
 	case nil:
 		return "unset", true
-	case fmt.Stringer: // durations, codecs, versions
+	case fmt.Stringer:
 		return v.String(), true
 	case ibm.RequiredAcks:
 		return acksWord(v), true

@@ -34,15 +34,14 @@ type shelf struct {
 	failed  error
 	content func(bytes int) // counts keys and values
 
-	buffers sync.Pool // of *buffer
+	buffers sync.Pool
 	chunks  []driver.Chunk
 }
 
-// claim is a partition of the consumer, until it is revoked.
 type claim struct {
 	partition int32
 	ended     bool // no more records are wanted
-	listed    bool // in ready
+	listed    bool
 	buffer    *buffer
 	highWater int64
 }
@@ -269,7 +268,6 @@ func (s *shelf) take(atMost int) {
 	}
 }
 
-// all makes next the claim's buffer.
 func (c *claim) all(next *buffer) driver.Chunk {
 	b := c.buffer
 	c.buffer = next
