@@ -30,7 +30,7 @@ type attempts struct {
 	closing   context.Context
 	delivery  time.Duration // 0 means no timeout
 	acks      driver.Acks
-	acked     func(records, uncompressed, compressed int) // of a batch
+	acked     func(records, uncompressed, compressed int)
 
 	mu         sync.Mutex
 	partitions map[int32]*trial
@@ -134,7 +134,7 @@ type guarded struct {
 	turn    chan struct{} // holds one token, which guards the fields below
 	begun   bool
 	encoded bool // to the end; the client then writes it
-	given   bool // giveUp was called
+	given   bool
 	count   int
 	bytes   int // before compression
 	base    int64

@@ -39,7 +39,7 @@ func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 type producingConn struct {
 	net.Conn
 	head    int
-	left    int // remaining bytes of the current request
+	left    int
 	written func(partition int32, bytes int)
 }
 

@@ -74,7 +74,7 @@ func TestFetchedBatchesAreSeen(t *testing.T) {
 
 func play(t *rapid.T, conn *fetchingConn, correlation int32, fetch bool, batches []byte) {
 	var request kmsg.Request = kmsg.NewPtrMetadataRequest()
-	response := batches // the content does not matter
+	response := batches
 	if fetch {
 		r := kmsg.NewPtrFetchRequest()
 		r.Version = fetchVersion

@@ -23,7 +23,7 @@ type consumer struct {
 	reader kafka.ReaderConfig    // of every partition, without number and dialer
 	dial   meter.Dial
 	meter  meter.Meter
-	life   meter.Line // cut by Kill
+	life   meter.Line
 	line   meter.Line // only the connections; cut by a Close that takes too long
 
 	compressed atomic.Bool  // whether the latest batch is compressed
@@ -41,11 +41,11 @@ type consumer struct {
 	group    *kafka.ConsumerGroup // nil: assigned by hand
 
 	mu           sync.Mutex
-	partitions   []*partition   // by number
-	first        int            // the partition that the next poll begins with
-	paused       map[int32]bool // of the assigned partitions
+	partitions   []*partition // by number
+	first        int          // the partition that the next poll begins with
+	paused       map[int32]bool
 	generation   *kafka.Generation
-	failed       error     // the error that ended the consumer
+	failed       error
 	unknownSince time.Time // of the topic; zero while it is known
 }
 

@@ -52,7 +52,6 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	return reader, nil
 }
 
-// dialerOptions returns the Dialer without its function and login.
 func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {
 	d := &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout}
 	return d, set(d, ofDialer, "consumer", cfg.Client)
@@ -72,7 +71,6 @@ func maxBytes(cfg driver.ConsumerConfig) int {
 	}
 }
 
-// The options lack the dialer.
 func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) {
 	group := kafka.ConsumerGroupConfig{
 		ID:             cfg.Group,

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// askTimeout limits how long a member waits for the answer whether it is still a member.
 const askTimeout = 3 * time.Second
 
 // How a consumer is a member of its group.

@@ -17,10 +17,10 @@ type partition struct {
 	id     int32
 	count  func(bytes int) // of a record that the Reader returns
 	ready  func()          // the buffer is no longer empty
-	report func(error)     // the Reader's errors
+	report func(error)
 
 	reader *kafka.Reader
-	line   meter.Line // of the Reader's connections
+	line   meter.Line
 	ctx    context.Context
 	cancel context.CancelFunc
 	work   sync.WaitGroup

@@ -23,7 +23,7 @@ type producer struct {
 	writer    *kafka.Writer // owned and replaced by the feeder
 	met       bool          // owned by the feeder: the client has found the topic
 	meter     meter.Meter
-	line      meter.Line // of its connections
+	line      meter.Line
 	settings  []driver.Setting
 
 	closing context.Context
@@ -71,7 +71,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	}
 	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
 	if p.limit == 0 {
-		p.limit = math.MaxInt // like the client's own
+		p.limit = math.MaxInt
 	}
 	p.room.L = &p.mu
 	p.meter.NoAcks = cfg.Acks == driver.AcksNone

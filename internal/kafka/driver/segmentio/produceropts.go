@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The Writer lacks its transport and functions.
 func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
@@ -33,7 +32,6 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	return w, nil
 }
 
-// The Transport lacks its dialer and login.
 func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	t := &kafka.Transport{
 		ClientID:       cfg.ClientID,

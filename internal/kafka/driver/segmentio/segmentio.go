@@ -1,10 +1,9 @@
 // Package segmentio drives Kafka through segmentio/kafka-go, a client in pure Go.
 //
-// A measurement shows what users of the client use: an asynchronous Writer with a completion function, and one
-// Reader for each partition under a ConsumerGroup, as in the client's own examples. The driver adds what the client
-// does not offer. One goroutine feeds the Writer (feed.go), and a flush closes it. A round tripper records which
-// requests can have reached a broker (attempts.go, outcome.go). Rebalances wait while the caller holds records
-// (gate.go). Each Reader fills a buffer from which polls take records (partition.go).
+// It uses an asynchronous Writer, and one Reader for each partition under a ConsumerGroup, as the client's users
+// do. One goroutine feeds the Writer (feed.go), and a flush closes it. A round tripper records which requests can
+// have reached a broker (attempts.go, outcome.go). Rebalances wait while the caller holds records (gate.go). Each
+// Reader fills a buffer from which polls take records (partition.go).
 //
 // Files to know: attempts.go, outcome.go, gate.go, partition.go.
 package segmentio

@@ -102,7 +102,6 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 	}
 }
 
-// securityProtocol uses Kafka's name, because the client has none.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
