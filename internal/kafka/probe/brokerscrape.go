@@ -144,7 +144,6 @@ func networkIdleRatio(c *BrokerCounts, v float64) { c.NetworkIdleRatio = &v }
 func isController(c *BrokerCounts, _ float64)     { c.Controller = true }
 func underReplicated(c *BrokerCounts, v float64)  { c.UnderReplicated = &v }
 
-// handlerIdle sets the idleness of all handlers, unless that of the broker's own is known.
 func handlerIdle(c *BrokerCounts, v float64) {
 	if c.HandlerIdle == nil {
 		c.HandlerIdle, c.HandlersOfBoth = &v, true

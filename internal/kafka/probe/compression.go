@@ -31,7 +31,6 @@ var codecs = []struct {
 	{"gzip", kgo.GzipCompression(), kgo.CodecGzip},
 }
 
-// codecBudget is how long one codec is measured in each direction.
 const codecBudget = 60 * time.Millisecond
 
 // Codecs measures every codec on the given batches, each as EncodeBatch returns it. level applies only to the codec

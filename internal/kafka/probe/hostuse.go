@@ -17,7 +17,7 @@ type DiskCounts struct {
 	ReadBytes, WrittenBytes int64
 	BusyMs                  int64 // time with at least one request in progress
 	QueuedMs                int64 // sum over requests of their time in progress, weighted as the kernel does
-	Requests                int64 // completed requests
+	Requests                int64
 	RequestsMs              int64 // sum of their times
 	// Physical reports whether the disk is not built from other disks or from memory: only then its traffic can be
 	// added up.

@@ -15,7 +15,7 @@ func TestTopicSize(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer cluster.Close()
-	sizes := [][]int64{{1000, 500}, {900, 500}, {1000, 450}} // by broker and partition
+	sizes := [][]int64{{1000, 500}, {900, 500}, {1000, 450}}
 	cluster.ControlKey(int16(kmsg.DescribeLogDirs), func(req kmsg.Request) (kmsg.Response, error, bool) {
 		cluster.KeepControl()
 		topic := kmsg.NewDescribeLogDirsResponseDirTopic()
