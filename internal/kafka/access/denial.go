@@ -17,7 +17,7 @@ import (
 
 // Denial is why a client could not connect to a broker.
 type Denial struct {
-	Reason string // "the broker's certificate …"
+	Reason string
 	Remedy string
 	// Answered reports whether the broker rejected the client. Otherwise the two did not agree on a protocol.
 	Answered bool

@@ -115,7 +115,7 @@ func keyPair(text string) (tls.Certificate, error) {
 	for _, block := range blocks {
 		switch {
 		case block.Type == "CERTIFICATE":
-			_ = pem.Encode(&chain, &block) // a buffer never fails
+			_ = pem.Encode(&chain, &block)
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			_ = pem.Encode(&keys, &block)
 			count++

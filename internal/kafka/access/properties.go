@@ -67,7 +67,6 @@ func latin1(content []byte) string {
 	return string(runes)
 }
 
-// continues reports whether a line ends in a backslash that is not itself escaped.
 func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }

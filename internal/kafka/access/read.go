@@ -157,7 +157,7 @@ var protocols = []struct {
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)
 	if !set && p.line == 0 {
-		return false, false // Kafka's default; warn names the settings without effect
+		return false, false
 	}
 	var names []string
 	for _, choice := range protocols {

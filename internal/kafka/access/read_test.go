@@ -74,7 +74,7 @@ func TestMistakes(t *testing.T) {
 	user := jaas(`username="alice" password="` + secret + `"`)
 	tests := map[string]struct {
 		lines []string
-		want  []string // in each mistake, "line: words … words"
+		want  []string
 	}{
 		"everything at once": {
 			[]string{"security.protocl=SSL", "sasl.mechanism=GSSAPI", "ssl.truststore.location=" + secret, "ssl.key.password=" + secret, "security.protocol=" + secret},
