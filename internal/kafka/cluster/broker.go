@@ -226,7 +226,7 @@ func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	if err != nil {
 		return nil, err
 	}
-	defer out.Close() // the child has its own copy
+	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
 	return startChild(cmd, detached)
 }

@@ -21,7 +21,6 @@ type delays struct {
 }
 
 const (
-	// heldFrames bounds the frames in one direction of one connection; then the sender waits.
 	heldFrames = 1024
 	// frameMaxBytes is Kafka's own limit (socket.request.max.bytes).
 	frameMaxBytes = 100 << 20
@@ -55,7 +54,6 @@ func (l *delayedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// receive holds the client's requests until Read, and send holds what Write accepts.
 type delayedConn struct {
 	net.Conn
 	delays    delays

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// denial returns nil if the cause of err is not a rejection. who begins the message.
+// denial returns nil if the cause of err is not a rejection.
 func denial(who string, a access.Access, err error) error {
 	d := a.Explain(err)
 	if d == nil {

@@ -5,7 +5,7 @@ import (
 	"strings"
 )
 
-// The kinds of errors, for errors.Is. The command line maps them to exit codes.
+// The kinds of errors, for errors.Is.
 var (
 	// ErrInput: an option, a cluster ID or a name is wrong.
 	ErrInput = errors.New("bad input")

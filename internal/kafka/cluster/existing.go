@@ -191,7 +191,6 @@ func firstDenial(errs []error) error {
 	return nil
 }
 
-// dialAdvertised checks the addresses that the brokers advertise, because clients connect to those.
 func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Access) error {
 	var addrs []string
 	for _, b := range brokers {
@@ -257,7 +256,7 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	}
 	hosts := make([]string, 0, len(bootstrap)+len(meta.Brokers))
 	for _, addr := range bootstrap {
-		host, _, _ := net.SplitHostPort(addr) // Connect has reached it, so it is valid
+		host, _, _ := net.SplitHostPort(addr)
 		hosts = append(hosts, host)
 	}
 	for _, b := range meta.Brokers {

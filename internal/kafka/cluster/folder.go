@@ -75,7 +75,7 @@ type record struct {
 	Settings  map[string]string `json:"settings"`
 	// Disks are the cluster's own folders on other disks; may be absent.
 	Disks []string `json:"disks,omitempty"`
-	// Options are used to start a kept cluster again; absent in records of older versions.
+	// Options are absent in records of older versions.
 	Options *recordOptions `json:"options,omitempty"`
 }
 

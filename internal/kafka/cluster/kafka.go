@@ -28,7 +28,7 @@ type Kafka struct {
 	home      Home
 	opts      KafkaOptions
 	name      string // of a cluster that outlives this process; else empty
-	detached  bool   // the brokers outlive this process
+	detached  bool
 	startedAt time.Time
 	java      Java
 	dist      Dist

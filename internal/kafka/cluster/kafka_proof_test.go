@@ -157,7 +157,7 @@ func TestStartInterrupted(t *testing.T) {
 	defer cancel()
 	var pid identity
 	_, err := home.StartKafka(ctx, KafkaOptions{pickPorts: func(n int) ([]int, error) {
-		go func() { // interrupt when the broker runs but is not ready
+		go func() {
 			for ctx.Err() == nil {
 				paths, _ := filepath.Glob(filepath.Join(home.Clusters, folderPrefix+"*", "broker-1.pid"))
 				if len(paths) == 1 {

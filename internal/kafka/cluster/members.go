@@ -58,7 +58,7 @@ func (a *Admin) putOutConsumer(ctx context.Context, group string) error {
 		if err == nil {
 			err = kerr.ErrorForCode(resp.ErrorCode)
 		}
-		if !errors.Is(err, kerr.UnknownMemberID) { // its session has timed out meanwhile
+		if !errors.Is(err, kerr.UnknownMemberID) {
 			failed = errors.Join(failed, err)
 		}
 	}

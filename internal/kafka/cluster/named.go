@@ -89,7 +89,6 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
 }
 
-// makeRoom fails if the named cluster runs, removes a dead one, and returns the record of a kept one.
 func (h Home) makeRoom(name string) (kept *record, err error) {
 	n, err := h.upOrKept(name)
 	if errors.Is(err, ErrNotUp) {

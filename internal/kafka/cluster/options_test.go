@@ -77,7 +77,7 @@ func TestBrokerProperties(t *testing.T) {
 			}
 			for _, name := range ownProperties {
 				if strings.HasPrefix(name, "broker.id") || name == "log.dir" || strings.Contains(name, "metadata") || strings.HasSuffix(name, "bootstrap.servers") {
-					continue // aliases, which are not set
+					continue
 				}
 				if props[name] == "" {
 					t.Fatalf("%s is not set", name)

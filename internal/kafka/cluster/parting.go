@@ -51,7 +51,7 @@ type partingConn struct {
 	closed chan struct{}
 }
 
-// requestHead is the length (4), API key (2), version (2) and correlation ID (4) of a request.
+// length (4), API key (2), version (2), correlation ID (4)
 const requestHead = 12
 
 func (c *partingConn) Read(p []byte) (int, error) {

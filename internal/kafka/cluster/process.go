@@ -28,7 +28,6 @@ func (id identity) running() bool {
 	return err == nil && now == id
 }
 
-// runsIn reports whether id still runs and is a broker of the cluster in dir.
 func (id identity) runsIn(dir string) bool {
 	if !id.running() {
 		return false
@@ -124,7 +123,7 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	c.process = cmd.Process
 	id, err := identify(cmd.Process.Pid)
 	if err != nil {
-		id = identity{PID: cmd.Process.Pid} // it has ended already
+		id = identity{PID: cmd.Process.Pid}
 	}
 	c.identity = id
 	return c, nil

@@ -96,7 +96,7 @@ func formatProperties(props map[string]string) []byte {
 // propertyEscaper does not keep leading blanks, which no property has.
 var propertyEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
 
-// The options are those of Kafka's start scripts, the heap, and last the user's, which override the others.
+// The user's options come last, and override the others.
 func jvmOptions(heapBytes int64, extra []string) []string {
 	heap := fmt.Sprintf("%dk", heapBytes>>10)
 	options := []string{"-server", "-Xms" + heap, "-Xmx" + heap, "-Djava.awt.headless=true"}

@@ -66,7 +66,6 @@ func (b *Broker) notReadyError(ctx context.Context, last error) error {
 	}
 }
 
-// askReady returns nil if the broker reports itself, in total want brokers, and a leader of the controller quorum.
 func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()

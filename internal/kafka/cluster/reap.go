@@ -48,7 +48,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	}
 	owner, err := tryLock(filepath.Join(dir, ownerName))
 	if errors.Is(err, errLocked) {
-		return false, nil // the owner lives
+		return false, nil
 	}
 	if err != nil {
 		return false, err

@@ -18,7 +18,6 @@ import (
 
 const password = "s3cret-of-alice"
 
-// patience is how long an answer may take that a retry can't change.
 const patience = 8 * time.Second
 
 func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
@@ -223,7 +222,7 @@ func TestLackingRights(t *testing.T) {
 		{describe | write, true, false, ""},
 		{describe, true, true, "WRITE to, READ"},
 		{describe, false, true, "READ"},
-		{-1 << 31, true, true, ""}, // not reported
+		{-1 << 31, true, true, ""},
 		{0, true, true, ""},
 	} {
 		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {

@@ -20,7 +20,7 @@ type version struct {
 	Log4j1 bool
 }
 
-// versions are all that can be started, the oldest first, as in scenario.KafkaVersions. The last is the default.
+// The oldest is first, as in scenario.KafkaVersions, and the last is the default.
 var versions = []version{
 	{Line: "3.9", Kafka: "3.9.2", Log4j: "2.25.4", Log4j1: true},
 	{Line: "4.0", Kafka: "4.0.2", Log4j: "2.25.4"},
@@ -46,7 +46,7 @@ func versionOf(line string) (version, error) {
 	}
 }
 
-// lineOf returns the line of a version of Kafka: 4.3 for 4.3.1 and for v4.3.
+// lineOf returns 4.3 for 4.3.1 and for v4.3.
 func lineOf(kafka string) string {
 	parts := strings.SplitN(strings.TrimPrefix(kafka, "v"), ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
