@@ -64,8 +64,7 @@ func Shared(t testing.TB) cluster.Cluster {
 	return c
 }
 
-// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends. On two cores it
-// takes about 3 s for one broker and 10 s for three.
+// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends.
 func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
 	home, err := cluster.UserHome()
