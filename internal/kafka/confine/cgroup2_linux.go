@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// period is the time to which the quota of cores applies: the kernel's default, which containers use too.
+// The kernel's default, which containers use too.
 const period = 100 * time.Millisecond
 
 // quota returns the CPU time per period, in microseconds. The kernel's minimum is 1 ms.

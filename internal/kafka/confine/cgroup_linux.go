@@ -50,7 +50,6 @@ func openGroup(l Limits) (group, error) {
 
 type folder string
 
-// makeFolder makes a group's folder in the first parent that offers the given files.
 func makeFolder(parents []string, name string, files ...string) (folder, error) {
 	err := errors.New("it is not mounted")
 	for _, parent := range parents {

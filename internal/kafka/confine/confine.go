@@ -42,13 +42,12 @@ const (
 // Cell confines one process. Start the process with Command, and with Env in its environment.
 type Cell struct {
 	limits Limits
-	group  group  // nil: only the runtime's limits apply
-	why    string // reason for a nil group
+	group  group // nil: only the runtime's limits apply
+	why    string
 }
 
 type group interface {
 	kind() string
-	// entrances returns the files to which a process writes its number to enter.
 	entrances() []string
 	usage() (Usage, error)
 	oomKills() (int64, error)
@@ -117,8 +116,8 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter makes a shell write its number to n files and then replace itself by the command. The arguments are n, the
-// files and the command.
+// A shell writes its number to n files and then replaces itself by the command. The arguments are n, the files and
+// the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// If other processes compete for the cores, it gets less, and is throttled less.
+// If other processes compete for the cores, the process gets less, and is throttled less.
 func TestConfinedToAPartOfACore(t *testing.T) {
 	const share, within = 0.25, 0.05
 	c := open(t, Limits{CPU: share})
