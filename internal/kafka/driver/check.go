@@ -101,7 +101,7 @@ func (c ProducerConfig) check() error {
 	return c.checkCompression()
 }
 
-// highestLevels holds the highest level of each codec, as Kafka counts them; 0 means no levels.
+// Levels are as Kafka counts them; 0 means no levels.
 var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
 
 func (c ProducerConfig) checkCompression() error {

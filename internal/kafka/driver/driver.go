@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer. No broker was asked.
+// ErrConfig marks a mistake in the configuration given to NewProducer or NewConsumer.
 var ErrConfig = errors.New("client configuration")
 
 // ErrNoGroup is the error of Commit if the partitions are assigned by hand.
@@ -171,7 +171,7 @@ func (s RequestSum) sub(o RequestSum) RequestSum {
 type Wire struct {
 	WrittenBytes int64 // all requests, as written to the sockets
 	ReadBytes    int64 // all responses, as read from the sockets
-	Batches      int64 // record batches produced or fetched
+	Batches      int64
 	BatchRecords int64 // records in those batches
 	// Bytes of those batches before and after compression.
 	UncompressedBytes int64
