@@ -100,7 +100,7 @@ func capabilityTable(t *testing.T) map[string]map[string]string {
 		case cells[0] == "capability":
 			names = cells
 		case len(names) == 0 || strings.HasPrefix(cells[0], "---"):
-		case cells[0] == "": // the table's end
+		case cells[0] == "":
 			return table
 		default:
 			table[cells[0]] = make(map[string]string)

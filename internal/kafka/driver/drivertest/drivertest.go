@@ -22,16 +22,14 @@ type Env struct {
 	// Brokers are the cluster's bootstrap addresses, and Access is how clients reach them.
 	Brokers []string
 	Access  access.Access
-	// CreateTopic creates a topic with min.insync.replicas 1, and returns when it can be written to. DeleteTopic
-	// deletes it.
+	// CreateTopic creates a topic with min.insync.replicas 1, and returns when it can be written to.
 	CreateTopic func(t testing.TB, topic string, partitions int)
 	DeleteTopic func(t testing.TB, topic string)
-	// SessionTimeouts holds the session timeout for each protocol. A protocol without one is not tested with a
-	// killed member.
+	// SessionTimeouts holds the session timeout for each protocol.
 	SessionTimeouts map[string]time.Duration
 }
 
-// patience limits every wait. A rebalance on a real broker takes up to ten seconds.
+// A rebalance on a real broker takes up to ten seconds.
 const patience = 40 * time.Second
 
 type test struct {
@@ -44,7 +42,7 @@ type test struct {
 
 type suite struct {
 	driver   driver.Driver
-	protocol string // in the tests of a group
+	protocol string
 	assignor string // in the tests of an assignor; else empty
 	env      Env
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))

@@ -19,7 +19,6 @@ import (
 // Topic is the topic of tests with their own fake cluster.
 const Topic = "t"
 
-// An address that no process listens on, and a dialer that always fails.
 const nobody = "127.0.0.1:1"
 
 func noRoad(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no road") }

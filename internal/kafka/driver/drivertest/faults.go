@@ -76,14 +76,14 @@ func patientIdempotent(c *driver.ProducerConfig) { patient(c); idempotent(c) }
 func overtaking(c *driver.ProducerConfig)        { patient(c); c.InFlight = 5 }
 func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
 
-// answer makes the broker answer produce requests with err, n times or always (-1).
+// n of -1 means always.
 func answer(err *kerr.Error, n int) func(Cluster) {
 	return func(c Cluster) {
 		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
 	}
 }
 
-// cutOff makes the broker cut the connection instead of answering, once or always (-1).
+// n of -1 means always.
 func cutOff(n int) func(Cluster) {
 	return func(c Cluster) {
 		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {

@@ -93,7 +93,7 @@ func (m *member) isKilled() bool {
 }
 
 func (m *member) checkKilled(chunks int, err error) {
-	if err == nil { // it had returned already
+	if err == nil {
 		var next []driver.Chunk
 		next, err = m.consumer.Poll(context.Background())
 		chunks = len(next)

@@ -16,7 +16,7 @@ type outbox struct {
 	mu    sync.Mutex
 	done  map[*driver.Record]driver.Done
 	times map[*driver.Record]int
-	news  chan struct{} // has a value after a completion
+	news  chan struct{}
 }
 
 func newOutbox() *outbox {

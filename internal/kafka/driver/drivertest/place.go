@@ -24,7 +24,7 @@ type Cluster struct {
 // Place runs a test with a fake cluster: Virtual or Loopback.
 type Place func(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt)
 
-// settle is virtual time for the remaining timers of closed clients: last requests and idle connections.
+// settle is virtual time for the remaining timers of closed clients.
 const settle = time.Minute
 
 // Virtual calls f in a synctest bubble, with a cluster on an in-memory network. It fails the test if a goroutine of
@@ -32,7 +32,7 @@ const settle = time.Minute
 func Virtual(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(settle) }) // after all other cleanups
+		t.Cleanup(func() { time.Sleep(settle) })
 		memory := &memory{port: 9092}
 		fake := Fake(t, append(options[:len(options):len(options)], kfake.ListenFn(memory.listen))...)
 		f(t, Cluster{fake, access.Access{Dial: memory.dial}})
