@@ -24,8 +24,8 @@ import (
 type consumer struct {
 	client  *kgo.Client
 	topic   string
-	atMost  int  // records in one poll; 0 means no limit
-	control bool // the client returns control records
+	atMost  int // records in one poll; 0 means no limit
+	control bool
 	onError func(error)
 	watch   watch
 	wire    wire
@@ -35,8 +35,8 @@ type consumer struct {
 	buffers  driver.Buffers
 	slabs    slabs
 	firsts   []*kgo.Record // first record of each batch of a chunk, reused
-	failed   error         // the error that ended the consumer
-	group    string        // empty: assigned by hand
+	failed   error
+	group    string // empty: assigned by hand
 	assign   sync.WaitGroup
 	closing  sync.Once
 	life     meter.Line
@@ -148,7 +148,7 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	c.firsts = c.firsts[:0]
 	var batch context.Context
 	for _, r := range p.Records {
-		if r.Context != batch { // one for all records of a batch
+		if r.Context != batch {
 			batch = r.Context
 			c.firsts = append(c.firsts, r)
 		}

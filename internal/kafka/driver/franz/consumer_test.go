@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestPollReturnsWhatEndsIt: Poll returns each of these errors; the client would retry for ever.
 func TestPollReturnsWhatEndsIt(t *testing.T) {
 	for _, test := range []struct {
 		name     string

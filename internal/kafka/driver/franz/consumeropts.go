@@ -17,7 +17,7 @@ func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 		kgo.DisableClientMetrics(),
 		kgo.ConsumeStartOffset(earliest),
 		kgo.ConsumeResetOffset(earliest),
-		kgo.KeepRetryableFetchErrors(), // for OnError
+		kgo.KeepRetryableFetchErrors(),
 	}
 	options = append(options, cfg.Access.Login()...)
 	if cfg.ClientID != "" {

@@ -28,7 +28,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver: the client's record, and the function that completes it.
+// slot is this driver's Record.Native: the client's record, and the function that completes it.
 type slot struct {
 	record   kgo.Record
 	promise  func(*kgo.Record, error)

@@ -9,10 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// idempotentInFlight is the client's fixed number of produce requests in flight on a connection with idempotence.
+// With idempotence, the client fixes the number of produce requests in flight on a connection.
 const idempotentInFlight = 5
 
-// producerOptions returns an error for combinations that the client would reject or silently ignore.
+// producerOptions rejects what the client would reject or silently ignore.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err

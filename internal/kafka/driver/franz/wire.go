@@ -19,8 +19,7 @@ var apiProduce = int16(kmsg.Produce)
 type wire struct {
 	meter meter.Meter
 
-	// producing counts the produce requests that began to leave the client, unanswered those without an answer; see
-	// outcome.go.
+	// producing counts the produce requests that began to leave the client; see outcome.go.
 	producing  atomic.Int64
 	unanswered atomic.Int64
 
@@ -40,8 +39,7 @@ func (w *wire) OnBrokerE2E(broker kgo.BrokerMetadata, key int16, e2e kgo.BrokerE
 	}
 }
 
-// OnProduceBatchWritten is called for every batch that a broker accepted, shortly after the batch's records are
-// complete.
+// The client calls it shortly after the batch's records are complete.
 func (w *wire) OnProduceBatchWritten(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.ProduceBatchMetrics) {
 	w.meter.CountBatch(m.NumRecords, m.UncompressedBytes, m.CompressedBytes)
 }
