@@ -132,7 +132,7 @@ type member struct {
 	lost     []bool
 	errs     []error
 	refusals int // how often the client will still refuse partitions
-	calls    int // how often it was given partitions
+	calls    int
 	returned int
 }
 

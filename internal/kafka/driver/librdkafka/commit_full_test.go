@@ -50,7 +50,7 @@ func TestCloseWithoutAnAnswer(t *testing.T) {
 				t.Errorf("reported are %v, want %v", m.errs, errUnanswered)
 			}
 
-			close(answers) // and close what is left
+			close(answers)
 			m.onRevoked = func([]int32, bool) {}
 			for going := true; going; {
 				_, going = m.resume()

@@ -54,8 +54,8 @@ type consumer struct {
 	turn    sync.Mutex // held to resume the coroutine, by Poll or Close
 	resume  func() ([]driver.Chunk, bool)
 	handOut func([]driver.Chunk) bool // within it: yields chunks to the poll
-	poll    context.Context           // of the current poll
-	chunks  []driver.Chunk            // gathered for it; reused
+	poll    context.Context
+	chunks  []driver.Chunk // gathered for it; reused
 	records int
 	open    *driver.Buffer // of the last chunk, while it grows
 	buffers driver.Buffers
@@ -67,8 +67,8 @@ type consumer struct {
 	unknown  patience
 	silent   bool           // the client may not report that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client
-	patient  time.Duration  // with them; see commitPatience
-	gaveUp   bool           // Close no longer waits for them, and leaves the client open
+	patient  time.Duration
+	gaveUp   bool // Close no longer waits for them, and leaves the client open
 	closing  atomic.Bool
 	closeAll sync.Once
 }
@@ -212,7 +212,7 @@ func (c *consumer) take(event kafka.Event) {
 			return
 		}
 		c.add(e)
-	case kafka.PartitionEOF: // with ControlRecords
+	case kafka.PartitionEOF:
 		c.seal()
 		c.chunks = append(c.chunks, driver.Chunk{
 			Partition: e.Partition, HighWatermark: c.end(e.Partition, int64(e.Offset)), Next: int64(e.Offset),
@@ -305,7 +305,7 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// If the commits do not end in time, commitsEnd reports that and returns false.
+// commitsEnd returns false if the commits do not end in time.
 func (c *consumer) commitsEnd() bool {
 	ended := make(chan struct{})
 	go func() {

@@ -43,7 +43,6 @@ func TestOwnLoop(t *testing.T) {
 	}{
 		{"the client's own loop", func(int) float64 { return readByClient(t, cfg) }},
 		{"the driver", func(int) float64 { return readByDriver(t, cfg, 0) }},
-		// The client checks again after up to 1 s, so the holds end at different times.
 		{"the driver, held", func(round int) float64 {
 			return readByDriver(t, cfg, 200*time.Millisecond+time.Duration(round)*time.Second/ownLoopRounds)
 		}},
@@ -67,7 +66,6 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// ratioOf returns the mean of rate ÷ base, with its interval of 95 %.
 func ratioOf(t *testing.T, what string, rates, base []float64) stats.Estimate {
 	t.Helper()
 	ratios, logs := make([]float64, len(rates)), make([]stats.Estimate, len(rates))

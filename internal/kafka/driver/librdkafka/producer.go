@@ -15,7 +15,7 @@ import (
 )
 
 const (
-	// eventsBuffer is how many delivery reports may wait between the client's goroutine and the driver's.
+	// eventsBuffer is how many delivery reports may wait for the driver's goroutine.
 	eventsBuffer = 10_000
 	// The client has no call that waits while its buffer is full.
 	fullWait = time.Millisecond
@@ -41,7 +41,7 @@ type producer struct {
 
 var _ driver.Producer = (*producer)(nil)
 
-// slot is the driver.Record.Native of this driver: the client's message, whose Opaque is the slot.
+// slot is this driver's Record.Native: the client's message, whose Opaque is the slot.
 type slot struct {
 	message kafka.Message
 	owner   *driver.Record
@@ -132,7 +132,7 @@ func (p *producer) report(m *kafka.Message) {
 	case err != nil:
 		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, err)
 	case p.acks == driver.AcksNone:
-		p.hand(s, driver.Acked, -1, nil) // the offset is unknown
+		p.hand(s, driver.Acked, -1, nil)
 	default:
 		p.hand(s, driver.Acked, int64(m.TopicPartition.Offset), nil)
 	}

@@ -19,7 +19,7 @@ const (
 	maxZstdLevel = 12
 )
 
-// producerProperties returns an error for combinations that the client would reject or silently ignore.
+// producerProperties rejects what the client would reject or silently ignore.
 func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
