@@ -34,8 +34,6 @@ func (c *counted) draw(t *rapid.T) []byte {
 	return recordBatch(records, size, 0)
 }
 
-// TestProducedBatches: batches of produce requests are counted in every version, between other requests, for writes of
-// any size.
 func TestProducedBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want counted
@@ -233,7 +231,7 @@ func TestLine(t *testing.T) {
 	told := 0
 	cfg := l.Callbacks(driver.ConsumerConfig{OnError: func(error) { told++ }})
 	cfg.OnError(errors.New("one"))
-	cfg.OnAssigned(nil) // not set by the test
+	cfg.OnAssigned(nil)
 	cfg.OnRevoked(nil, false)
 	l.Cut()
 	cfg.OnError(errors.New("two"))
