@@ -103,7 +103,7 @@ func benchmarkChannels(b *testing.B, batch int) {
 			b.Fatal(err)
 		}
 		defer partition.AsyncClose()
-		go func() { // ends with the partition
+		go func() {
 			for message := range partition.Messages() {
 				bytes.Add(int64(len(message.Value)))
 				records.Add(1)

@@ -107,7 +107,7 @@ func (c *consumer) Settings() []driver.Setting { return c.settings }
 
 func (c *consumer) Wire() driver.Wire { return c.network.meter.Wire() }
 
-// Requests times the fetches on their connections, including the time for which a broker waits for records.
+// Requests includes the time for which a broker waits for records.
 func (c *consumer) Requests() driver.Requests { return c.network.meter.Requests() }
 
 func (c *consumer) Kill() {

@@ -24,7 +24,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent", "too large, requests overtake",
-		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
+		"timed out, then refused",
 	},
 	Unknown: []string{
 		"not the leader, acks 1", "not the leader, acks all", "too few replicas", "too few replicas after the append",

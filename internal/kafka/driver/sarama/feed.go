@@ -93,10 +93,8 @@ func (p *producer) isLate(s *slot, now time.Time) bool {
 	return p.timeout > 0 && now.Sub(s.since) >= p.timeout
 }
 
-// atATime is how many records the client gets before their ages are checked again.
 const atATime = 256
 
-// empty passes all queued records to the client, except those that are too late.
 func (p *producer) empty(client ibm.AsyncProducer, spare []*slot) []*slot {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {

@@ -16,7 +16,7 @@ func (c *consumer) joinGroup() error {
 		return err
 	}
 	c.source = group
-	go func() { // ends when the group is closed
+	go func() {
 		for err := range group.Errors() {
 			c.report(err)
 		}

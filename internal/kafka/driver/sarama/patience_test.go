@@ -12,7 +12,6 @@ type hopeful struct{ ibm.Client }
 
 func (hopeful) Leader(string, int32) (*ibm.Broker, error) { return nil, nil }
 
-// TestPatience: Leader fails after no record of the partition was completed for two thirds of the delivery timeout.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 30 * time.Second

@@ -22,7 +22,7 @@ type producer struct {
 	network  network
 	metadata *patientClient
 	topic    string
-	lingers  bool          // the client holds records back to fill a batch
+	lingers  bool
 	packs    bool          // compresses
 	timeout  time.Duration // of deliveries; 0 means none
 	onDone   func(driver.Done)
@@ -35,8 +35,8 @@ type producer struct {
 	wake   chan struct{} // the queue is not empty
 	pushes chan struct{} // the client must send what it holds back
 
-	pending  atomic.Int64 // records that are not complete
-	idle     signal       // sent when pending becomes 0
+	pending  atomic.Int64
+	idle     signal // sent when pending becomes 0
 	handlers sync.WaitGroup
 	closing  sync.Once
 	stop     chan struct{}
@@ -48,7 +48,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver: the client's record, and the driver.Record.
+// slot is this driver's Record.Native.
 type slot struct {
 	message    ibm.ProducerMessage
 	key, value content

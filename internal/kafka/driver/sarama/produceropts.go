@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// producerConfig returns an error for combinations that the client would reject or silently ignore.
+// producerConfig rejects what the client would reject or silently ignore.
 func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) {
 	if err := driver.CheckProducer(New(), cfg); err != nil {
 		return nil, err

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The sections of the client's Config that are reported, besides the values at its top. leaveOut lists exceptions.
+// leaveOut lists exceptions.
 var (
 	producerSections = []string{"Net", "Metadata", "Producer"}
 	consumerSections = []string{"Net", "Metadata", "Consumer"}

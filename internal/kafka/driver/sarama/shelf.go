@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// maxReady limits the records of a partition that are ready for a poll. The client holds as many in its channel.
+// maxReady limits the records of a partition that are ready for a poll.
 const maxReady = 2048
 
 // shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each
@@ -28,7 +28,7 @@ type shelf struct {
 	ready   []*claim // with records, in the order of arrival
 	claims  map[int32]*claim
 	paused  map[int32]bool
-	allowed bool // whether the caller allows a rebalance
+	allowed bool
 	rushed  bool // the caller will not poll again
 	moves   int  // callbacks that run or wait
 	failed  error
