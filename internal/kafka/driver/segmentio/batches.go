@@ -61,7 +61,6 @@ const (
 	fetchVersion = 10
 )
 
-// batchSeen receives a fetched batch: its records, their bytes on the wire, and whether they are compressed.
 type batchSeen func(records, bytes int, compressed bool)
 
 func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
@@ -78,7 +77,7 @@ type fetchingConn struct {
 	seen        batchSeen
 	correlation uint32 // of the last fetch
 
-	left int // of the response
+	left int
 	skip int
 	need int
 	have []byte

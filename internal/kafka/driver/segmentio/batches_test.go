@@ -38,8 +38,6 @@ func (s seenBatch) encode() []byte {
 	return b
 }
 
-// TestFetchedBatchesAreSeen: seen gets all complete batches of all fetch responses, for reads of any size, and no
-// others.
 func TestFetchedBatchesAreSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want, got []seenBatch

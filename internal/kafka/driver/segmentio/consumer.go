@@ -26,7 +26,7 @@ type consumer struct {
 	life   meter.Line
 	line   meter.Line // only the connections; cut by a Close that takes too long
 
-	compressed atomic.Bool  // whether the latest batch is compressed
+	compressed atomic.Bool
 	unpacked   atomic.Int64 // bytes of records from compressed batches
 
 	settings []driver.Setting
@@ -191,7 +191,7 @@ func (c *consumer) take() bool {
 		c.chunks = append(c.chunks, chunk)
 		if left -= len(chunk.Records); c.cfg.MaxPollRecords > 0 && left == 0 {
 			c.first = (c.first + i + 1) % len(c.partitions)
-			c.notify() // there may be more
+			c.notify()
 			break
 		}
 	}

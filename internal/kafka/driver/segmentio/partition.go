@@ -15,8 +15,8 @@ import (
 // waits for records of several partitions, or that returns more than one record.
 type partition struct {
 	id     int32
-	count  func(bytes int) // of a record that the Reader returns
-	ready  func()          // the buffer is no longer empty
+	count  func(bytes int)
+	ready  func() // the buffer is no longer empty
 	report func(error)
 
 	reader *kafka.Reader

@@ -35,7 +35,7 @@ type producer struct {
 	mu     sync.Mutex
 	room   sync.Cond // held has decreased, or the producer closes
 	queue  []kafka.Message
-	held   int // records that are not complete
+	held   int
 	closed bool
 }
 
@@ -45,7 +45,7 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is the driver.Record.Native of this driver, and the WriterData of the record's kafka.Message.
+// slot is this driver's Record.Native, and the WriterData of the record's kafka.Message.
 type slot struct {
 	owner     *driver.Record
 	tag       uint64

@@ -40,7 +40,7 @@ func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	return t, set(t, ofTransport, "producer", cfg.Client)
 }
 
-// codecs are the client's compressions by Kafka's names. The client's default is none.
+// The client's default is none.
 var codecs = map[string]kafka.Compression{
 	"": 0, "none": 0, "gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.Lz4, "zstd": kafka.Zstd,
 }
@@ -49,7 +49,7 @@ var codecs = map[string]kafka.Compression{
 const shortest = time.Nanosecond
 
 const (
-	defaultBatchRecords = 100 // the client's own
+	defaultBatchRecords = 100
 	mostBatchRecords    = 1000
 	smallRecordBytes    = 64
 )
@@ -67,16 +67,14 @@ func batchRecords(cfg driver.ProducerConfig) int {
 	return min(max(int(cfg.BatchBytes)/smallRecordBytes, defaultBatchRecords), mostBatchRecords)
 }
 
-// The client's waits between attempts (Writer.WriteBackoffMin and Max) and its number of attempts, used without a
-// delivery timeout.
+// The client's own values, used without a delivery timeout (Writer.WriteBackoffMin and Max).
 const (
 	minBackoff      = 100 * time.Millisecond
 	maxBackoff      = time.Second
 	defaultAttempts = 10
 )
 
-// enoughAttempts returns more attempts than fit into the delivery timeout, so that the timeout ends them (see
-// attempts.go).
+// More attempts than fit into the delivery timeout, so that the timeout ends them (attempts.go).
 func enoughAttempts(timeout time.Duration) int {
 	return defaultAttempts + int(timeout/maxBackoff) + 1
 }
