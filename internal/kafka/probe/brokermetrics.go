@@ -7,8 +7,7 @@ import (
 )
 
 // BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric
-// that the broker does not report is nil or missing. It holds no rate that the broker computed, over the last
-// minute or since its start.
+// that the broker does not report is nil or missing.
 type BrokerCounts struct {
 	At      time.Time
 	Started *float64 // start of its process, in seconds since 1970

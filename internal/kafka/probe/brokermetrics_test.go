@@ -122,10 +122,9 @@ func TestWhatIsNoBrokerIsAnError(t *testing.T) {
 	}
 }
 
-// broker counts as Kafka does: its means cover every value since the start.
 type broker struct {
 	started float64
-	times   []float64 // of requests
+	times   []float64
 	idle    float64
 }
 
@@ -152,7 +151,7 @@ func TestHandlersOfBrokerAndController(t *testing.T) {
 	const pool = `kafka_server_kafkarequesthandlerpool_count{name="%sRequestHandlerAvgIdlePercent"} %v` + "\n"
 	const controller = `kafka_controller_kafkacontroller_value{name="ActiveControllerCount"} 1` + "\n"
 	for _, test := range []struct {
-		name, text string // with the idleness, in nanoseconds
+		name, text string
 		idle, want float64
 	}{
 		{"broker and controller, busy", controller + fmt.Sprintf(pool, "", "%v"), 1.25e9, 0.25},

@@ -61,7 +61,7 @@ func measureCodec(m *Codec, codec kgo.CompressionCodec, kind kgo.CompressionCode
 		m.Uncompressed += int64(len(batch))
 		m.Compressed += int64(len(compressed[i]))
 	}
-	if compressor == nil { // none: nothing to time
+	if compressor == nil {
 		return nil
 	}
 	m.CompressS = perPass(func() error {

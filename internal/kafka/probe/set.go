@@ -12,7 +12,7 @@ type Set struct {
 	clock   func() int64 // nil: see Clock
 }
 
-// Unknown returns a Set that knows nothing, for virtual time, in which CPU seconds mean nothing, and a loop that
+// Unknown returns a Set that knows nothing, for virtual time: CPU seconds mean nothing there, and a loop that
 // computes until the clock moves never ends.
 func Unknown() Set { return Set{unknown: true} }
 
@@ -73,7 +73,7 @@ func (s Set) Clock() func() int64 {
 	return s.clock
 }
 
-// WithClock returns a Set whose Clock is read. In virtual time each process may have its own clock.
+// WithClock returns a Set whose Clock is read.
 func (s Set) WithClock(read func() int64) Set {
 	s.clock = read
 	return s

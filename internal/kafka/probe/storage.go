@@ -15,7 +15,7 @@ type TopicSize struct {
 	LeadBytes int64
 }
 
-// BehindBytes returns what the other replicas have still to copy. Followers store the leader's batches unchanged.
+// BehindBytes returns what the other replicas have still to copy.
 func (s TopicSize) BehindBytes() int64 { return s.LeadBytes*int64(s.Replicas) - s.Bytes }
 
 // TopicSize asks all brokers for the size of the topic's replicas (DescribeLogDirs): their segments, without the
