@@ -19,7 +19,7 @@ const (
 
 func sharedProperties(brokers int) map[string]string {
 	replication := strconv.Itoa(min(brokers, 3))
-	// With two of two, an internal topic would stop at the first restart.
+	// If both of two replicas had to be in sync, an internal topic would stop at the first restart.
 	minInSync := strconv.Itoa(max(1, min(brokers, 3)-1))
 	partitions := strconv.Itoa(internalPartitions)
 	return map[string]string{

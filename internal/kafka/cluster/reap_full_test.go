@@ -78,8 +78,8 @@ func bystander(t *testing.T, args ...string) identity {
 func TestReapSparesOthers(t *testing.T) {
 	home := Home{Clusters: t.TempDir()}
 	process := bystander(t)
-	dead := fakeCluster(t, home, stateOwned, process)                                    // a PID that is now another program
-	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"}) // and another start time
+	dead := fakeCluster(t, home, stateOwned, process) // a PID that is now another program
+	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"})
 	up := fakeCluster(t, home, stateUp, process)
 	kept := fakeCluster(t, home, stateKept, process)
 	owned := fakeCluster(t, home, stateOwned, process)
