@@ -97,8 +97,8 @@ type Consumer interface {
 	// has all records returned from the partition, and no more follow. If the caller does not poll for long during
 	// a rebalance, the group removes the member.
 	Poll(ctx context.Context) ([]Chunk, error)
-	// Commit commits each partition's next offset to process, and waits for the answer. It may be called on any
-	// goroutine, and in OnRevoked. Without a group it returns ErrNoGroup.
+	// Commit commits, for each partition, the offset of the next record to process, and waits for the answer. It
+	// may be called on any goroutine, and in OnRevoked. Without a group it returns ErrNoGroup.
 	Commit(ctx context.Context, offsets map[int32]int64) error
 	// Settings returns the effective settings of the client, including defaults.
 	Settings() []Setting
@@ -137,7 +137,7 @@ type RequestTimer interface {
 
 // Requests counts the requests that contain records, and their time: from before the request is written until its
 // response is read. Time is a sum; divided by an interval it is the mean number of requests in flight (Little's
-// law).
+// law). Connections are those that carry such requests.
 type Requests struct {
 	Produce, Fetch RequestSum
 }
@@ -348,9 +348,9 @@ type ConsumerConfig struct {
 	Client map[string]string
 
 	// OnAssigned receives the partitions that are new to the member. Its first call, also with none, means that the
-	// member has joined. OnRevoked receives those that the member loses, and may commit unless lost is true. The
-	// callbacks may come on a goroutine of the client, also before NewConsumer returns, but never concurrently.
-	// Partitions assigned by hand are reported once and never revoked.
+	// member has joined. OnRevoked receives those that the member loses. The client waits for it, so it may commit,
+	// unless lost is true. The callbacks may come on a goroutine of the client, also before NewConsumer returns, but
+	// never concurrently. Partitions assigned by hand are reported once and never revoked.
 	OnAssigned func(partitions []int32)
 	OnRevoked  func(partitions []int32, lost bool)
 	// OnError receives the errors from which the client recovers.
