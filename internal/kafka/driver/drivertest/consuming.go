@@ -77,7 +77,6 @@ func checkReceivedOnce(t testing.TB, n int, group ...*member) {
 	}
 }
 
-// testSpareMember: a member without partitions learns that it has joined.
 func testSpareMember(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	first, second := s.join(t, topic, topic), s.join(t, topic, topic)
@@ -170,7 +169,6 @@ func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	}
 }
 
-// testPollContext: a poll without records ends with its context and is empty.
 func testPollContext(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	m := s.join(t, topic, topic)

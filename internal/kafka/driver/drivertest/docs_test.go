@@ -17,7 +17,6 @@ func documented() []driver.Driver {
 	return append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
 }
 
-// TestDocumentedCapabilities: the table of docs/DRIVERS.md matches the drivers' Lacks.
 func TestDocumentedCapabilities(t *testing.T) {
 	table := capabilityTable(t)
 	for _, d := range documented() {

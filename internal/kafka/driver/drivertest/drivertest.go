@@ -48,7 +48,6 @@ type suite struct {
 	in       func(t *testing.T, c test, run func(t *testing.T, env Env))
 }
 
-// in runs each of the suite's tests with a cluster.
 func run(t *testing.T, d driver.Driver, in func(t *testing.T, c test, run func(t *testing.T, env Env))) {
 	s := suite{driver: d, in: in}
 	all := []group{

@@ -53,7 +53,6 @@ func testNoSuchPartition(t *testing.T, s suite) {
 	checkFailed(t, out.of(records[1]))
 }
 
-// testCloseInFlight: Close completes every record with an outcome that matches the log.
 func testCloseInFlight(t *testing.T, s suite) {
 	const n = 2000
 	topic := s.topic(t, 1)
@@ -85,7 +84,6 @@ func unreachable(t testing.TB) []string {
 	return []string{listener.Addr().String()}
 }
 
-// testUnreachable: if no broker is reachable, records end at the delivery timeout.
 func testUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)
