@@ -136,7 +136,6 @@ func testPassingErrors(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestUnreachableBrokersAreReported: OnError gets failed connections, which the client does not return.
 func TestUnreachableBrokersAreReported(t *testing.T) {
 	reported := make(chan error, 100)
 	drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{

@@ -25,7 +25,6 @@ func TestSlabIsUsedAgain(t *testing.T) {
 	s.giveBack(&kgo.Record{})
 }
 
-// TestSlabsAreBounded: in any order of use, no memory is lent twice, and the bounds hold.
 func TestSlabsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s slabs
