@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRebalanceWithinAPoll: before a callback between two records, the caller gets the gathered records.
 func TestRebalanceWithinAPoll(t *testing.T) {
 	const n, before = 100, 10
 	brokers := broker(t)
