@@ -60,7 +60,6 @@ func testIdempotentUnreachable(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestOwnAge: of the records that wait for a client that can't open, each fails at its own age.
 func TestOwnAge(t *testing.T) { drivertest.Virtual(t, testOwnAge, drivertest.Topics(1)...) }
 
 func testOwnAge(t *testing.T, cluster drivertest.Cluster) {

@@ -17,7 +17,6 @@ func aShelf() *shelf {
 	return s
 }
 
-// TestShelfKeepsEveryRecord: each record of each partition is returned once, in order.
 func TestShelfKeepsEveryRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := aShelf()
@@ -74,7 +73,6 @@ func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused
 	return records
 }
 
-// TestRebalanceWaitsForThePoll: a callback after returned records waits for the next poll.
 func TestRebalanceWaitsForThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aShelf()
