@@ -5,12 +5,9 @@ import (
 	"sync"
 )
 
-// entering is the context that the client gets with a record. It is the caller's; until
-// the client has buffered the record, it also ends when the producer closes. So Close
-// need not wait for brokers if Produce waits for space in the client's buffer. After
-// that, Close has no effect on the record.
-//
-// The client seldom calls Done, so the combined context is made only then.
+// entering is the context that the client gets with a record. It is the caller's; until the client
+// has buffered the record, it also ends when the producer closes. So Close need not wait for
+// brokers. The combined context is made only if the client calls Done, which is rare.
 type entering struct {
 	context.Context
 	closing context.Context
@@ -22,7 +19,6 @@ type entering struct {
 	inside  bool        // the client has the record
 }
 
-// Done implements context.Context.
 func (e *entering) Done() <-chan struct{} {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -36,7 +32,6 @@ func (e *entering) Done() <-chan struct{} {
 	return e.both.Done()
 }
 
-// Err implements context.Context.
 func (e *entering) Err() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -46,8 +41,8 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// entered means that the client has buffered or refused the record. It has no effect if
-// the producer closed first.
+// entered means that the client has buffered or refused the record. It has no effect if the
+// producer closed first.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
