@@ -16,18 +16,18 @@ const SchemaVersion = 1
 // Calibration is the load that one machine was able to offer.
 type Calibration struct {
 	SchemaVersion int         `json:"schema_version"`
-	MadeAt        time.Time   `json:"made_at"` // UTC
+	MadeAt        time.Time   `json:"made_at"`
 	HostName      string      `json:"host_name"`
 	Host          result.Host `json:"host"`
 	Tool          result.Tool `json:"tool"`
 	Driver        string      `json:"driver"`
-	Broker        string      `json:"broker"`          // the embedded broker and its version
-	Quick         bool        `json:"quick,omitempty"` // short runs
-	Offers        []Offer     `json:"offers"`          // by record size, ascending, and pacer
+	Broker        string      `json:"broker"` // the embedded broker and its version
+	Quick         bool        `json:"quick,omitempty"`
+	Offers        []Offer     `json:"offers"` // by record size, ascending, and pacer
 	Sleeps        []Sleep     `json:"sleeps"`
-	ClockNs       float64     `json:"clock_ns"`        // one reading of the run's clock
-	Costs         []Cost      `json:"costs"`           // by record size
-	Disks         []Disk      `json:"disks,omitempty"` // each measured disk once
+	ClockNs       float64     `json:"clock_ns"` // one reading of the run's clock
+	Costs         []Cost      `json:"costs"`    // by record size
+	Disks         []Disk      `json:"disks,omitempty"`
 	// Notes are reasons to distrust the calibration.
 	Notes []string `json:"notes,omitempty"`
 }
@@ -128,7 +128,7 @@ func (c *Calibration) isOf(h result.Host) bool {
 	return c.Host.OS == h.OS && c.Host.Arch == h.Arch && c.Host.CPUModel == h.CPUModel && c.Host.CPUs == h.CPUs
 }
 
-// Caveats returns the warning of Quote as a list. On a nil Calibration it returns nil.
+// Caveats returns Quote's warning as a list; on a nil Calibration nil.
 func (c *Calibration) Caveats(r *result.Run) []string {
 	if c == nil {
 		return nil
