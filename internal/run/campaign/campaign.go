@@ -3,9 +3,6 @@
 // machine affects all alike. An Engine makes one run. A Journal saves the result of each run, so
 // that a stopped or killed campaign can continue.
 //
-// A search, which chooses the next run by the last result, has no Plan. Runs of other tools have no
-// Engine. Both use the Journal.
-//
 // Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go, searchanswer.go.
 package campaign
 
@@ -36,7 +33,7 @@ type Config struct {
 
 // Run makes the pending runs of the journal in their order, and finishes the journal after the
 // last. It returns an error for a run that cannot be started. After an interrupted run it returns
-// nil early; the journal says so. An invalid run does not end the campaign.
+// nil early. An invalid run does not end the campaign.
 func Run(ctx context.Context, j *Journal, cfg Config) error {
 	for _, place := range j.Pending() {
 		cfg.Began(place)

@@ -81,7 +81,6 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	return int64(min(most, math.MaxInt64/2))
 }
 
-// add returns a + b, at most math.MaxInt64.
 func add(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64

@@ -11,8 +11,7 @@ import (
 )
 
 // Origin is the method, cluster and versions with which a campaign began, as its first run recorded
-// them. Its runs may differ only by their scenarios. The zero value is the origin of a campaign
-// without runs; every check passes.
+// them. The zero value is the origin of a campaign without runs; every check passes.
 type Origin struct {
 	run *result.Info
 }
@@ -70,8 +69,7 @@ func (o Origin) compare(now cluster.Info) error {
 		place(was.Kind, was.ID), place(now.Kind, now.ID), ErrOtherOrigin, remedy)
 }
 
-// place names a cluster in a message. The ID of a started cluster is left out, because it is new
-// each time.
+// place omits the ID of a started cluster, which is new each time.
 func place(kind, id string) string {
 	switch kind {
 	case cluster.KindExisting:

@@ -17,15 +17,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// ErrInterrupted reports that the user interrupted a probe. The journal has the finding so far.
+// ErrInterrupted reports that the user interrupted a probe.
 var ErrInterrupted = errors.New("interrupted")
 
 // SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
 	// Scenario is the scenario of every probe, except the rate and the lengths of the phases. A
-	// volume, a number of records and rounds are ignored, because a probe has a rate and ends at a
-	// time.
+	// volume, a number of records and rounds are ignored.
 	Scenario scenario.Scenario
 	// Expect is what a rate must meet to pass. Its run must also be valid and keep up.
 	Expect  []figure.Expectation
@@ -149,13 +148,12 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	return *p.found, errors.Join(err, saveErr)
 }
 
-// prober makes each probe as a run of the journal.
 type prober struct {
 	journal *Journal
 	cfg     SearchConfig
 	found   *result.Search
-	cells   map[string]int // index of each configuration, by name
-	caveat  string         // note about the cluster, in every run
+	cells   map[string]int
+	caveat  string
 }
 
 // Probe implements search.Prober.
@@ -186,8 +184,7 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	return o, p.journal.Search(*p.found)
 }
 
-// cell returns the index of a probe's configuration among the campaign's cells. Probes with one
-// rate and length are runs of one cell.
+// Probes with one rate and length are runs of one cell.
 func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	place, known := p.cells[s.Name]
 	if !known {
@@ -261,18 +258,15 @@ func percentileOf(f figure.Figure) (metric string, percentile float64) {
 }
 
 const (
-	// minDrain is the shortest drain, if the scenario allows it, because a group that keeps up
-	// needs some time too.
+	// A group that keeps up needs some time too.
 	minDrain = unit.Duration(5 * time.Second)
-	// minIntervals is how many intervals the growth of a backlog needs; shortestInterval is the
-	// shortest that a scenario may have.
+	// minIntervals is how many intervals the growth of a backlog needs.
 	minIntervals     = 10
 	shortestInterval = unit.Duration(100 * time.Millisecond)
-	// maxName is the longest name of a scenario.
-	maxName = 63
+	maxName          = 63
 )
 
-// rate returns a rate of four digits exactly.
+// rate needs at most four digits.
 func rate(perS float64) unit.Rate {
 	if perS == search.ClosedLoop {
 		return unit.MaxRate
@@ -287,7 +281,7 @@ func rate(perS float64) unit.Rate {
 // maxCurveTries bounds the tries of a stalled point of the curve.
 const maxCurveTries = 2
 
-// curve makes runs at 10 % to 110 % of a rate. The confirmed rate has a run already.
+// The confirmed rate has a run already.
 func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
 	for _, perS := range search.CurveRates(of) {
 		if perS == confirmed {
