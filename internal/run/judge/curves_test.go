@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Each value of a curve equals the percentile of the measured values that ended, and the curve ends
-// before the first percentile that they do not support; copies of one record support none.
+// A curve ends before the first percentile that its values do not support; copies of one record
+// support none.
 func TestCurves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recorder, alone := latency.NewRecorder(latency.E2EResponseTime, latency.SendDelay), latency.NewHistogram()

@@ -22,7 +22,7 @@ type Evidence struct {
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
 	Groups     []Group           // none without consumers
 	Fill       *Fill             // nil if the run did not fill its topic
-	Queue      *Queue            // nil if the consumers do not read from a queue
+	Queue      *Queue
 	Times      *latency.Collector
 	// Histograms are the entries of the run's histogram log, in their order.
 	Histograms iter.Seq2[latency.LogEntry, error]
@@ -31,10 +31,9 @@ type Evidence struct {
 	Faults  Faults
 	Machine Machine
 	Failed  Failures
-	Agents  []result.Agent // by index; none in a run on one machine
+	Agents  []result.Agent
 	// ClockErrorNs is the greatest possible error of a time whose record one agent sent and another
-	// received. ClocksUnknown names the agents that received such records and do not know this
-	// error.
+	// received. ClocksUnknown names the agents for which it is unknown.
 	ClockErrorNs  int64
 	ClocksUnknown []string
 	// Warnings come first in the verdict.
@@ -45,8 +44,8 @@ type Evidence struct {
 
 // Setup is the configuration of the run and of its cluster.
 type Setup struct {
-	Scenario scenario.Scenario // as it ran
-	Recorded result.Settings   // as the user asked for it
+	Scenario scenario.Scenario
+	Recorded result.Settings
 	Info     result.Info
 	Limits   bottleneck.Settings
 	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
@@ -66,19 +65,19 @@ type Setup struct {
 	// LocalBrokers reports whether the brokers run on this machine, so that their usage can be
 	// read.
 	LocalBrokers bool
-	// PlainTimers reports that the scenario asks for the precise pacer and that this operating
-	// system has none.
+	// PlainTimers reports that the scenario asks for the precise pacer, which this operating system
+	// lacks.
 	PlainTimers bool
 	Works       bool // the consumers work on records
 	// MeanWorkS is the mean time of this work in seconds; 0 if it changes during the run.
 	MeanWorkS float64
 }
 
-// Window holds the times at which the parts of the run began and ended.
+// Window has the times of the parts of the run.
 type Window struct {
-	StartedNs     int64 // the warm-up began
-	EndNs         int64 // the measured window ended
-	FinishedNs    int64 // the drain ended
+	StartedNs     int64
+	EndNs         int64
+	FinishedNs    int64
 	ConsumersNs   int64 // held consumers began to fetch; 0 if not within window or drain
 	FetchingNs    int64 // the load began, or held consumers began to fetch, whichever came later
 	ReadyNs       int64 // how long the consumers waited for their partitions
@@ -88,7 +87,7 @@ type Window struct {
 	PartitionEnds []int64 // end offsets after the producers had stopped; nil if unknown
 }
 
-// Reading holds the running totals at one moment.
+// Reading has the running totals at one moment.
 type Reading struct {
 	AtNs              int64
 	Sending, Fetching snapshot.Traffic
@@ -115,7 +114,7 @@ type Group struct {
 	AtStop []snapshot.Reached
 }
 
-// Queue holds what is known of a queue beyond the counts of its group.
+// Queue is what is known of a queue beyond the counts of its group.
 type Queue struct {
 	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
 	// Empty reports whether the drain found that the queue had nothing left to deliver.
@@ -123,7 +122,7 @@ type Queue struct {
 	InFlightPeak int64
 }
 
-// Seen holds what the run observed while it went on.
+// Seen is what the run observed while it went on.
 type Seen struct {
 	BacklogPeak, TimeLagPeakNs int64
 	BacklogPeaks               []int64            // by group; nil if the window did not begin
@@ -158,9 +157,9 @@ type LagPeak struct {
 
 // Faults are the faults of the scenario.
 type Faults struct {
-	Injected   []result.Fault // in the order in which they began
-	NotDone    []string       // why other faults were not done in the measured window
-	NotInDrain []string       // why other faults were not done in the drain
+	Injected   []result.Fault
+	NotDone    []string // why other faults were not done in the measured window
+	NotInDrain []string // why other faults were not done in the drain
 }
 
 // Machine is the usage of the tool, the brokers and the machine between the two readings.

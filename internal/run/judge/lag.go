@@ -19,8 +19,7 @@ func (e *Evidence) lag() result.Lag {
 		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,
 	}
 	settled(l.Changes, seen.Looks, e.EndNs, time.Duration(e.Scenario.Backpressure.Target))
-	// Right before its delivery, a record was as old as its e2e time, even if no reading fell
-	// there.
+	// Right before its delivery, a record was as old as its e2e time.
 	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
 		if d := e.Times.Totals(true, m); d.Count > 0 {
 			l.TimeLagPeakNs = max(l.TimeLagPeakNs, d.MaxNs)

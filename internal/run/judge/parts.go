@@ -20,14 +20,12 @@ type Part struct {
 	WindowEnd  *result.WindowEnd
 	Looks      []Look
 	Changes    []result.Change
-	// Held is the progress of the agent's groups and producers when the window began; nil if it was
-	// not recorded.
-	Held    *Held
-	Fill    *Fill   // the agent's part; nil if the run did not fill its topic
-	From    []int64 // by partition: the offset at which the groups began to read
-	ReadTo  []int64 // see Setup.ReadTo
-	Workers []int   // by group
-	// Producers and Consumers are how many the agent had. BeganNs is when its load began.
+	// Held is nil if it was not recorded.
+	Held                 *Held
+	Fill                 *Fill   // the agent's part; nil if the run did not fill its topic
+	From                 []int64 // by partition: the offset at which the groups began to read
+	ReadTo               []int64 // see Setup.ReadTo
+	Workers              []int   // by group
 	Producers, Consumers int
 	BeganNs              int64
 	// QueueEmpty reports whether the drain found that the queue had nothing left to deliver.
@@ -46,8 +44,8 @@ type Part struct {
 
 // Held is the progress of a part's groups and producers when the window began.
 type Held struct {
-	Reached [][]snapshot.Reached // by group and partition
-	AckedIn []int64              // by partition
+	Reached [][]snapshot.Reached
+	AckedIn []int64
 }
 
 // HeldBy returns the progress of all parts together; reached is nil if one part did not record it.
@@ -86,8 +84,8 @@ type Clocks struct {
 	ErrorNs *int64
 }
 
-// Cross notes that the agent received records that other agents sent, and how accurately it knew
-// their clocks.
+// Cross notes that the agent received records of other agents, and how accurately it knew their
+// clocks.
 func (e *Evidence) Cross(name string, c Clocks) {
 	if c.ErrorNs == nil {
 		e.ClocksUnknown = append(e.ClocksUnknown, name)
@@ -135,8 +133,7 @@ func (e *Evidence) Join(parts []Part, names []string) {
 	}
 }
 
-// join merges the window of another part. The joint window is drained if all parts are, and ends
-// when the last part ends.
+// The joint window is drained if all parts are, and ends when the last part ends.
 func (w *Window) join(o Window, first bool) {
 	if first {
 		*w = o
@@ -168,8 +165,7 @@ func (r *Reading) join(o Reading) {
 	r.QueueTraffic = r.QueueTraffic.add(o.QueueTraffic)
 }
 
-// join adds the usage of the tool on another machine. For ratios and waiting times it keeps the
-// greater.
+// For ratios and waiting times, join keeps the greater.
 func (m *Machine) join(o Machine) {
 	p, q := &m.Process, o.Process
 	p.CPUUserS, p.CPUSystemS = sum(p.CPUUserS, q.CPUUserS), sum(p.CPUSystemS, q.CPUSystemS)
@@ -183,7 +179,6 @@ func (m *Machine) join(o Machine) {
 	p.CorpusBytes, p.CorpusTimeNs = p.CorpusBytes+q.CorpusBytes, max(p.CorpusTimeNs, q.CorpusTimeNs)
 }
 
-// sum adds two figures; either may be nil.
 func sum[T int64 | float64](a, b *T) *T {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -192,7 +187,6 @@ func sum[T int64 | float64](a, b *T) *T {
 	return &s
 }
 
-// most returns the greater of two figures; either may be nil.
 func most(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b

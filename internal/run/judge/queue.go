@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settled compares the records that the application acknowledged, and the dead letters, with the
-// records that were sent. What is missing is not settled. Without a queue the books are empty.
+// settled compares the records that the application acknowledged, and the dead letters, with those
+// that were sent. Without a queue the books are empty.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -18,8 +18,8 @@ func (e *Evidence) settled() ledger.Books {
 	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
-// Unsettled returns how many records the brokers acknowledged that are neither acknowledged by
-// the application nor dead letters.
+// Unsettled returns how many records the brokers acknowledged that are neither acknowledged by the
+// application nor dead letters.
 func (e *Evidence) Unsettled() int64 { return Undelivered(e.settled()) }
 
 // Undelivered returns how many acknowledged records are missing on the receiving side of books.
@@ -27,7 +27,6 @@ func Undelivered(b ledger.Books) int64 {
 	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
 }
 
-// queue returns nil without a queue.
 func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.Queue == nil {
 		return nil
@@ -107,8 +106,8 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 }
 
 // undelivered corrects the books for a queue: a record that did not arrive is pending, or lost if
-// the queue is empty. A queue does not keep the order of a lane, so a later record does not prove
-// that an earlier one is lost.
+// the queue is empty. A queue has no order, so a later record does not prove that an earlier one is
+// lost.
 func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
 		if q.Empty {

@@ -5,7 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shares returns the records of each producer or consumer. group is "" if there is only one.
+// group is "" if there is only one.
 func shares(group string, all []snapshot.Share) []result.Share {
 	out := make([]result.Share, len(all))
 	for i, s := range all {
