@@ -64,15 +64,13 @@ func workWord(w scenario.Work) string {
 	}
 }
 
-// changePoll is the period of the readings after a change. It bounds the error of the drained time;
-// the counts are exact.
+// changePoll bounds the error of the drained time; the counts are exact.
 const changePoll = 10 * time.Millisecond
 
-// idlePoll is the period of the readings after a change without a backlog, and for all readings if
-// they are costly for the consumers.
+// idlePoll applies after a change without a backlog, and to costly readings.
 const idlePoll = 100 * time.Millisecond
 
-// normalWait is how long records of a group wait that keeps up: a fetch and the work before them.
+// normalWait is how long records of a group that keeps up wait: a fetch and the work before them.
 const normalWait = 50 * time.Millisecond
 
 // Fetching is the change at which held consumers begin to fetch.
@@ -93,7 +91,7 @@ type Changes struct {
 	Costly    bool
 	StartedNs int64 // the load began
 
-	mu      sync.Mutex // guards the fields below
+	mu      sync.Mutex
 	seen    []result.Change
 	letGoNs int64
 }
@@ -132,7 +130,6 @@ func (c *Changes) note(change result.Change) {
 	slices.SortStableFunc(c.seen, at)
 }
 
-// standing is the state of the load and the groups at one moment.
 type standing struct {
 	at        int64
 	scheduled int64
@@ -203,8 +200,8 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	c.note(change)
 }
 
-// normalBacklog returns the backlog of a group that keeps up. By Little's law it is the arrival
-// rate times normalWait, but at least one record for each worker.
+// By Little's law the backlog of a group that keeps up is the arrival rate times normalWait, but at
+// least one record for each worker.
 func (c *Changes) normalBacklog(now standing) int64 {
 	perS := float64(now.scheduled) / time.Duration(max(1, now.at-c.StartedNs)).Seconds()
 	return max(int64(perS*normalWait.Seconds()), int64(c.Groups[0].Workers()))

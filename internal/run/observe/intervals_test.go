@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// readings records the order in which the counts are read. At each reading, one more record is
-// acknowledged and delivered.
+// At each reading, one more record is acknowledged and delivered.
 type readings struct {
 	takes time.Duration
 	of    []string
@@ -65,8 +64,7 @@ func (r *readings) intervals(axis *load.Axis) *Intervals {
 	}
 }
 
-// TestBacklogIsNeverUnderstated: deliveries are read before acks, nothing slow is read between
-// them, and the time lag is of the moment of its reading.
+// Deliveries are read before acks, and nothing slow is read between them.
 func TestBacklogIsNeverUnderstated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		through := &readings{takes: 250 * time.Millisecond}
@@ -88,7 +86,6 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 	})
 }
 
-// The rates of an interval are over the time between its readings.
 func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		axis := load.NewAxis(nil)

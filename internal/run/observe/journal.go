@@ -118,7 +118,6 @@ func (j *Journal) Placed() bool {
 	return j.axisSet
 }
 
-// put sets the axis by set, which returns what to add to earlier times.
 func (j *Journal) put(set func() (shift int64)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -151,14 +150,14 @@ func (j *Journal) Interval(iv result.Interval, recorded latency.Interval) {
 	}
 }
 
-// keep keeps the first failed write. It makes the run invalid but does not end it.
+// A failed write makes the run invalid but does not end it.
 func (j *Journal) keep(err error) {
 	if j.failure == nil {
 		j.failure = err
 	}
 }
 
-// KeepFailure keeps err if it is the first failure. The run is then invalid.
+// KeepFailure makes the run invalid; the first failure is kept.
 func (j *Journal) KeepFailure(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

@@ -36,8 +36,7 @@ func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each 
 
 func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
 
-// processesBetween returns the runtime figures of processes at the second reading; nil if no
-// process is known.
+// processesBetween returns nil if no process is known.
 func processesBetween(before, after []processUsage) (all []result.IntervalProcess) {
 	for _, p := range after {
 		of := result.IntervalProcess{Name: p.name, PID: p.pid}
@@ -57,11 +56,10 @@ func processesBetween(before, after []processUsage) (all []result.IntervalProces
 	return all
 }
 
-// brokersIn returns the usage of local brokers between two readings that are lengthNs apart.
 func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
 	for _, b := range after {
 		of := result.IntervalBroker{ID: b.id}
-		if b.RSS > 0 { // 0 if the killed process still exists as a zombie
+		if b.RSS > 0 {
 			of.RSSBytes = &b.RSS
 		}
 		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
@@ -75,7 +73,7 @@ func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.Inte
 	return all
 }
 
-// hostBetween returns the usage of the machine between two readings; nil if unknown.
+// nil if unknown
 func hostBetween(before, after hostReading) *result.IntervalHost {
 	h := result.IntervalHost{}
 	h.CPUBusyRatio, h.CPUStolenRatio = after.cpuSince(before)

@@ -42,7 +42,6 @@ func TestProcessesBetween(t *testing.T) {
 	}
 }
 
-// The run's own process is always in the list.
 func TestUsageOfTheRun(t *testing.T) {
 	sum, each, died := (&Machine{}).usageOfEach(nil)
 	if len(each) != 1 || died != nil || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage != sum ||
@@ -54,7 +53,7 @@ func TestUsageOfTheRun(t *testing.T) {
 	}
 }
 
-// A broker is identified by its process: a restarted one has no usage in the interval.
+// A restarted broker has no usage in the interval.
 func TestBrokersIn(t *testing.T) {
 	of := func(id int32, pid int, cpu time.Duration, rss int64, disk ...int64) brokerUsage {
 		b := brokerUsage{id: id, pid: pid, Usage: probe.Usage{User: cpu / 2, System: cpu / 2, RSS: rss}}
@@ -75,7 +74,6 @@ func TestBrokersIn(t *testing.T) {
 		`{"id":4,"cpu_cores":0.5,"rss_bytes":null,"disk_read_bytes":null,"disk_written_bytes":null}]`)
 }
 
-// Only physical disks and devices present at both readings are added up; unknown values are null.
 func TestHostBetween(t *testing.T) {
 	cpu := func(busy, stolen, total time.Duration) hostReading {
 		return hostReading{host: probe.Host{Busy: busy, Stolen: stolen, Total: total}, hostOK: true}
@@ -103,13 +101,11 @@ func TestHostBetween(t *testing.T) {
 	wantJSON(t, "of nothing", hostBetween(hostReading{}, after), `null`)
 }
 
-// TestCPUOfShortIntervals: CPU is counted in ticks of 10 ms, so short intervals have no CPU
-// figures.
 func TestCPUOfShortIntervals(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, test := range []struct {
 		what         string
-		at, readings int64 // time between the ends, and between the readings
+		at, readings int64 // between the ends, and between the readings
 		known        bool
 	}{
 		{"the last one of 4.6 ms", 4_600_000, 4_600_000, false},
