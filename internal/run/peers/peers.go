@@ -1,11 +1,10 @@
 // Package peers runs Kafka's own performance tools in turns with our runs, on the same cluster.
 // They get the same shape of topic and the same client settings.
 //
-// Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test, so our
-// figures can be compared with them. The experiments differ, though. The producer's tool has one
-// producer, whose throttle is a ceiling and not a schedule. The consumer's tool reads a filled
-// topic. [Differences] returns what else differs for a scenario; every run of a tool has it as
-// warnings.
+// Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test. The
+// experiments differ, though. The producer's tool has one producer, whose throttle is a ceiling and
+// not a schedule. The consumer's tool reads a filled topic. [Differences] returns what else differs
+// for a scenario; every run of a tool has it as warnings.
 //
 // A [Pair] runs both tools once: the second consumes what the first produced.
 //
