@@ -4,8 +4,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// Assignment is what a part must do. It holds no credentials: a child gets them by its pipe
-// (Start).
+// Assignment is what a part must do. It holds no credentials: a child gets them by its pipe.
 type Assignment struct {
 	Version  int
 	Part     int // number of this part of Parts, from 0

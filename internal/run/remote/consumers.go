@@ -24,17 +24,14 @@ type ConsumersConfig struct {
 	Driver    string
 	Axis      *load.Axis
 	Processes int // at most one for each member
-	// Start starts the process of a place, at the beginning and whenever a member starts whose
-	// process has ended.
+	// Start starts the process of a place, at the beginning and when a member starts whose process
+	// has ended.
 	Start func(place int) (*Child, error)
 }
 
 // Consumers are the members of one group, in this process or in child processes. A member's number
-// determines its place, and a place has at most one process. With as many processes as members,
-// each member has its own process, and a fault of the member hits the process.
-//
-// A partition may move from one process to another. Each process keeps books of its own deliveries,
-// and snapshot.Merge merges them.
+// determines its place, and a place has at most one process. With as many processes as members, a
+// fault of a member hits its process.
 type Consumers struct {
 	cfg    ConsumersConfig
 	opened Opened
@@ -46,7 +43,7 @@ type Consumers struct {
 
 	mu   sync.Mutex
 	all  parts            // all parts so far
-	told []receive.Handed // told to all earlier processes
+	told []receive.Handed // sent to all earlier processes
 }
 
 // ConsumersOf returns a group whose members are all in one open part. cfg must have its partitions
@@ -73,7 +70,7 @@ func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 			only = append(only, number)
 		}
 		if len(only) == 0 {
-			return nil // of a member that joins later
+			return nil
 		}
 		return p.open(only, false)
 	})
@@ -93,8 +90,7 @@ func (cs *Consumers) place(number int) (*place, error) {
 	return cs.places[number%len(cs.places)], nil
 }
 
-// eachPlace calls do for each place in parallel and returns the first error, because they are
-// usually equal.
+// eachPlace runs in parallel and returns the first error, because they are usually equal.
 func (cs *Consumers) eachPlace(do func(*place) error) error {
 	errs := make([]error, len(cs.places))
 	var doing sync.WaitGroup
@@ -140,7 +136,7 @@ func (cs *Consumers) Children() (all Children) {
 // and its arrival at a process count as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
-		return // its axis is the run's
+		return
 	}
 	zero := cs.cfg.Axis.Zero()
 	cs.parts().each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the process
@@ -153,7 +149,7 @@ func (cs *Consumers) Release() {
 	}
 }
 
-// readyPoll is how often the processes are asked whether their members are ready.
+// readyPoll is the period of the questions of AwaitReady.
 const readyPoll = 20 * time.Millisecond
 
 // AwaitReady waits until every partition is assigned, in any process, and every member has one if
@@ -221,7 +217,7 @@ func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	g := s.Groups[0]
 	if cs.here == nil && !cs.cfg.Group.Stamped {
 		// Without stamps, offsets show what arrived. A record that several processes received
-		// counts once, because a group skips no offset.
+		// counts once.
 		for p := range g.Reached {
 			g.Reached[p].Arrived = min(g.Reached[p].Arrived, g.Reached[p].Position-cs.from(p))
 		}
@@ -266,7 +262,7 @@ func (cs *Consumers) Receivers() []*ledger.Receiver {
 }
 
 // DeliveryGaps returns the times without a delivery in any process, after Stop; nil if one process
-// did not report them, because its deliveries would be missing.
+// did not report them.
 func (cs *Consumers) DeliveryGaps() []snapshot.Gaps {
 	all := cs.parts().snapshots(Want{Last: true})
 	if slices.ContainsFunc(all, func(s snapshot.Snapshot) bool { return s.Last == nil }) {

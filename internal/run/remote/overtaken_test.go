@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// scripted is a part with given answers. A costly request waits.
 type scripted struct {
 	ctx  context.Context
 	seq  atomic.Uint64
@@ -106,8 +105,7 @@ func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	}
 }
 
-// If the only consumer process does not answer the first request for its books, every record is
-// awaited.
+// If the first books are late, every record is awaited.
 func TestFirstBooksLate(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -151,7 +149,6 @@ func TestAskedWhileAProcessIsOpened(t *testing.T) {
 	})
 }
 
-// After a process died, no record waits at its source.
 func TestWaitingOfTheDead(t *testing.T) {
 	c, _ := scriptedChild(t)
 	c.keep(snapshot.Snapshot{Seq: 1, Behind: snapshot.Behind{AckedIn: []int64{5}, WaitingRecords: 9, WaitingDueNs: 77}})
@@ -162,7 +159,6 @@ func TestWaitingOfTheDead(t *testing.T) {
 	}
 }
 
-// Producers that never answered have acked nothing in each partition.
 func TestNeverAnswered(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

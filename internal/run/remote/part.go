@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Version is the version of the protocol. A part with another version refuses to work. Both are the
-// same program, unless it was replaced on disk meanwhile.
+// Version is the version of the protocol. A part with another version refuses to work: the program
+// may have been replaced on disk meanwhile.
 const Version = snapshot.Version
 
 // Part is a part of a run's producers and consumers, in this process (Here) or in a child (Child).
@@ -34,13 +34,12 @@ type Part interface {
 // Opened describes an open part.
 type Opened struct {
 	Settings   []driver.Setting // effective settings of a client
-	Bounded    bool             // the volume of the producers is bounded
-	Workers    int              // how many records the consumers can work on at once
-	CannotKill string           // why a consumer can't be killed; "" if it can
+	Bounded    bool
+	Workers    int    // how many records the consumers can work on at once
+	CannotKill string // why a consumer can't be killed; "" if it can
 }
 
-// Want selects the parts of a snapshot. Counts and positions are always included and cost little,
-// so they may be requested many times a second.
+// Want selects the parts of a snapshot. Counts and positions are always included and cost little.
 type Want struct {
 	// Times selects the histograms since the last request. A Child keeps them for a Collector
 	// (Producers.AddTo). Here has none, because Collectors read its recorders.
@@ -89,14 +88,13 @@ const (
 
 // Answer is the result of a Command.
 type Answer struct {
-	Loss       snapshot.Loss    // Kill, Doom
-	How        string           // Pause
-	Partitions []int32          // Hold
-	Handed     []receive.Handed // Tell
+	Loss       snapshot.Loss // Kill, Doom
+	How        string
+	Partitions []int32
+	Handed     []receive.Handed
 }
 
-// OpenTimeout and closeTimeout bound the answers of a child that waits for the brokers. A child
-// that takes longer is ended.
+// OpenTimeout and closeTimeout bound the answers of a child that waits for the brokers.
 const (
 	OpenTimeout  = 60 * time.Second
 	closeTimeout = 30 * time.Second

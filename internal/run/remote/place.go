@@ -18,13 +18,12 @@ type place struct {
 	mu      sync.Mutex // held while members change
 	process *Child     // nil: none runs
 	here    map[int]bool
-	still   bool // the process is paused
+	still   bool
 }
 
-// errStopped reports that the group was stopped.
 var errStopped = errors.New("the group was stopped")
 
-// open starts the process with these members. late reports that the group has started already.
+// late reports that the group has started already.
 func (p *place) open(members []int, late bool) error {
 	cs := p.group
 	child, err := cs.cfg.Start(p.number)
@@ -69,7 +68,7 @@ func (p *place) stop(ctx context.Context) {
 		return
 	}
 	p.goOn()
-	_, _ = p.process.Close(ctx) // an error ends the process
+	_, _ = p.process.Close(ctx)
 	p.retire((*Child).End)
 }
 
@@ -215,7 +214,6 @@ func (p *place) stand() (err error) {
 	return nil
 }
 
-// goOn resumes a paused process. Its member stays paused.
 func (p *place) goOn() {
 	if !p.still {
 		return
@@ -229,7 +227,7 @@ func (p *place) goOn() {
 func (cs *Consumers) Resume(number int) error {
 	resume := Command{Do: Resume, Number: number}
 	_, err := cs.at(resume, func(p *place) (Answer, error) {
-		if p.goOn(); cs.released.Load() { // it may have missed these
+		if p.goOn(); cs.released.Load() { // it may have missed these commands
 			_ = p.process.Start(cs.cfg.Axis.Zero())
 			_, _ = p.process.Do(Command{Do: Release})
 		}

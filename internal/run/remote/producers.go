@@ -27,7 +27,7 @@ type Producers struct {
 
 	mu       sync.Mutex
 	closing  bool
-	spending snapshot.Spending  // valid after spent is closed
+	spending snapshot.Spending
 	final    *snapshot.Snapshot // after Close
 }
 
@@ -70,7 +70,7 @@ func (ps *Producers) Restrict(partitions []int32) {
 // Start starts the parts. The axis must be set.
 func (ps *Producers) Start() {
 	zero := ps.axis.Zero()
-	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the part, and Err returns it
+	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) })
 	go func() {
 		for _, p := range ps.parts {
 			<-p.(offering).Done()
@@ -82,8 +82,8 @@ func (ps *Producers) Start() {
 	}
 }
 
-// awaitSpent waits until all workers have offered their parts of the volume. It then ends the
-// measured window everywhere, unless Shared.
+// awaitSpent ends the measured window everywhere when all workers have offered their parts of the
+// volume, unless Shared.
 func (ps *Producers) awaitSpent() {
 	all := snapshot.Unspent
 	for _, p := range ps.parts {
@@ -94,7 +94,7 @@ func (ps *Producers) awaitSpent() {
 			select {
 			case <-o.Spent(): // spent before done
 			default:
-				return // a part has ended and never offers its rest
+				return
 			}
 		}
 		all = all.Merge(o.Spending())
@@ -103,13 +103,12 @@ func (ps *Producers) awaitSpent() {
 	ps.spending = all
 	ps.mu.Unlock()
 	if !ps.Shared {
-		ps.endAt(all.End()) // no record is left to offer, so any end is early enough
+		ps.endAt(all.End()) // no record is left to offer
 	}
 	close(ps.spent)
 }
 
-// endLead is how far a new end of the window lies ahead, so that every child gets it in time and
-// offers no record that is due later.
+// endLead is how far a new end of the window lies ahead, so that every child gets it in time.
 const endLead = 20 * time.Millisecond
 
 // EndAt ends the measured window earlier, here and in all parts. With child processes, the end is
@@ -197,7 +196,6 @@ func (ps *Producers) AddTo(c *latency.Collector) { ps.parts.addTo(c) }
 // Settings returns the effective settings of a client.
 func (ps *Producers) Settings() []driver.Setting { return ps.opened.Settings }
 
-// parts are the parts of one run with the same task.
 type parts []Part
 
 func (ps parts) each(do func(i int, p Part)) {
@@ -214,14 +212,13 @@ func (ps parts) each(do func(i int, p Part)) {
 
 func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 	all := make([]snapshot.Snapshot, len(ps))
-	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error ends the part, and err returns it
+	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) })
 	return all
 }
 
 func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
-// merged merges snapshots. It never fails, because a Child with a snapshot that does not fit is
-// ended.
+// merged never fails, because a Child with a snapshot that does not fit is ended.
 func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	sum, err := snapshot.Merge(all)
 	if err != nil {
