@@ -64,6 +64,7 @@ type apartReading struct {
 	throttledKnown bool
 }
 
+// Read reads all totals.
 func (m *Machine) Read() Reading {
 	t := Reading{
 		Reading: judge.Reading{AtNs: m.Axis.Now()}, runtime: m.Probes.Runtime(), brokers: m.readBrokers(),
