@@ -138,8 +138,7 @@ func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan cal
 	return err
 }
 
-// calibrated returns this machine's calibration; nil if there is none. It reports one that cannot
-// be read.
+// calibrated returns nil if there is no calibration. It reports one that cannot be read.
 func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {
@@ -149,7 +148,7 @@ func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 }
 
 func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
-	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
+	ctx, interrupt, stop := s.interruptible(parent, func(string) {})
 	ctx, cancel := context.WithCancel(ctx)
 	go func() {
 		select {

@@ -54,8 +54,8 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
 }
 
-// reportCampaign prints the answer to the campaign's question. Several scenarios with one run each
-// support no claim, so it prints them side by side.
+// reportCampaign answers the campaign's question. Several scenarios with one run each support no
+// claim, so it prints them side by side.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
@@ -79,8 +79,6 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	return err
 }
 
-// concludeCampaign returns the command's error, with the command that resumes an unfinished
-// campaign.
 func concludeCampaign(c *result.RecordedCampaign, err error, resume string) error {
 	if !c.Campaign.Finished() {
 		if err == nil || errors.Is(err, context.Canceled) {
@@ -116,7 +114,6 @@ func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags)
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word if a shell requires it.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -128,7 +125,7 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// plannedFlags define a campaign. With --resume they come from the campaign.
+// With --resume, the plannedFlags come from the campaign.
 var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
 
 func checkResume(c *cobra.Command, args []string) error {

@@ -41,7 +41,6 @@ something that its client does not have is refused before anything is started.`,
 	return c
 }
 
-// aDriver describes a driver for people and programs.
 type aDriver struct {
 	Name    string            `json:"name"`
 	Version string            `json:"version,omitempty"`
@@ -115,7 +114,6 @@ func notBuilt(name string) string {
 	return ""
 }
 
-// driverVersion returns the version of a driver; "unknown" if this binary lacks it.
 func driverVersion(name string) string {
 	d, err := driverNamed(name)
 	if err != nil {

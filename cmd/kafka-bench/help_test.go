@@ -53,11 +53,10 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// needsCluster are the commands whose examples need a cluster or run until interrupted.
+// Their examples need a cluster or run until interrupted.
 var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
 
-// TestExamples: every example that needs no cluster runs; the others are checked up to their flags,
-// arguments and scenarios.
+// Examples that need a cluster are checked up to their flags, arguments and scenarios.
 func TestExamples(t *testing.T) {
 	for _, c := range commands(rootCommand(surroundings{})) {
 		for _, args := range examples(t, c) {
@@ -80,7 +79,6 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// prepareExample puts the runs and scenario files of an example into the working folder.
 func prepareExample(t *testing.T, args []string) {
 	t.Helper()
 	prepareRecorded(t, args)

@@ -64,7 +64,6 @@ and are too small to matter. Invalid runs are left out.`,
 	return c
 }
 
-// parseMinChange reads a percentage of at least 0 %.
 func parseMinChange(text string) (float64, error) {
 	if number, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v >= 0 && !math.IsInf(v, 0) {
@@ -137,8 +136,8 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// summaries returns the runs with a name, or all if it is "". It leaves out runs that cannot be
-// read, because their time is unknown.
+// summaries returns the runs with a name, or all if it is "". Runs that cannot be read have no
+// known time.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

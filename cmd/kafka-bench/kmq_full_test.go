@@ -20,8 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// TestTracker: a tracker in its own process redelivers what a queue without one does not, exports
-// metrics, and ends in order when interrupted.
 func TestTracker(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {

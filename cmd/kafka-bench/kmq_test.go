@@ -114,7 +114,7 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds removes the seconds from ages above an hour, and repeated spaces.
+// withoutSeconds changes ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -127,7 +127,6 @@ func withoutSeconds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestInspectWhatNobodyKnows: unknown values are null.
 func TestInspectWhatNobodyKnows(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -145,8 +144,7 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// TestInspectADrainedQueue: without --engine the engine and its in-flight records are unknown; with
-// it, none are in flight.
+// Without --engine the engine and its in-flight records are unknown.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()

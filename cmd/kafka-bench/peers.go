@@ -143,7 +143,6 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	return p.journal.Finish()
 }
 
-// tools finds Kafka's tools on this machine.
 func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Tools, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -189,7 +188,7 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	return &outcome.Run, nil
 }
 
-// toolMaker makes a run with one of Kafka's tools. An interrupt ends the tool without a result.
+// An interrupt ends the tool without a result.
 type toolMaker struct {
 	bench bench.Config
 	run   func(context.Context) (*peers.Made, error)

@@ -28,10 +28,10 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// obeys reports whether w is a terminal that can move its cursor, so not TERM=dumb.
+// TERM=dumb cannot move its cursor.
 func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// coloured reports whether w shows colours and NO_COLOR is not set (no-color.org).
+// NO_COLOR: see no-color.org.
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
 // view shows the runs of a plan while they go on, and their results.
@@ -139,7 +139,7 @@ func (v *view) announce(s scenario.Scenario, where string) {
 	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
 }
 
-// roughly returns a rounded time: 40 s, 9 min, 2 h 10 min.
+// For example 40 s, 9 min, 2 h 10 min.
 func roughly(d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case d < 90*time.Second:
@@ -151,8 +151,8 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// metricOf returns the most important time of a run: end to end if it has consumers, and the
-// response time if it has a schedule.
+// The most important time of a run is end to end if it has consumers, and the response time if it
+// has a schedule.
 func metricOf(s scenario.Scenario) string {
 	side, time := "e2e", "response"
 	if s.Consume.Consumers == 0 {
@@ -251,7 +251,6 @@ func printRun(out io.Writer, o *bench.Outcome) error {
 	return nil
 }
 
-// stop removes the live view, if there is one.
 func (v *view) stop() error {
 	if v.live == nil {
 		return nil
@@ -284,8 +283,7 @@ func inBrief(o *bench.Outcome) string {
 	return strings.Join(parts, " · ")
 }
 
-// figureText returns a figure of a run; not available if the run does not have it, or has too few
-// records for it.
+// figureText is not available if the run has too few records for the figure.
 func figureText(r *result.Run, name string) string {
 	f, err := figure.Named(name)
 	if err != nil {
