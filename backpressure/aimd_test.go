@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// queue is a log in which records stay for a set time, and are then committed.
 type queue struct {
 	controller backpressure.Controller
 	o          backpressure.Observation
@@ -17,7 +16,6 @@ type queue struct {
 	last       backpressure.Decision
 }
 
-// stay makes readings 100 ms apart; records stay for n readings.
 func (q *queue) stay(n, readings int) backpressure.Decision {
 	for range readings {
 		q.o.At += everyReading

@@ -58,7 +58,6 @@ const (
 	given                 // given up by its client in flight: it may be appended until its time is up
 )
 
-// simulated is an admitted record without a final fate.
 type simulated struct {
 	gate      int
 	dead      bool // its process was killed
@@ -177,7 +176,6 @@ func (p *plant) forget(i int) {
 	p.flying = p.flying[:len(p.flying)-1]
 }
 
-// append also appends given-up records, which nothing will report.
 func (p *plant) append(t *rapid.T) {
 	for range rapid.IntRange(1, 20).Draw(t, "records") {
 		i := p.pick(t, sent, given)
@@ -276,7 +274,6 @@ func (p *plant) goOn(t *rapid.T) {
 	}
 }
 
-// pass also loses records that were given up long enough ago.
 func (p *plant) pass(t *rapid.T) {
 	p.now += time.Duration(rapid.IntRange(1, int(simulatedDoubt/time.Millisecond)).Draw(t, "ms")) * time.Millisecond
 	for i := 0; i < len(p.flying); {
@@ -308,7 +305,6 @@ func (p *plant) kill(t *rapid.T, restarted func() gateUnderTest) {
 	p.gates[gate], p.seen[gate] = restarted(), len(p.strays)
 }
 
-// used returns how many records of a gate are uncommitted or under way, without unseen strays.
 func (p *plant) used(gate int) (n int64) {
 	for i, owners := range p.owner {
 		for _, owner := range owners[p.committed[i]:] {

@@ -402,7 +402,6 @@ func TestConsumersThatStandStillAreTold(t *testing.T) {
 	}
 }
 
-// The pipe drops an item that is too large and goes on.
 func TestThePipeTellsOfEveryItem(t *testing.T) {
 	size := func(n int64) int64 { return n }
 	for _, excess := range []backpressure.Excess{backpressure.Defer, backpressure.Shed} {

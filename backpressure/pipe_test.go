@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// piped sends 1 to 6 to a pipe at a gate with room for 3 records.
 func piped(t *testing.T, cfg backpressure.PipeConfig[int]) (out []int, shed []string) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

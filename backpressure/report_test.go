@@ -17,7 +17,6 @@ type parts struct{ at *atomic.Int64 } // in per cent
 
 func (p parts) Part() float64 { return float64(p.at.Load()) / 100 }
 
-// The ceiling of a ramp rises by one each millisecond.
 type ramp struct {
 	ceiling
 	from time.Duration

@@ -57,7 +57,6 @@ func (p *pressed) read() {
 	}
 }
 
-// run simulates a consumer of rate records a second.
 func (p *pressed) run(rate float64, d time.Duration) (admitted, peak int64) {
 	const step = 10 * time.Millisecond
 	for end := p.now + d; p.now < end; {

@@ -9,7 +9,6 @@ import (
 
 const beatEvery = lease / 10
 
-// simulate runs without failures.
 func (w *world) simulate(d time.Duration) {
 	const delay = 5 * time.Millisecond
 	for end := w.now + d; w.now < end; {

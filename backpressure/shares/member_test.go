@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/shares"
 )
 
-// A reclaimed member has nothing.
 func TestTheLeaseCountsFromSending(t *testing.T) {
 	m, err := shares.NewMember(shares.Config{ID: "a", Lease: lease, Margin: margin, Grace: grace})
 	if err != nil {

@@ -167,7 +167,6 @@ func (p *proc) drain() {
 	p.sending = append(p.sending, p.member.Reclaims(p.clock())...)
 }
 
-// arrive drops records that are too old.
 func (p *proc) arrive(n int) {
 	p.flying = slices.DeleteFunc(p.flying, func(f flight) bool {
 		if n--; n >= 0 && p.w.now-f.sent <= grace {

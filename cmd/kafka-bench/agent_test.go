@@ -15,7 +15,6 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// agents returns a function that waits for the agents' ends.
 func (l lab) agents(t *testing.T, of int, session, brokers string, more ...string) (ended func() []invoked) {
 	all := make([]invoked, of)
 	var running sync.WaitGroup
@@ -99,7 +98,6 @@ func TestAgentsKeepSecrets(t *testing.T) {
 	})
 }
 
-// controlRecords reads as a user of the cluster.
 func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []string) {
 	client, err := kgo.NewClient(l.client([]string{brokers}, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),
 		kgo.SASL(scram.Auth{User: "alice", Pass: password}.AsSha256Mechanism()))...)

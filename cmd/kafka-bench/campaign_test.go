@@ -31,7 +31,6 @@ func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// wantCampaign also requires valid runs and the exit code 0.
 func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
 	wantCells(t, c, cells...)
@@ -215,7 +214,6 @@ func TestRefusedCampaign(t *testing.T) {
 	})
 }
 
-// halfMade has one of two runs pending.
 func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "runs")
@@ -313,7 +311,6 @@ func TestResumeWithAnother(t *testing.T) {
 	})
 }
 
-// The exit code is the finished campaign's.
 func TestResumeFinished(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		c := halfMade(t, l, "--cluster", "embedded")

@@ -60,7 +60,6 @@ func codes(text string) (all []string) {
 	return all
 }
 
-// Each "key: value" is refused with all remedies.
 func checkRefusedValues(t *testing.T, refused, write []string) {
 	t.Helper()
 	for _, setting := range refused {
@@ -73,7 +72,6 @@ func checkRefusedValues(t *testing.T, refused, write []string) {
 	}
 }
 
-// An option with the same name here may be accepted.
 func checkOption(t *testing.T, option string, ours []string) {
 	t.Helper()
 	word := strings.FieldsFunc(strings.TrimPrefix(option, "--"), func(r rune) bool { return r == '=' || r == ' ' })[0]

@@ -114,7 +114,6 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds changes ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {

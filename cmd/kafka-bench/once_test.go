@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// namedTwice has a copy of runs/base-1, and a link to runs/base-2.
 func namedTwice(t *testing.T) {
 	t.Helper()
 	recorded(t)

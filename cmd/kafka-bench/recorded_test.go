@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// 'a b' is one word.
 func shellWords(fields []string) (words []string) {
 	quoted := false
 	for _, field := range fields {
@@ -32,7 +31,6 @@ func shellWords(fields []string) (words []string) {
 	return words
 }
 
-// The made-up runs are one minute apart.
 type recorder struct {
 	t      *testing.T
 	base   []byte

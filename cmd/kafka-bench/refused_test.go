@@ -205,7 +205,6 @@ func properties(t *testing.T, user, password string) (path string) {
 	return path
 }
 
-// The name of the run's topic is random.
 func withoutTopic(message string) string {
 	before, rest, found := strings.Cut(message, `"kafka-bench-s-`)
 	_, after, closed := strings.Cut(rest, `"`)
@@ -235,7 +234,6 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// The advice of the refusal works.
 func TestUnbreakable(t *testing.T) {
 	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
 	for _, c := range []struct{ flag, value, want string }{

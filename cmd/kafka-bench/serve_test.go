@@ -30,7 +30,6 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// after returns the rest of the line.
 func (l *lines) after(t *testing.T, begin string) string {
 	t.Helper()
 	for deadline := time.After(invokeTimeout); ; {

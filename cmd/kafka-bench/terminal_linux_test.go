@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// The test does not read the other side of the pseudo-terminal.
 func openTerminal(t *testing.T) *os.File {
 	t.Helper()
 	terminal, err := os.OpenFile("/dev/ptmx", os.O_RDWR, 0)

@@ -85,7 +85,7 @@ func told(s result.Search) string {
 	return b.String()
 }
 
-// capacity is in records/s.
+// records/s
 const capacity = 2000
 
 // At a ratio x above the capacity, the last record of three quarters of a probe waits 0.75·x of its

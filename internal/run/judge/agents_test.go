@@ -61,7 +61,6 @@ func TestEachAgentIsJudged(t *testing.T) {
 	}
 }
 
-// A missing part is the only reason that the verdict gives.
 func TestAgentsInTheVerdict(t *testing.T) {
 	late := int64(maxLateness) + 1
 	lateAgent := result.Agent{Index: 1, HandedIn: true, ClockErrorNs: new(int64(0)), PacerLatenessP99Ns: &late}

@@ -64,7 +64,6 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 	}
 }
 
-// 3,000 records and 1,000 duplicates of them arrive in 2 s.
 func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
 		e := &Evidence{Setup: Setup{Stamped: stamped}, Window: Window{EndNs: 2e9}, Groups: make([]Group, 1)}

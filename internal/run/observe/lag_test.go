@@ -26,7 +26,6 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	}
 }
 
-// The greatest and the least possible lag have a peak each.
 func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)

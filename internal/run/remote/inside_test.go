@@ -26,7 +26,6 @@ func virtualAxis() *load.Axis {
 // noPID is above every process ID of the system.
 const noPID = 1 << 30
 
-// While the child is paused, it reads nothing.
 func inside(number int) (*Child, error) {
 	i := insider{number: number, in: newLine(), out: newLine(), ended: make(chan error, 1)}
 	c := newChild(Start{}.numbered(number))

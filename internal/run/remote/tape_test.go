@@ -49,7 +49,6 @@ type tapeConsumer struct {
 	at       map[int32]int64
 }
 
-// Poll returns some records of the partition that is furthest behind.
 func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	<-c.assigned
 	behind := int32(-1)

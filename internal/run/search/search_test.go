@@ -22,7 +22,6 @@ type plant struct {
 	// it.
 	noise  float64
 	random *rand.Rand
-	// tooFewPerS is the rate below which a probe has too few records.
 	tooFewPerS float64
 	// stalls are the indexes of probes that deliver nothing, doubts of failing ones whose tool
 	// could not measure.
