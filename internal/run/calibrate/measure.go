@@ -22,12 +22,10 @@ import (
 type Plan struct {
 	Quick       bool
 	RecordBytes []int // the sizes, ascending
-	// Halvings is the greatest number of bisections between a rate that holds and one that fails.
-	Halvings int
+	Halvings    int
 	// Warmup and Measure are the phases of each run.
 	Warmup, Measure time.Duration
-	// Micro is how long each of the small costs is measured.
-	Micro time.Duration
+	Micro           time.Duration
 }
 
 // In small records the record is the cost, in large ones the bytes are.
@@ -68,8 +66,7 @@ const (
 
 var pacers = []string{"frugal", "precise"}
 
-// maxLateness bounds the pacer's lateness at p99 for a rate that holds. A run with more gets a
-// warning.
+// maxLateness bounds the pacer's lateness at p99 for a rate that holds.
 const maxLateness = 5 * time.Millisecond
 
 // keptUp is the part of the offered rate that must be acked in the measured window.
@@ -122,8 +119,7 @@ type measurer struct {
 	probes  probe.Set
 	host    result.Host
 	others  float64 // highest part of the processors
-	// held is the index in shares of the last one that held, by pacer.
-	held map[string]int
+	held    map[string]int
 }
 
 func (m *measurer) tell(format string, args ...any) {
@@ -148,7 +144,6 @@ func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err e
 	return offers, nil
 }
 
-// highest begins at the last share that held.
 func (m *measurer) highest(ctx context.Context, o *Offer) error {
 	rate := func(share float64) float64 { return math.Floor(share * o.ClosedLoopPerS) }
 	f, err := highestShare(m.held[o.Pacer], m.cfg.Plan.Halvings, func(share float64) (bool, error) {

@@ -52,7 +52,7 @@ func oversleep(ctx context.Context, asked, length time.Duration) (Sleep, error) 
 	return Sleep{AskedNs: int64(asked), P50Ns: h.Percentile(50), P99Ns: h.Percentile(99)}, nil
 }
 
-// costOf returns the mean time of a call of work in nanoseconds.
+// costOf is in nanoseconds.
 func costOf(length time.Duration, work func(i uint64)) float64 {
 	const batch = 1000
 	began := time.Now()
@@ -66,18 +66,17 @@ func costOf(length time.Duration, work func(i uint64)) float64 {
 	return float64(time.Since(began)) / float64(calls)
 }
 
-// in nanoseconds
+// clockCost is in nanoseconds.
 func clockCost(length time.Duration) float64 {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	var sum int64
 	cost := costOf(length, func(uint64) { sum += axis.Now() })
-	runtime.KeepAlive(sum) // so that the compiler keeps the loop
+	runtime.KeepAlive(sum)
 	return cost
 }
 
-// recordingCost is for the sender's four times, in nanoseconds. The lock is taken once for many
-// records.
+// recordingCost is for the sender's four times, in nanoseconds.
 func recordingCost(length time.Duration) float64 {
 	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime,
 		latency.SendResponseTime}
