@@ -22,8 +22,7 @@ type Maker interface {
 
 // Config configures a campaign.
 type Config struct {
-	Maker Maker
-	// Scenarios are the scenarios of the cells, by index.
+	Maker     Maker
 	Scenarios []scenario.Scenario
 	// Began is called before each run and Ended after it, with the run's index in the journal. An
 	// error of Ended ends the campaign.
@@ -32,8 +31,8 @@ type Config struct {
 }
 
 // Run makes the pending runs of the journal in their order, and finishes the journal after the
-// last. It returns an error for a run that cannot be started. After an interrupted run it returns
-// nil early. An invalid run does not end the campaign.
+// last. It returns an error for a run that cannot be started, and nil after an interrupted run. An
+// invalid run does not end the campaign.
 func Run(ctx context.Context, j *Journal, cfg Config) error {
 	for _, place := range j.Pending() {
 		cfg.Began(place)

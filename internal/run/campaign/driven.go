@@ -13,10 +13,10 @@ import (
 const driverAxis = "driver"
 
 // LeaveOut removes the cells of a suite whose driver is not available. missing returns why a driver
-// is missing, or "". The result has one note for each missing driver. LeaveOut returns an error if
-// no cell is left.
+// is missing, or "". The result has one note for each missing driver. If no cell is left, it
+// returns an error.
 func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenario.Suite, []string, error) {
-	gone := map[string]int{} // driver → cells
+	gone := map[string]int{}
 	var names []string
 	var kept []scenario.Cell
 	for _, cell := range suite.Cells {

@@ -2,7 +2,6 @@ package campaign
 
 import "time"
 
-// firstGuess is the assumed time of a run beyond its phases, before any was made.
 const firstGuess = 3 * time.Second
 
 // Forecast estimates the rest of a campaign by the mean time of each cell's runs. A cell without

@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// These constants guess the time of a run before any was made. They assume a small machine: too
-// long a guess is better than one that is too short.
+// These constants assume a small machine: too long a guess is better than one that is too short.
 const (
 	// A client as fast as it can, with brokers on the same two cores, and how much faster it reads.
 	writtenRecordsPerS         = 400_000
@@ -18,7 +17,6 @@ const (
 	firstBroker, anotherBroker = 6 * time.Second, 3 * time.Second
 )
 
-// guess returns the time of one run of s: its fill, its phases, and its drain if that is long.
 func guess(s scenario.Scenario) time.Duration {
 	measure := time.Duration(s.Phases.Measure)
 	switch volume := s.Load.Bytes(); {
@@ -40,8 +38,7 @@ func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	return inTime(max(bytes/mean/writtenRecordsPerS, bytes/writtenBytesPerS))
 }
 
-// share returns the speed of consumers limited to this many cores, relative to one core, at most 1;
-// 0 cores is no limit.
+// share is the speed relative to one core, at most 1; 0 cores is no limit.
 func share(cores float64) float64 {
 	if cores == 0 {
 		return 1
@@ -49,7 +46,7 @@ func share(cores float64) float64 {
 	return min(1, cores)
 }
 
-// drain returns the time that the consumers need after the window. With backpressure it is 0.
+// With backpressure the drain is 0.
 func drain(s scenario.Scenario) time.Duration {
 	most := time.Duration(s.Phases.Drain)
 	e := s.Expected()

@@ -49,7 +49,7 @@ func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	}
 	recorded, err := result.Read(j.c.RunDir(j.Dir(), place))
 	if err != nil {
-		return // it is made again
+		return
 	}
 	run.Status = status(&recorded.Run)
 }

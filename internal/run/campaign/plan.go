@@ -25,15 +25,15 @@ type Plan struct {
 	Notes    []string
 	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // with unique names
-	Runs     []PlannedRun    // in order
-	Order    string          // interleaved or blocked
-	Seed     uint64          // of the order within each round; 0 keeps the written order
-	Repeat   int             // the most runs of a cell
+	Runs     []PlannedRun
+	Order    string // interleaved or blocked
+	Seed     uint64 // of the order within each round; 0 keeps the written order
+	Repeat   int
 }
 
 // PlannedRun is one run of a plan.
 type PlannedRun struct {
-	Cell  int // index in Cells
+	Cell  int
 	Round int
 }
 
@@ -220,8 +220,7 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	return c, nil
 }
 
-// Saved returns the plan of a campaign that was read, with the scenarios as they were resolved when
-// it began.
+// Saved returns the plan of a campaign that was read, with the scenarios as resolved at its begin.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
 		return Plan{}, fmt.Errorf("campaign %s is a %s, which cannot be resumed; start a new one",

@@ -37,13 +37,12 @@ type SearchConfig struct {
 	// rate, records/s, without a search; 0 searches.
 	Curve       bool
 	CurveOfPerS float64
-	// Began is called before each probe and Ended after it; nil is not called.
-	Began func(search.Step, scenario.Scenario)
-	Ended func(result.Probe)
+	Began       func(search.Step, scenario.Scenario)
+	Ended       func(result.Probe)
 }
 
-// DefaultExpectations returns the expectations of a search without --expect: times that users call
-// fast, and no record refused or left behind.
+// DefaultExpectations are those of a search without --expect: times that users call fast, and no
+// record refused or left behind.
 func DefaultExpectations(s scenario.Scenario) []string {
 	if s.Consume.Consumers == 0 {
 		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
@@ -120,9 +119,9 @@ func (c SearchConfig) begin() *result.Search {
 	return s
 }
 
-// Search makes the probes of a search as runs of the journal, saves the finding after each, and
-// returns it. The error is that of a run that could not be made, or ErrInterrupted; the finding so
-// far is returned with it.
+// Search makes the probes of a search as runs of the journal, and saves the finding after each. The
+// error is that of a run that could not be made, or ErrInterrupted; the finding so far is returned
+// with it.
 func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
 	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
 	var finding search.Finding
@@ -226,9 +225,9 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
 }
 
-// enough returns the window, in whole seconds, in which a rate has enough records for the highest
-// expected percentile: ten above it. A random number of arrivals with mean n is short by more than
-// 4 × √n only once in 30,000.
+// enough returns the window, in whole seconds, with ten records above the highest expected
+// percentile. A random number of arrivals with mean n is short by more than 4 × √n only once in
+// 30,000.
 func (c SearchConfig) enough(perS float64) time.Duration {
 	const beyond, deviations = 10, 4
 	needed := 0.0
@@ -243,8 +242,7 @@ func (c SearchConfig) enough(perS float64) time.Duration {
 
 const longest = 365 * 24 * time.Hour
 
-// percentileOf returns the time and the percentile, from 0 to 100, of a figure such as
-// e2e_response_time_p99_9; 0 if the figure has none.
+// The percentile is from 0 to 100; 0 if the figure has none.
 func percentileOf(f figure.Figure) (metric string, percentile float64) {
 	at := strings.LastIndex(f.Name, "_p")
 	if at < 0 || !slices.Contains(result.TimeMetrics, f.Name[:at]) {
@@ -278,10 +276,8 @@ func rate(perS float64) unit.Rate {
 	return r
 }
 
-// maxCurveTries bounds the tries of a stalled point of the curve.
 const maxCurveTries = 2
 
-// The confirmed rate has a run already.
 func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
 	for _, perS := range search.CurveRates(of) {
 		if perS == confirmed {

@@ -42,7 +42,7 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	}
 }
 
-// nanos returns nil if the run does not have the figure, for example for too few records.
+// nanos returns nil if the run does not have the figure.
 func nanos(r *result.Run, name string) *int64 {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -56,7 +56,6 @@ func nanos(r *result.Run, name string) *int64 {
 	return &ns
 }
 
-// doubtful reports whether a run is invalid only because the tool was not able to measure.
 func doubtful(r *result.Run) bool {
 	limits := judge.ToolLimits(r)
 	return r.Verdict.Status == result.Invalid && !slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {

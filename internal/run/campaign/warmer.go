@@ -56,8 +56,8 @@ func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, 
 	return w.took, nil
 }
 
-// busiest returns, for each kind among first and the planned scenarios on the same cluster, the
-// scenario with the most producers, in the order in which the kinds appear.
+// busiest returns the scenario with the most producers for each kind, on the same cluster, in the
+// order in which the kinds appear.
 func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenario.Scenario) {
 	place := map[string]int{}
 	for _, s := range append([]scenario.Scenario{first}, planned...) {
@@ -105,12 +105,10 @@ func putUnderLoad(ctx context.Context, run bench.Config) error {
 	return nil
 }
 
-// warmupDrain is the longest drain of a warm-up.
 const warmupDrain = 5 * time.Second
 
 // warmup returns a scenario of one producer as fast as it can, or those of s if they go as fast as
-// they can, and one consumer, or the queue of s without drops. It has the records, settings and
-// replicas of s, in a topic in which each broker leads a partition.
+// they can, and one consumer, or the queue of s without drops. Each broker leads a partition.
 func warmup(s scenario.Scenario) scenario.Scenario {
 	w := scenario.Defaults()
 	w.Name, w.Driver, w.Cluster = "warm-up", s.Driver, s.Cluster
