@@ -183,7 +183,6 @@ func (f rollingRestart) Available() error {
 	return err
 }
 
-// They bound the wait for replicas in a rolling restart.
 const (
 	inSyncTimeout = 60 * time.Second
 	inSyncPoll    = 100 * time.Millisecond

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// consumerFault is a fault of the consumer with this number in every group.
 type consumerFault struct {
 	groups []Consumers
 	names  []string
@@ -81,7 +80,6 @@ func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
 	return data
 }
 
-// lost counts the records of a killed consumer that it received and had not committed or settled.
 func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Loss, err error) {
 	switch f.action {
 	case scenario.Start:

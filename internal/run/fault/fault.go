@@ -65,7 +65,6 @@ type Consumers interface {
 	Kill(number int) (snapshot.Loss, error)
 	Leave(number int) error
 	Start(number int) error
-	// Pause returns how the consumer was paused.
 	Pause(number int) (how string, err error)
 	Resume(number int) error
 	// CanKill returns why Kill can't be done, or nil.
@@ -74,9 +73,7 @@ type Consumers interface {
 
 // Topic reads the state of the run's topic from the brokers.
 type Topic interface {
-	// Leader returns the broker that leads a partition.
 	Leader(ctx context.Context, partition int) (broker int32, err error)
-	// InSync reports whether all replicas of every partition are in sync.
 	InSync(ctx context.Context) (bool, error)
 }
 
