@@ -17,7 +17,6 @@ const (
 	warnClockError = 5 * time.Millisecond
 )
 
-// The coordinator's reasons and warnings come first.
 func (v verdict) agents() []result.Agent {
 	all := slices.Clone(v.Evidence.Agents)
 	for i, a := range all {
@@ -56,9 +55,8 @@ func warningsOfTheClock(a result.Agent) []string {
 	return []string{fmt.Sprintf("its clock may have been off by %s at the start", unit.Nanos(*a.ClockErrorNs))}
 }
 
-// alone returns a run that holds only the figures by which the verdict judges one agent as a load
-// generator. Load is of the whole run, because an agent without producers also times scheduled
-// records.
+// alone returns a run that holds only the figures by which the verdict judges one agent. Load is of
+// the whole run, because an agent without producers also times scheduled records.
 func alone(out *result.Run, a result.Agent) *result.Run {
 	own := &result.Run{Load: out.Load, Time: map[string]result.Time{}}
 	if a.PacerLatenessP99Ns != nil {

@@ -20,7 +20,7 @@ type Tally struct {
 	Seconds                     float64
 	Scheduled, Acked, Delivered int64
 	// OldestDueNs is the due time of the oldest record that had not arrived at the end of the
-	// interval; snapshot.NothingDue if all had arrived.
+	// interval; snapshot.NothingDue if none.
 	OldestDueNs int64
 }
 
@@ -28,17 +28,16 @@ type Tally struct {
 type Replicas struct {
 	Under, UnderMin, Leaderless time.Duration // with a partition in this state
 	LeaderChanges               int64
-	Every                       time.Duration // planned time between two readings
-	SparsestNs                  int64         // longest time between two readings; 0 if there was no reading
-	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if none ever
-	// was out of sync.
+	Every                       time.Duration
+	SparsestNs                  int64 // longest time between two readings; 0 if there was no reading
+	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if never.
 	SyncedNs  int64
-	InSync    bool // at the last reading
-	MinInSync int  // the topic's min.insync.replicas; 0 if unknown
+	InSync    bool
+	MinInSync int // the topic's min.insync.replicas; 0 if unknown
 }
 
 // availability returns nil if no fault hit a broker. Err says why the times before, during and
-// after the faults are not known.
+// after the faults are unknown.
 func (e *Evidence) availability() (_ *result.Availability, err error) {
 	shown := e.Seen.Replicas
 	if shown == nil {
@@ -92,8 +91,8 @@ func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) 
 }
 
 // addDeliveryGaps counts every gap that begins between the first fault and the recovery, until the
-// delivery that ends it, even if that comes in the drain: a group that lost its coordinator may
-// receive nothing for some time after all brokers serve again.
+// delivery that ends it, even in the drain: a group that lost its coordinator may receive nothing
+// for some time after all brokers serve again.
 func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
 	groups, known := e.deliveryGaps()
@@ -115,8 +114,8 @@ func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	a.DeliveryGapMaxNs, a.DeliveryGaps = &longestNs, all
 }
 
-// waitedInVain returns a group's gaps after a drain that gave up. Partitions in which the group is
-// behind get a gap since their last delivery.
+// After a drain that gave up, waitedInVain adds a gap since the last delivery to partitions in
+// which the group is behind.
 func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
 	gaps = slices.Clone(gaps)
 	for p := range gaps {
@@ -137,8 +136,7 @@ func longest(gaps []result.AckGap) (worst *result.AckGap) {
 }
 
 // broken returns the period from the first broker fault until all brokers serve and every partition
-// is acknowledged and in sync again, at most to the end of the measured window. Known is false if
-// no fault hit a broker.
+// is acknowledged and in sync again, at most to the end of the measured window.
 func (e *Evidence) broken() (from, to int64, known bool) {
 	end := e.EndNs
 	for _, f := range e.Faults.Injected {
@@ -196,9 +194,8 @@ func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
 	return nil
 }
 
-// divide returns the index of the first interval during the faults, and of the first after them. An
-// interval that overlaps the faults is "during", and so is one in which records arrived that became
-// due before the end of the faults.
+// An interval that overlaps the faults is "during", and so is one in which records arrived that
+// became due before the end of the faults.
 func divide(all []Tally, from, to int64) (first, after int) {
 	first = slices.IndexFunc(all, func(t Tally) bool { return t.EndNs > from })
 	if first < 0 {
@@ -229,9 +226,8 @@ func period(part []Tally, times map[string]result.IntervalTime) *result.Stretch 
 	return p
 }
 
-// timesOf adds up histograms, because percentiles cannot be added. It leaves out the warm-up's
-// records. Measured records that arrived after the window belong to the last part: they are the
-// slowest, and without them a fault that lasts to the end would look too good.
+// timesOf leaves out the warm-up's records. Measured records that arrived after the window belong
+// to the last part: they are the slowest.
 func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[string]result.IntervalTime, error) {
 	sums := make([]map[string]*latency.Histogram, len(parts))
 	for i := range sums {
@@ -272,13 +268,12 @@ func partAt(at int64, parts [][]Tally) int {
 	return in
 }
 
-// warmupTag is the prefix of the warm-up's histograms in the log.
 var warmupTag = strings.TrimSuffix(latency.Tag(false, 0), latency.Tag(true, 0))
 
-// longGap is the time without an ack that is worth a warning in a run without broker faults.
+// longGap gives a warning in a run without broker faults.
 const longGap = time.Second
 
-// A gate holds records back on purpose, so it gives no warning.
+// A gate holds records back on purpose.
 func (v verdict) warningsOfTheAcks() []string {
 	if v.Seen.Replicas != nil || v.Scenario.Backpressure.Gates() {
 		return nil

@@ -28,8 +28,7 @@ func (e *Evidence) books() []ledger.Books {
 // In a queue no record counts as passed over, because it has no order.
 func nowhere(int32) int64 { return -1 }
 
-// CloseQueue compares the records that came out of a queue, in any order, with those that were
-// sent.
+// CloseQueue compares the records that came out of a queue, in any order, with those sent.
 func CloseQueue(sent []*ledger.Sender, received []*ledger.Receiver) ledger.Books {
 	return ledger.Close(sent, received, nowhere)
 }
@@ -44,8 +43,7 @@ func (e *Evidence) position(g Group, partition int32) int64 {
 	return at
 }
 
-// measuredDeliveries returns the deliveries of the measured window, or those of the fill, which is
-// in the warm-up's book, if the run reads only the fill.
+// If the run reads only the fill, measuredDeliveries are those of the fill, in the warm-up's book.
 func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) result.Delivery {
 	if !e.measuresFill() || !e.Stamped {
 		return e.deliveries(books, true, scheduled)
@@ -74,7 +72,6 @@ func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int
 	return d
 }
 
-// 0 without ReadTo.
 func (e *Evidence) unread(groups []Group) (sum int64) {
 	if e.ReadTo == nil {
 		return 0
@@ -177,7 +174,6 @@ func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCount
 	return c
 }
 
-// eachGroup returns nil for fewer than two groups.
 func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
 	if len(e.Groups) < 2 {
 		return nil

@@ -17,14 +17,13 @@ type Evidence struct {
 	Setup
 	Window
 
-	Start, End Reading           // at the two ends of the measured window
+	Start, End Reading
 	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
 	Groups     []Group           // none without consumers
 	Fill       *Fill             // nil if the run did not fill its topic
 	Queue      *Queue
 	Times      *latency.Collector
-	// Histograms are the entries of the run's histogram log, in their order.
 	Histograms iter.Seq2[latency.LogEntry, error]
 
 	Seen    Seen
@@ -49,21 +48,18 @@ type Setup struct {
 	Info     result.Info
 	Limits   bottleneck.Settings
 	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
-	// was not reduced.
-	VolumeBoundedBytes int64
-	// VolumeBoundedRecords is the same for load.records.
+	// was not reduced. VolumeBoundedRecords is the same for load.records.
+	VolumeBoundedBytes   int64
 	VolumeBoundedRecords int64
-	// Expected is how many records the schedule has in the measured window; nil if that number is
-	// random, or if there is no schedule.
+	// Expected is how many records the schedule has in the measured window; nil if random or
+	// without a schedule.
 	Expected *float64
 	Stamped  bool // records have stamps, which the books need
 	// ReadTo is the offset up to which a run without producers reads each partition; nil if the run
-	// has producers, or if other producers go on writing.
-	ReadTo []int64
-	// ReadsFill reports whether the consumers begin with the fill.
+	// has producers, or if others go on writing.
+	ReadTo    []int64
 	ReadsFill bool
-	// LocalBrokers reports whether the brokers run on this machine, so that their usage can be
-	// read.
+	// LocalBrokers reports whether the brokers run on this machine.
 	LocalBrokers bool
 	// PlainTimers reports that the scenario asks for the precise pacer, which this operating system
 	// lacks.
@@ -117,7 +113,7 @@ type Group struct {
 // Queue is what is known of a queue beyond the counts of its group.
 type Queue struct {
 	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
-	// Empty reports whether the drain found that the queue had nothing left to deliver.
+	// Empty reports whether the queue had nothing left to deliver after the drain.
 	Empty        bool
 	InFlightPeak int64
 }
@@ -133,7 +129,7 @@ type Seen struct {
 	Looks                       []Look
 	Lag                         Lag
 	Replicas                    *Replicas // nil if no fault hits a broker
-	Intervals                   []Tally   // of the measured window
+	Intervals                   []Tally
 	WindowEnd                   *result.WindowEnd
 }
 
@@ -170,8 +166,7 @@ type Machine struct {
 	HostUse     *result.HostUse
 	Storage     *result.Storage
 	Compression []result.Compression
-	// ConsumerProcesses is how many child processes run the consumers; 0 means the tool's own
-	// process.
+	// ConsumerProcesses is how many child processes run the consumers; 0 is none.
 	ConsumerProcesses int
 	Confined          *result.Confined // nil if they have no limits
 	UsageUnknown      error            `json:"-"` // why the usage of the processes is unknown; nil if it is known
@@ -180,6 +175,6 @@ type Machine struct {
 // Failures says what ended before the run did, or could not be written.
 type Failures struct {
 	Producers, Consumers error
-	ConsumersDied        bool // a process of the consumers ended
+	ConsumersDied        bool
 	Journal              error
 }

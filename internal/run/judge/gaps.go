@@ -57,7 +57,7 @@ func (e *Evidence) gaps() *result.Gaps {
 	return g
 }
 
-// Known is false if a group's gaps are unknown, or if there is no group.
+// known is false if a group's gaps are unknown, or if there is no group.
 func (e *Evidence) deliveryGaps() (groups [][]snapshot.Gaps, known bool) {
 	var behind []snapshot.Backlog
 	if !e.Drained && !e.endless() {

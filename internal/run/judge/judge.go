@@ -63,17 +63,16 @@ func Run(e *Evidence) result.Run {
 
 func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
 
-// endless reports whether the run reads a topic to which others go on writing. It has no backlog
-// and no drain then.
+// endless reports whether the run reads a topic to which others go on writing: it has no backlog
+// and no drain.
 func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 
-// closedLoop reports whether the producers send as fast as they can: records have no due time.
+// In a closed loop, records have no due time.
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
 
 // measuresFill reports whether the run reads only its fill, whose deliveries are then measured.
 func (e *Evidence) measuresFill() bool { return !e.sends() && e.Fill != nil }
 
-// fillRead returns the fill if the consumers read it, or an empty one.
 func (e *Evidence) fillRead() Fill {
 	if e.Fill == nil || !e.ReadsFill {
 		return Fill{}

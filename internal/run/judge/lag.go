@@ -41,8 +41,7 @@ func (e *Evidence) lag() result.Lag {
 	return l
 }
 
-// drainFromNs returns when the drain began: at the window's end, or when consumers that were held
-// for the drain began to fetch.
+// The drain begins at the window's end, or when consumers that were held for it begin to fetch.
 func (e *Evidence) drainFromNs() int64 {
 	if e.ConsumersNs == 0 { // not held, or held only until the window began
 		return e.EndNs
@@ -57,7 +56,7 @@ func (e *Evidence) lateDeliveries() int64 {
 	return e.LateAtFinish
 }
 
-// drainedNs returns when the last record was delivered, or when the drain gave up.
+// drainedNs also returns when the drain gave up.
 func (e *Evidence) drainedNs() int64 {
 	if e.Drained && len(e.Groups) > 0 {
 		// An interrupted run may have no delivery.

@@ -37,7 +37,7 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 	return l
 }
 
-// warmupLoad includes the fill if the consumers read it. Its rates are over the warm-up's length.
+// The rates of warmupLoad are over the warm-up's length.
 func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	offered := s.Scheduled
 	s.Add(e.fillRead().Sent)
@@ -91,8 +91,7 @@ func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	return out
 }
 
-// peakToBound returns the peak of the lag divided by the controller's bound; nil if either is
-// unknown.
+// peakToBound returns nil if the peak or the bound is unknown.
 func (e *Evidence) peakToBound(peak *LagPeak) *float64 {
 	b := e.Scenario.Backpressure
 	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {

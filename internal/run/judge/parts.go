@@ -28,10 +28,9 @@ type Part struct {
 	Workers              []int   // by group
 	Producers, Consumers int
 	BeganNs              int64
-	// QueueEmpty reports whether the drain found that the queue had nothing left to deliver.
+	// QueueEmpty reports whether the queue had nothing left to deliver after the drain.
 	QueueEmpty bool
-	// PacerLatenessP99Ns is of the agent's own producers; nil if none of their records had a due
-	// time.
+	// PacerLatenessP99Ns is of the agent's own producers; nil if no record had a due time.
 	PacerLatenessP99Ns *int64
 	Machine            Machine
 	Clocks             Clocks
@@ -73,19 +72,16 @@ func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
 	return reached, ackedIn
 }
 
-// Clocks is how accurately an agent's clock was known. A field is nil if it is unknown, for example
-// after the clock was stepped.
+// Clocks is how accurately an agent's clock was known. A field is nil if it is unknown.
 type Clocks struct {
-	// StartErrorNs is the greatest possible difference between the start on this agent's clock and
-	// on the clock of agent 0.
+	// StartErrorNs is the greatest possible difference between the starts of this agent and agent
+	// 0.
 	StartErrorNs *int64
-	// ErrorNs is the greatest possible error, from the start to the end, with which this agent
-	// converted the times of agents whose records it received.
+	// ErrorNs is the greatest possible error with which this agent converted other agents' times.
 	ErrorNs *int64
 }
 
-// Cross notes that the agent received records of other agents, and how accurately it knew their
-// clocks.
+// Cross notes that the agent received records of other agents.
 func (e *Evidence) Cross(name string, c Clocks) {
 	if c.ErrorNs == nil {
 		e.ClocksUnknown = append(e.ClocksUnknown, name)
@@ -99,8 +95,8 @@ func (e *Evidence) Cross(name string, c Clocks) {
 // ErrPart wraps a failure that a part of the run reported.
 var ErrPart = errors.New("a part of the run failed")
 
-// Join adds the parts to the evidence of their run. Lag, looks, and the state of groups and topic
-// at the window's end come from the first part. names are the names of the parts.
+// Join adds the parts, which have these names, to the evidence of their run. Lag, looks, and the
+// state of groups and topic at the window's end come from the first part.
 func (e *Evidence) Join(parts []Part, names []string) {
 	e.Drained = len(parts) > 0
 	for i, p := range parts {

@@ -10,7 +10,7 @@ import (
 )
 
 // settled compares the records that the application acknowledged, and the dead letters, with those
-// that were sent. Without a queue the books are empty.
+// sent.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -71,8 +71,7 @@ func timeOf(times map[string]result.Time, metric string) *result.Time {
 	return nil
 }
 
-// queueCost returns the cost of each record that was acknowledged for the first time in the
-// measured window; nil if there was none.
+// queueCost is per record that was acknowledged for the first time in the measured window.
 func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	acked := float64(e.End.QueueAcked - e.Start.QueueAcked)
 	if acked <= 0 {
@@ -105,9 +104,8 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	return c
 }
 
-// undelivered corrects the books for a queue: a record that did not arrive is pending, or lost if
-// the queue is empty. A queue has no order, so a later record does not prove that an earlier one is
-// lost.
+// A record that did not arrive is pending, or lost if the queue is empty. A queue has no order, so
+// a later record does not prove that an earlier one is lost.
 func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
 		if q.Empty {
@@ -176,7 +174,7 @@ func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
 	return sum
 }
 
-// since leaves out request types without new requests.
+// Request types without new requests are left out.
 func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
 	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
 	for kind, n := range t.Requests {

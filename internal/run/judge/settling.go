@@ -23,8 +23,7 @@ const (
 	settlingRate = 0.10
 )
 
-// settled adds to each change the time until the system settled and stayed so until the next change
-// or the end. A target of 0 means none.
+// settled adds to each change the time until the system settled for good. A target of 0 is none.
 func settled(changes []result.Change, seen []Look, end int64, target time.Duration) {
 	for i := range changes {
 		until := end
@@ -75,7 +74,6 @@ func settledAt(seen []Look, target time.Duration) (at int64, ok bool) {
 	return at, ok
 }
 
-// steady reports whether the rate was near the level, and the mean time near the target.
 func steady(from, to Look, level float64, target time.Duration) bool {
 	if math.Abs(rate(from, to)-level) > settlingRate*level {
 		return false

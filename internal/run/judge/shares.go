@@ -28,8 +28,7 @@ func (e *Evidence) consumerShares() (all []result.Share) {
 	return all
 }
 
-// firstRecord returns the time from when groups could fetch to their first record; nil if they
-// received none.
+// firstRecord is the time from when groups could fetch to their first record; nil if none came.
 func (e *Evidence) firstRecord(groups []Group) *int64 {
 	got := received(groups)
 	if got.Delivered == 0 {

@@ -150,7 +150,6 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// starvation returns "" if the tool's wait for CPU is within the bound.
 func starvation(out *result.Run) string {
 	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
 	if delay <= maxSchedDelay {
@@ -159,13 +158,11 @@ func starvation(out *result.Run) string {
 	return fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay)
 }
 
-// unscheduled reports whether no record of the run had a due time. A starved tool still counts
-// right then, but its times are wrong: see unreliable.
+// Without a schedule, a starved tool still counts right, but its times are wrong: see unreliable.
 func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
 
 // unreliable returns the fields of a valid run that have a figure but were not measured
-// (result.Run.Says): if the tool was starved, every time. With a schedule, such a run is invalid
-// instead.
+// (result.Run.Says): if the tool was starved, every time.
 func unreliable(out *result.Run) (fields []string) {
 	if starvation(out) == "" || !unscheduled(out) {
 		return nil
