@@ -23,9 +23,9 @@ type Brokers struct {
 	axis      *load.Axis
 	journal   *Journal
 
-	looking sync.Mutex // one reading at a time
+	looking sync.Mutex
 	mu      sync.Mutex
-	brokers map[int32]*brokerReadings // readings in the window
+	brokers map[int32]*brokerReadings
 }
 
 type brokerReadings struct {

@@ -83,13 +83,12 @@ type Changes struct {
 	Journal   *Journal
 	Producers *remote.Producers
 	Groups    remote.Groups
-	// Backlogs returns the backlog of each group at these positions.
-	Backlogs func(reached [][]snapshot.Reached) []snapshot.Backlog
+	Backlogs  func(reached [][]snapshot.Reached) []snapshot.Backlog
 	// Endless reports that no backlog exists, because others go on writing.
 	Endless bool
 	// Costly reports that each reading makes all consumer processes send their books.
 	Costly    bool
-	StartedNs int64 // the load began
+	StartedNs int64
 
 	mu      sync.Mutex
 	seen    []result.Change

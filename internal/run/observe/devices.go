@@ -20,7 +20,7 @@ type DirtyPages struct {
 	Probes probe.Set
 	Period time.Duration
 
-	peak  atomic.Int64 // bytes
+	peak  atomic.Int64
 	known atomic.Bool
 }
 
@@ -93,8 +93,7 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	return all
 }
 
-// wrapping subtracts counts of milliseconds. The kernel reports only 32 bits, which overflow after
-// some days.
+// The kernel reports only 32 bits of milliseconds, which overflow after some days.
 func wrapping(before, after int64) float64 { return float64(uint32(after - before)) }
 
 func networks(a, b Reading) (all []result.NetUse) {
@@ -113,7 +112,7 @@ func networks(a, b Reading) (all []result.NetUse) {
 	return all
 }
 
-// readThreads leaves out processes that it cannot read.
+// Processes that can't be read are left out.
 func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {
@@ -128,8 +127,7 @@ func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	return all
 }
 
-// waitedForCores returns the ratio of waiting for a core to all time in which the threads of a
-// process could run; nil if unknown.
+// waitedForCores is a part of all time in which the threads could run; nil if unknown.
 func waitedForCores(a, b Reading, pid int) *float64 {
 	before, known := a.threads[pid]
 	if !known {

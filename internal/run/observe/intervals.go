@@ -25,12 +25,10 @@ type Intervals struct {
 	Machine   *Machine
 	// GroupNames are the names of the groups if there are several; nil for one.
 	GroupNames []string
-	// Sends reports whether the run has producers.
-	Sends bool
+	Sends      bool
 	// Replicas reads the topic's replicas; nil if no fault hits a broker.
 	Replicas *Replicas
-	// Queue reports whether the only group reads from a queue.
-	Queue bool
+	Queue    bool
 	// Backlogs returns the groups' backlogs at these positions; ackedIn is by partition.
 	Backlogs func(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog
 	// Endless reports that no backlog exists, because others go on writing.
@@ -47,7 +45,7 @@ type Intervals struct {
 	taken    bool
 	peaks    peaks
 	growth   growth
-	wereLate []string // processes that were late in the last interval
+	wereLate []string
 	tallies  []judge.Tally
 }
 
@@ -122,22 +120,21 @@ type counters struct {
 	began    int64
 	span     int64 // how long the reading took, until usedAt
 	reached  [][]snapshot.Reached
-	sending  snapshot.Snapshot // of the producers
-	sent     snapshot.Sent     // of warm-up and measured window
+	sending  snapshot.Snapshot
+	sent     snapshot.Sent
 	groups   remote.Standings
-	received snapshot.Received // of all groups
+	received snapshot.Received
 	behind   snapshot.Behind
 	gate     *snapshot.Gate
 	behindAt int64
 	recorded latency.Interval // valid until the next reading
 	usedAt   int64
-	self     snapshot.Usage // of all processes
+	self     snapshot.Usage
 	each     []processUsage
 	brokers  []brokerUsage
 	host     hostReading
 }
 
-// at may be negative.
 func multipleAfter(at, period int64) int64 {
 	multiple := at / period * period
 	if multiple > at {
@@ -401,8 +398,8 @@ func (s *Intervals) addLag(iv *result.Interval) {
 	}
 }
 
-// addBehind adds the backlog of the slowest group, in records and in time. It returns each group's
-// backlog, and the due time of the oldest undelivered record.
+// addBehind adds the backlog of the slowest group. It returns each group's backlog, and the due
+// time of the oldest undelivered record.
 func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
 	if len(c.groups) == 0 {
 		return nil, snapshot.NothingDue
@@ -424,7 +421,6 @@ func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapsho
 	return behind, oldestDue
 }
 
-// oldestDue is snapshot.NothingDue if no record is undelivered.
 func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, oldestDue int64) {
 	records, oldestDue = sent.WaitingRecords, snapshot.NothingDue
 	if records > 0 {
@@ -438,11 +434,10 @@ func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, old
 	return records, oldestDue
 }
 
-// peaks are since the start of the measured window.
 type peaks struct {
 	backlog, timeLag int64
 	backlogs         []int64
-	inFlight         int64 // in a queue, since the start of the run
+	inFlight         int64
 	used             Peaks
 }
 

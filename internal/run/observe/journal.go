@@ -29,10 +29,10 @@ type Journal struct {
 
 	mu         sync.Mutex
 	axisSet    bool
-	early      []result.Event // from before the axis was set
+	early      []result.Event
 	seen       map[string]bool
 	histograms *latency.LogWriter
-	failure    error // the first failed write
+	failure    error
 }
 
 // NewJournal returns a journal that writes with writer. watch may be nil.

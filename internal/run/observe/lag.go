@@ -25,7 +25,7 @@ type LagConfig struct {
 	Reader  *probe.LagReader
 	Journal *Journal
 	Topic   string
-	Period  time.Duration // of the time series
+	Period  time.Duration
 	// Others reports that other processes share the bound. They may admit records for commits that
 	// a reading has not seen, so the reader also asks for the least possible lag.
 	Others bool
@@ -45,12 +45,12 @@ type Lag struct {
 
 	mu     sync.Mutex
 	latest lagReading
-	fresh  []result.LagSample // since the last takeFresh
-	peak   *int64             // since the measured window began; nil before it
-	least  *int64             // the same of the least possible lag; nil without others
-	peaks  []int64            // the same by group
-	window *judge.LagPeak     // in the measured window; nil before it
-	oldest int64              // greatest age of a reading that the gate used
+	fresh  []result.LagSample
+	peak   *int64         // since the measured window began; nil before it
+	least  *int64         // the same of the least possible lag; nil without others
+	peaks  []int64        // the same by group
+	window *judge.LagPeak // in the measured window; nil before it
+	oldest int64          // greatest age of a reading that the gate used
 }
 
 // NewLag returns a reader of the lag that has read nothing yet.
@@ -183,7 +183,6 @@ func (l *Lag) keep(reading lagReading) {
 	}
 }
 
-// The age of the latest reading grows while readings fail.
 func (l *Lag) noteAge(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -43,23 +43,23 @@ type Reading struct {
 	self    snapshot.Usage
 	died    error // a process ended unexpectedly, so self is incomplete
 	runtime probe.Runtime
-	pauses  snapshot.Pauses // of the producers' processes, since the last reading
+	pauses  snapshot.Pauses
 	brokers []brokerUsage
 
-	threads map[int]probe.Threads // by process ID: this process and local brokers
+	threads map[int]probe.Threads
 	apart   apartReading
 }
 
 type hostReading struct {
-	host      probe.Host // processors
+	host      probe.Host
 	hostOK    bool
-	devices   probe.HostCounts // disks and networks
+	devices   probe.HostCounts
 	devicesOK bool
 }
 
 type apartReading struct {
 	usages         []snapshot.Usage
-	pauses         snapshot.Pauses // of the worst process, since the last reading
+	pauses         snapshot.Pauses
 	throttled      time.Duration
 	throttledKnown bool
 }
@@ -216,7 +216,6 @@ func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process
 	return p
 }
 
-// confined returns nil without limits.
 func (m *Machine) confined(a, b Reading) *result.Confined {
 	if m.Confined == nil {
 		return nil
@@ -234,8 +233,7 @@ func (m *Machine) confined(a, b Reading) *result.Confined {
 	return &c
 }
 
-// busiest returns the cores used by the busiest process; nil if unknown. after may have processes
-// that started after before.
+// busiest returns nil if the usage is unknown. after may have processes that started after before.
 func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
@@ -273,8 +271,7 @@ type brokerUsage struct {
 	dataDirs []string
 }
 
-// readBrokers leaves out brokers that it can't read, for example killed ones, or all outside of
-// Linux.
+// Brokers that can't be read are left out: killed ones, or all outside of Linux.
 func (m *Machine) readBrokers() []brokerUsage {
 	local, ok := m.Cluster.(cluster.Local)
 	if !ok {
@@ -321,7 +318,6 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	return all
 }
 
-// foldersSize is in bytes; nil if one is unknown.
 func foldersSize(dirs []string) *int64 {
 	var sum int64
 	for _, dir := range dirs {

@@ -22,14 +22,14 @@ type Replicas struct {
 	journal *Journal
 	every   time.Duration
 	reader  *probe.ReplicaReader
-	asking  sync.Mutex // held while the reader asks
+	asking  sync.Mutex
 
 	mu        sync.Mutex
 	minInSync int // 0: unknown
 	last      []probe.PartitionReplicas
 	lastNs    int64
 	led       []int32 // by partition: its last known leader
-	told      int     // leader events so far
+	told      int
 	seen      judge.Replicas
 }
 
@@ -177,7 +177,6 @@ func (w *Replicas) account(at int64) {
 	}
 }
 
-// maxLeaderEvents bounds the leader events that a run writes.
 const maxLeaderEvents = 100
 
 func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
@@ -199,7 +198,6 @@ func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	}
 }
 
-// tellSync writes an event when replicas are missing, or are all in sync again.
 func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if synced {
 		w.journal.Stamp(result.Event{

@@ -73,7 +73,6 @@ func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.Inte
 	return all
 }
 
-// nil if unknown
 func hostBetween(before, after hostReading) *result.IntervalHost {
 	h := result.IntervalHost{}
 	h.CPUBusyRatio, h.CPUStolenRatio = after.cpuSince(before)
