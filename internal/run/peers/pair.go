@@ -31,7 +31,7 @@ type Pair struct {
 	Host result.Host // of the tools, as our own run describes it
 
 	topic   cluster.Topic
-	records int64 // records in the topic
+	records int64
 }
 
 // Made is a run of a tool, imported and saved.

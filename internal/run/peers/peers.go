@@ -72,8 +72,7 @@ func Differences(s scenario.Scenario) []string {
 	return all
 }
 
-// records returns how many records a pair sends in its warm-up and in total. perSecond is the rate
-// of a closed loop.
+// perSecond is the rate of a closed loop.
 func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {
 	if !s.Load.Rate.IsMax() {
 		perSecond = s.Load.Rate.PerSecond()

@@ -20,17 +20,15 @@ var Names = [...]string{Ours, Producer, Consumer}
 type Turns interface {
 	// Ours makes a run of ours. An interrupted run is an error.
 	Ours(ctx context.Context) (*result.Run, error)
-	// Theirs makes a run of the named tool by one call of make.
 	Theirs(ctx context.Context, tool string, make func(context.Context) (*Made, error)) (*result.Run, error)
 }
 
 // Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int // runs of each tool
+	Repeat   int
 	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
-	Pair func(round int) *Pair
-	// Keep keeps the topics and groups of the pairs.
+	Pair  func(round int) *Pair
 	Keep  bool
 	Turns Turns
 

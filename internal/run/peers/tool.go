@@ -29,7 +29,6 @@ var jvmOptions = []string{
 // A producer prints a stack trace for every record that fails.
 const maxErrorBytes = 1 << 20
 
-// The first line of run's output is the call.
 func (t Tools) run(ctx context.Context, class string, args ...string) (output []byte, err error) {
 	args = append([]string{"--bootstrap-server", strings.Join(t.Cluster.Bootstrap(), ",")}, args...)
 	if t.CommandConfig != "" {
