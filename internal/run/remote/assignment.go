@@ -14,7 +14,7 @@ type Assignment struct {
 
 	Brokers []string // host:port
 
-	// Zero is the run's axis before it is set, so that earlier times can be converted.
+	// Zero is the run's axis before it is set; it converts earlier times.
 	Zero load.Zero
 
 	RunID      string
@@ -22,17 +22,16 @@ type Assignment struct {
 	Partitions int
 	Groups     []string // groups that consume and commit
 	Consumed   bool     // the run has consumers
-	Shares     string   // topic for dividing the lag bound among processes; "" does not divide it
+	Shares     string   // topic for dividing the lag bound among processes; "" if undivided
 
-	Workers []int // numbers of the part's workers
+	Workers []int
 
 	// Group opens consumers instead of producers. It needs none of the producers' fields above.
 	Group *GroupAssignment
 }
 
 // Split distributes workers to processes as evenly as their clients allow. Workers that share a
-// client are in one process. clients 0 is one client for each worker. No process is empty if there
-// are at least as many clients.
+// client are in one process. clients 0 is one client for each worker.
 func Split(workers, clients, processes int) [][]int {
 	if clients == 0 {
 		clients = workers

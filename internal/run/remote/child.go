@@ -38,25 +38,24 @@ type Child struct {
 	spending    snapshot.Spending
 	followed    chan struct{} // closed after the last report
 
-	// waiting counts calls that wait for an answer. After rests is set no call is added. No lock is
-	// held during a call; other callers use the last report.
+	// waiting counts calls that wait for an answer; after rests is set no call is added. No lock is
+	// held during a call.
 	waiting sync.WaitGroup
 
 	mu    sync.Mutex
 	ended bool
 	err   error // why it is useless
-	// owed is closed when the last answer arrives that a sampler did not wait for; nil if there was
+	// owed is closed when the answer arrives that a sampler did not wait for; nil if there was
 	// none.
 	owed <-chan struct{}
 	// rests reports that the child must not be asked any more.
 	rests bool
-	// last is the part's last snapshot, and times are histograms that no collector has taken yet.
+	// last is the part's last snapshot, and times are histograms that no collector has taken.
 	partitions int
 	last       snapshot.Snapshot
 	times      []latency.Encoded
 }
 
-// worker runs a Child: as a process, or in this process.
 type worker interface {
 	pid() int
 	stand() error
@@ -74,9 +73,8 @@ type Start struct {
 	Why func(ended error) error
 	// Tell receives the events of the process, and Died why it ended unexpectedly; nil drops them.
 	// Both are called from one goroutine, which has ended when End or Kill returns.
-	Tell func(result.Event)
-	Died func(why error)
-	// Access is the process's access to the cluster.
+	Tell   func(result.Event)
+	Died   func(why error)
 	Access access.Handover
 	// Here runs the child in this process instead of Command; nil starts a process.
 	Here InProcess
@@ -96,7 +94,7 @@ func (s Start) numbered(number int) Start {
 }
 
 // Child starts the process in its own process group, so that a terminal's signals reach only the
-// parent. A paused child is resumed when its parent dies, so that it can end.
+// parent. A paused child is resumed when its parent dies.
 func (s Start) Child() (*Child, error) {
 	c := newChild(s)
 	start := c.startCommand
@@ -183,7 +181,7 @@ func (c *Child) call(method string, args, reply any, limit time.Duration) error 
 	return c.Err()
 }
 
-// Await is Call without a time limit. It returns at the latest when the child ends.
+// Await is Call without a time limit; it returns when the child ends.
 func (c *Child) Await(method string, args, reply any) error {
 	err := c.client.Call(method, args, reply)
 	var refused rpc.ServerError
@@ -217,7 +215,7 @@ func (c *Child) End() {
 	<-c.followed
 }
 
-// Kill kills the child, which is then no unexpected end.
+// Kill kills the child.
 func (c *Child) Kill() {
 	c.mu.Lock()
 	c.ended = true
@@ -265,8 +263,7 @@ func (cs Children) Parts() []Part {
 	return parts
 }
 
-// Snapshots returns the snapshot of each child. The error names those that ended unexpectedly;
-// their snapshots are the last reported.
+// Snapshots returns the last snapshot of each child. The error names those that ended unexpectedly.
 func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	all := make([]snapshot.Snapshot, len(cs))
 	err := cs.Each(func(i int, c *Child) (err error) {

@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A Child is a Part: it sends requests to the Service in its process. It keeps the last snapshot
-// for when the child is late, paused or ended.
+// A Child keeps its last snapshot for when it is late, paused or ended.
 
 var errNotRunning = errors.New("the process is paused or has ended")
 
@@ -103,8 +102,7 @@ func (c *Child) askNow(w Want) snapshot.Snapshot {
 	return c.keep(s)
 }
 
-// told returns the child's last snapshot. After an unexpected end, due times of open records are
-// unknown and no record waits at the source.
+// After an unexpected end, due times of open records are unknown and no record waits at the source.
 func (c *Child) told() snapshot.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -116,8 +114,7 @@ func (c *Child) told() snapshot.Snapshot {
 }
 
 // keep stores a snapshot and returns it, with fields that were not requested as the child reported
-// them last. Answers may arrive out of order. A late snapshot updates only the optional fields that
-// it has.
+// them last. A late snapshot updates only the optional fields that it has.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {
@@ -162,8 +159,7 @@ func (c *Child) Recorded(merge func(part latency.Encoded) error) {
 	}
 }
 
-// Done is closed when every producer has sent its records and all are completed, or when the
-// process has ended.
+// Done is closed when the producers' records are completed, or when the process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
 // Spent is closed when the producers have offered their part of the volume.
@@ -216,7 +212,6 @@ func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	}
 }
 
-// begin reports whether the child may be asked. If so, the caller must call waiting.Done.
 func (c *Child) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -30,19 +30,19 @@ type ConsumersConfig struct {
 }
 
 // Consumers are the members of one group, in this process or in child processes. A member's number
-// determines its place, and a place has at most one process. With as many processes as members, a
-// fault of a member hits its process.
+// determines its place, which has at most one process. With as many processes as members, a fault
+// of a member hits its process.
 type Consumers struct {
 	cfg    ConsumersConfig
 	opened Opened
-	here   Part     // nil: the members are in child processes
-	places []*place // of the child processes
+	here   Part // nil: the members are in child processes
+	places []*place
 
 	released atomic.Bool
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  parts            // all parts so far
+	all  parts
 	told []receive.Handed // sent to all earlier processes
 }
 
@@ -52,8 +52,7 @@ func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
 	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
 
-// OpenConsumers starts the processes and makes each open its part of the group. After an error no
-// process is left.
+// OpenConsumers starts the processes and opens the group. After an error no process is left.
 func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 	cs := &Consumers{cfg: cfg}
 	members := cfg.Group.Members
@@ -90,7 +89,7 @@ func (cs *Consumers) place(number int) (*place, error) {
 	return cs.places[number%len(cs.places)], nil
 }
 
-// eachPlace runs in parallel and returns the first error, because they are usually equal.
+// The errors are usually equal, so eachPlace returns only the first.
 func (cs *Consumers) eachPlace(do func(*place) error) error {
 	errs := make([]error, len(cs.places))
 	var doing sync.WaitGroup
@@ -106,7 +105,6 @@ func (cs *Consumers) eachPlace(do func(*place) error) error {
 	return nil
 }
 
-// add adds a process and returns its assignment, with the number of its part.
 func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -132,8 +130,8 @@ func (cs *Consumers) Children() (all Children) {
 	return all
 }
 
-// Begin sends the axis to the processes, or the new end of its window. Deliveries between the end
-// and its arrival at a process count as in the window.
+// Begin sends the axis, or the new end of its window, to the processes. Deliveries until it arrives
+// count as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
 		return
@@ -152,8 +150,8 @@ func (cs *Consumers) Release() {
 // readyPoll is the period of the questions of AwaitReady.
 const readyPoll = 20 * time.Millisecond
 
-// AwaitReady waits until every partition is assigned, in any process, and every member has one if
-// there are enough.
+// AwaitReady waits until every partition is assigned and, if there are enough, every member has
+// one.
 func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	if h, is := cs.here.(*Here); is {
 		return h.awaitReady(ctx)
@@ -230,7 +228,6 @@ func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	return g
 }
 
-// beginning returns the progress of a group without any report.
 func (cs *Consumers) beginning() []snapshot.Reached {
 	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
@@ -248,8 +245,8 @@ func (cs *Consumers) from(partition int) int64 {
 	return 0
 }
 
-// Receivers returns the receiving side of the books by partition. Call it after Stop. A process
-// that died has the books that it reported last.
+// Receivers returns the receiving side of the books by partition, after Stop. A process that died
+// has the books that it reported last.
 func (cs *Consumers) Receivers() []*ledger.Receiver {
 	books := cs.Standing(Want{Books: true}).Books
 	all := make([]*ledger.Receiver, cs.cfg.Group.Partitions)
@@ -293,8 +290,7 @@ func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
 	}
 }
 
-// Stop ends the members and then the processes, and keeps their figures. When ctx ends, it gives up
-// pending commits.
+// Stop ends the members and then the processes. When ctx ends, it gives up pending commits.
 func (cs *Consumers) Stop(ctx context.Context) {
 	if cs.stopped.Swap(true) {
 		return

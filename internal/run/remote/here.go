@@ -57,10 +57,10 @@ type Here struct {
 
 	mu      sync.Mutex
 	part    int
-	begun   bool // Open was called
+	begun   bool
 	load    *Load
 	started bool
-	pauses  probe.Runtime // at the last reading
+	pauses  probe.Runtime
 }
 
 // NewHere returns a part that opens its assignment by open.

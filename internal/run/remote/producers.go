@@ -15,8 +15,8 @@ import (
 
 // Producers are the workers of all parts.
 type Producers struct {
-	// Shared reports that other machines offer the rest of the volume, so that the measured window
-	// does not end with this part of it. Set it before Start.
+	// Shared reports that other machines offer the rest of the volume, so this part does not end
+	// the measured window. Set it before Start.
 	Shared bool
 
 	parts  parts
@@ -82,8 +82,7 @@ func (ps *Producers) Start() {
 	}
 }
 
-// awaitSpent ends the measured window everywhere when all workers have offered their parts of the
-// volume, unless Shared.
+// awaitSpent ends the measured window everywhere when the volume was offered, unless Shared.
 func (ps *Producers) awaitSpent() {
 	all := snapshot.Unspent
 	for _, p := range ps.parts {
@@ -108,7 +107,7 @@ func (ps *Producers) awaitSpent() {
 	close(ps.spent)
 }
 
-// endLead is how far a new end of the window lies ahead, so that every child gets it in time.
+// With endLead, every child gets a new end of the window in time.
 const endLead = 20 * time.Millisecond
 
 // EndAt ends the measured window earlier, here and in all parts. With child processes, the end is
@@ -125,12 +124,10 @@ func (ps *Producers) endAt(ns int64) {
 	ps.parts.each(func(_ int, p Part) { _, _ = p.Do(Command{Do: End, EndNs: ns}) })
 }
 
-// Done is closed when every worker has sent its records and all are completed, or when its process
-// has ended.
+// Done is closed when every worker's records are completed, or when its process has ended.
 func (ps *Producers) Done() <-chan struct{} { return ps.done }
 
-// Spent is closed when all of the volume was offered, which also ends the measured window on the
-// axis. It is nil if the volume is not bounded.
+// Spent is closed when all of the volume was offered; nil if the volume is not bounded.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
 
 // Spending returns how the volume ended. It is valid after Spent is closed.
@@ -218,7 +215,7 @@ func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 
 func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
-// merged never fails, because a Child with a snapshot that does not fit is ended.
+// merged never fails: a Child with a snapshot that does not fit is ended.
 func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	sum, err := snapshot.Merge(all)
 	if err != nil {
