@@ -14,9 +14,9 @@ const (
 	Capacity Phase = "capacity" // closed loop: the upper end of the search
 	Bracket  Phase = "bracket"  // until one rate has passed and one has failed
 	Bisect   Phase = "bisect"   // between the two
-	Retry    Phase = "retry"    // a rate that was tried before
-	Confirm  Phase = "confirm"  // a longer run
-	Curve    Phase = "curve"    // not part of the search, see CurveRates
+	Retry    Phase = "retry"
+	Confirm  Phase = "confirm"
+	Curve    Phase = "curve" // not part of the search, see CurveRates
 )
 
 // ClosedLoop is the rate of a probe without a schedule.

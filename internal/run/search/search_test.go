@@ -20,8 +20,8 @@ type plant struct {
 	holdsPerS    float64 // highest rate that passes
 	// noise is the relative spread of the rate that one probe sees; a confirmation has a third of
 	// it.
-	noise  float64
-	random *rand.Rand
+	noise      float64
+	random     *rand.Rand
 	tooFewPerS float64
 	// stalls are the indexes of probes that deliver nothing, doubts of failing ones whose tool
 	// could not measure.

@@ -41,12 +41,12 @@ type Search struct {
 
 	capacityPerS float64
 	passedPerS   float64 // highest that passed; below every edge
-	confirmed    bool    // passedPerS was confirmed
+	confirmed    bool
 	tooFewPerS   float64 // highest with too few records; below every edge
 	// edges are the rates that failed, in falling order.
 	edges   []edge
 	refuted int
-	repeats int // of the pending probe
+	repeats int
 	again   bool
 	over    bool
 }
@@ -109,7 +109,6 @@ func (s *Search) repeat() Step {
 	return Step{Retry, s.pending.PerS}
 }
 
-// settle tries the rate that failed once more, and confirms the one that passed.
 func (s *Search) settle() (Step, bool) {
 	once := s.failedOnce()
 	switch {
