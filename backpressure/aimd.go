@@ -18,25 +18,23 @@ type AIMDConfig struct {
 
 const (
 	defaultStep = 20
-	// cut multiplies the bound when times are too long.
-	cut = 0.9
-	// firstBound is in records.
-	firstBound = defaultStart
+	cut         = 0.9
+	firstBound  = defaultStart
 )
 
-// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989).
-// Netflix's concurrency-limits applies it to times, as here.
+// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989;
+// Netflix's concurrency-limits).
 //
 // Law: at each commit, if records were refused since the last one and the newest consumed record
 // took at most the target, bound += step. If it took longer, bound × 0.9, at most once in that
 // time. While most consumers wait for records, the bound grows by a quarter instead, once between
-// two commits. It doubles if commits are further apart than the target: TCP's slow start.
+// two commits, or doubles if commits are further apart than the target (TCP's slow start).
 // Consumption and ceiling are estimated as in [Latency].
 //
 // Failure modes. Growth is slow while consumers always have work. A bound that is too large shows
 // only when its records are consumed, and shrinks by a tenth each time. So it swings about the
-// target, and shrinks slowly after a fall of capacity. Gates with shares do not find equal bounds:
-// a gate that reads later after the commits sees longer times, and is cut again and again.
+// target. Gates with shares do not find equal bounds: a gate that reads later after the commits
+// sees longer times, and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group
@@ -87,7 +85,6 @@ func (a *AIMD) Decide(o Observation) Decision {
 // Ceiling implements [Pacer].
 func (a *AIMD) Ceiling(at time.Duration) int64 { return a.group.Ceiling(at) }
 
-// adapt changes the bound and returns the reason.
 func (a *AIMD) adapt(o Observation, s *standing) string {
 	switch {
 	case a.group.hungry(s, true):

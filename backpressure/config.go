@@ -12,10 +12,9 @@ import (
 const (
 	DefaultInterval = 100 * time.Millisecond
 	DefaultGrace    = 5 * time.Second
-	// DefaultDoubt is Kafka's default delivery timeout (delivery.timeout.ms, KIP-91).
+	// DefaultDoubt is Kafka's default of delivery.timeout.ms (KIP-91).
 	DefaultDoubt = 2 * time.Minute
-	// DefaultInherit is the longest time of a produce request with franz-go's defaults: three times
-	// 10 s.
+	// DefaultInherit is the longest time of a produce request with franz-go's defaults.
 	DefaultInherit = 30 * time.Second
 )
 
@@ -31,8 +30,7 @@ type Config struct {
 	// Interval is how often Watch reads the lag; 0 is 100 ms.
 	Interval time.Duration
 	// Grace is how long the lag may be unknown before the gate is blind; 0 is 5 s, or three
-	// intervals if that is longer. Until then the last ceiling stays in force. A gate without Watch
-	// becomes blind once it has refused a record.
+	// intervals if that is longer. A gate without Watch becomes blind once it has refused a record.
 	Grace time.Duration
 	// FailOpen makes a blind gate admit everything. By default it admits nothing.
 	FailOpen bool
@@ -44,9 +42,9 @@ type Config struct {
 	// lag: call Acked for each record, and give readings with Partitions.
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
-	// own; 0 is 30 s. A restarted process cannot recognize its predecessor's records. It ends with
-	// the first reading that was asked for that long after New. It must not be shorter than the
-	// time in which a request of the predecessor can reach the log. [NoInherit] skips it.
+	// own, because some may be its predecessor's; 0 is 30 s. It ends with the first reading that
+	// was asked for that long after New. It must not be shorter than the time in which a request of
+	// the predecessor can reach the log. [NoInherit] skips it.
 	Inherit time.Duration
 	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration
@@ -59,9 +57,8 @@ type Config struct {
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. It
-	// may change at any time. The gate asks at each Report and Advance. Part may call the gate's
-	// Stats. It must not call Report or Advance.
+	// Part returns the part that may be used now, from 0 to 1. It may change at any time. The gate
+	// asks at each Report and Advance. Part may call the gate's Stats, but not Report or Advance.
 	Part() float64
 }
 
@@ -111,7 +108,7 @@ func (c Config) completed() (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// held returns the mistakes in the config's interfaces: typed nil pointers, and shares of no bound.
+// held finds typed nil pointers, and shares of no bound.
 func (c Config) held() error {
 	var faults []error
 	for _, held := range []struct {

@@ -10,29 +10,24 @@ const Unlimited int64 = math.MaxInt64
 
 // Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is the time of the decision on any monotonic axis. Age is the time since the reading was
-	// asked for.
+	// At is on any monotonic axis. Age is the time since the reading was asked for.
 	At, Age time.Duration
 
-	// Lag is the consumer lag in records: the sum over the partitions of high watermark −
-	// committed offset. In a gate with a [Share] it counts only this gate's records.
+	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed
+	// offset. With a [Share] it counts only this gate's records, as does Committed.
 	Lag int64
-	// Committed counts committed records and never falls; only its differences have a meaning. In a
-	// gate with a share it counts only this gate's records.
+	// Committed never falls; only its differences have a meaning.
 	Committed int64
-	// Partitions is the reading by partition, with the records of all producers; nil if
-	// the source does not report partitions.
+	// Partitions has the records of all producers; nil if not reported.
 	Partitions []Partition
 
-	// Admitted is the number of records admitted so far. Settled is how many of them had a known
-	// fate when the reading was asked for: they are in the reading, or never in the log.
+	// Admitted counts the records admitted so far. Settled counts those of known fate when the
+	// reading was asked for: they are in the reading, or never in the log.
 	Admitted, Settled int64
-	// Refused counts the records that were asked for and not admitted at once.
+	// Refused counts the records that were not admitted at once.
 	Refused int64
-	// Share is this gate's part of the bound, from 0 to 1.
-	Share float64
-	// Open reports whether Admitted is below the controller's last ceiling. A blind gate
-	// does not change that.
+	Share   float64
+	// Open reports whether Admitted is below the controller's last ceiling, also in a blind gate.
 	Open bool
 }
 
@@ -46,8 +41,8 @@ type Decision struct {
 	Reason string
 }
 
-// Controller decides how many records may be admitted. Its answer depends only on its observations,
-// not on a clock or on randomness. The gate calls it from one goroutine at a time.
+// Controller decides how many records may be admitted. Its answer depends only on its observations.
+// The gate calls it from one goroutine at a time.
 type Controller interface {
 	Decide(Observation) Decision
 }
@@ -55,8 +50,8 @@ type Controller interface {
 // Pacer is a controller whose ceiling rises with time between two readings.
 type Pacer interface {
 	Controller
-	// Ceiling returns the ceiling at a time on the axis of the observations, at or after the last
-	// observation.
+	// Ceiling returns the ceiling at a time on the axis of the observations, not before the last
+	// one.
 	Ceiling(at time.Duration) int64
 }
 

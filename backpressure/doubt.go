@@ -3,7 +3,7 @@ package backpressure
 import "time"
 
 // doubt holds records of unknown fate until they can no longer reach the log. Records given up
-// within a hundredth of the time of doubt share an entry, so it has about a hundred entries.
+// within a hundredth of the time of doubt share an entry.
 type doubt struct {
 	entries []doubtful // oldest first
 }

@@ -3,8 +3,7 @@ package backpressure
 import "fmt"
 
 // Excess is what a [Pipe] does with records that the gate does not admit at once. A record that
-// waits delays those behind it; measure its response time from when it was due. Package kgogate has
-// an Excess of its own.
+// waits delays those behind it; measure its response time from when it was due.
 type Excess int
 
 // The policies for excess records.
@@ -13,7 +12,7 @@ const (
 	Defer Excess = iota
 	// Shed drops them.
 	Shed
-	// Degrade asks the application for less: a sample, a summary, or nothing.
+	// Degrade asks the application for less.
 	Degrade
 )
 

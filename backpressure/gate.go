@@ -15,8 +15,7 @@ import (
 // is known. A reader of the lag takes a [Mark] first, then reads, then gives both to Report; Watch
 // does that in a loop. All methods may be called from any number of goroutines.
 //
-// A new gate whose controller is a [Limiter] is closed until the first reading. With any other
-// controller it is open.
+// A new gate whose controller is a [Limiter] is closed until the first reading.
 type Gate struct {
 	// Producers touch these for each record, so those that change often have a cache line each.
 	_        [64]byte
@@ -91,8 +90,8 @@ func New(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// Admit asks for n records and returns how many may be sent, from 0 to n. These count as
-// admitted. It never waits. It returns 0 while calls of Acquire wait.
+// Admit asks for n records and returns how many may be sent, from 0 to n. It never waits. It
+// returns 0 while calls of Acquire wait.
 func (g *Gate) Admit(n int64) int64 {
 	for {
 		limit, admitted := g.limit.Load(), g.admitted.Load()
@@ -115,8 +114,8 @@ func (g *Gate) Admit(n int64) int64 {
 	}
 }
 
-// TryAcquire asks for n records, all or none, and reports whether they may be sent. It
-// never waits. It returns false while calls of Acquire wait.
+// TryAcquire asks for n records, all or none, and reports whether they may be sent. It never waits.
+// It returns false while calls of Acquire wait.
 func (g *Gate) TryAcquire(n int64) bool {
 	if n <= 0 {
 		return true
@@ -139,8 +138,8 @@ func (g *Gate) TryAcquire(n int64) bool {
 	}
 }
 
-// stands checks a grant against the limit again: a producer may pause between its first look and
-// its grant, and another process may use the part once the ceiling has fallen.
+// stands checks a grant again: a producer may pause between its first look and its grant, and
+// another process may use the part once the ceiling has fallen.
 func (g *Gate) stands(admitted int64) bool { return admitted <= g.limit.Load() }
 
 func (g *Gate) giveBack(n int64) {
@@ -151,8 +150,8 @@ func (g *Gate) giveBack(n int64) {
 	g.setCeiling(g.ceiling) // a call of Acquire may have found the room taken, and wait
 }
 
-// refuse counts n records that were refused because there was no room for need records. It reads
-// the clock only for the first refusal since there was room.
+// refuse counts n records for which there was no room for need records. It reads the clock only for
+// the first refusal.
 func (g *Gate) refuse(n, need int64) {
 	if n <= 0 {
 		return
@@ -169,14 +168,13 @@ func (g *Gate) refuse(n, need int64) {
 }
 
 // Done reports that the fate of n admitted records is known: acknowledged, or failed and never in
-// the log. Use it also to return records that were admitted and not sent. Report each record once,
-// with Done or Unsure; otherwise the lag could exceed the bound. The gate ignores reports beyond
-// the number of admitted records, and reports [Misused] once.
+// the log. Use it also to return records that were not sent. Report each record once, with Done or
+// Unsure; otherwise the lag could exceed the bound. The gate ignores reports beyond the number of
+// admitted records, and reports [Misused] once.
 //
 // The guarantee needs each done record to be below the high watermark or not in the log. An
 // acknowledgement with acks=all ensures that. With acks=1 on a replicated topic it becomes true a
-// moment later, and with acks=0 it is never known. With acks=1, use [Fixed] and Acked for an exact
-// bound.
+// moment later: use [Fixed] and Acked for an exact bound. With acks=0 it is never known.
 func (g *Gate) Done(n int64) {
 	if n <= 0 {
 		return
@@ -193,7 +191,6 @@ func (g *Gate) settle(n int64) {
 	g.trimSettled()
 }
 
-// trimSettled removes the reports that exceed the admitted records. The lock is held.
 func (g *Gate) trimSettled() {
 	over := g.settled.Load() - g.admitted.Load() // read settled first: admitted may grow meanwhile
 	if over <= 0 {
@@ -255,7 +252,6 @@ func (g *Gate) Stats() Stats {
 	return s
 }
 
-// The lock is held.
 func (g *Gate) boundInForce() int64 {
 	if g.sight.blind && g.cfg.FailOpen {
 		return Unlimited
@@ -271,7 +267,7 @@ func (g *Gate) closeNow() {
 	}
 }
 
-// setAlarm makes the gate check for blindness at the end of the grace time. The lock is held.
+// The lock is held.
 func (g *Gate) setAlarm() {
 	if g.sight.blind {
 		return
@@ -293,8 +289,7 @@ func (g *Gate) lookUp() {
 	}
 }
 
-// setCeiling puts a ceiling into force. Waiting calls of Acquire that now have room go first, in
-// order. The lock is held.
+// setCeiling first lets waiting calls of Acquire go that now have room. The lock is held.
 func (g *Gate) setCeiling(ceiling int64) {
 	g.ceiling = max(ceiling, 0)
 	g.letWaitersGo()

@@ -14,8 +14,8 @@ type GradientConfig struct {
 
 // The constants of Netflix's gradient limits.
 const (
-	gradientTolerance = 1.5 // a time up to this multiple of the shortest is normal
-	gradientSmoothing = 0.2 // weight of the new bound
+	gradientTolerance = 1.5
+	gradientSmoothing = 0.2
 )
 
 // Gradient has no target: it compares the present time from admission to consumer with the shortest
@@ -27,9 +27,8 @@ const (
 // is at least the time between two readings. While most consumers wait for records, the bound grows
 // as in [AIMD].
 //
-// Failure modes. If the group was behind at the start, or started slowly, a queue counts as normal
-// for ever. The bound then grows without end, so set MaxLag. The result also depends on how often
-// the lag is read. It is here for comparison.
+// Failure modes. If the group was behind at the start, a queue counts as normal for ever, and the
+// bound grows without end: set MaxLag. The result also depends on how often the lag is read.
 type Gradient struct {
 	cfg      GradientConfig
 	group    group

@@ -3,7 +3,7 @@ package backpressure
 import "time"
 
 // mostIdle is the part of the capacity that must wait for records before a controller tries more.
-// One waiting partition proves nothing: partitions drift apart.
+// One partition is not enough: partitions drift apart.
 const mostIdle = 0.75
 
 // group estimates the consumers' positions from the readings, and the ceiling that follows them.
@@ -35,7 +35,6 @@ type group struct {
 
 func newGroup() group { return group{tracks: make(map[place]*track)} }
 
-// see also reports whether any partition had a step.
 func (g *group) see(o Observation) (standing, bool) {
 	g.share = o.Share
 	if o.Partitions == nil {
@@ -57,7 +56,6 @@ func (g *group) see(o Observation) (standing, bool) {
 	return s, stepped
 }
 
-// follow reports whether any partition had a step.
 func (g *group) follow(o Observation) bool {
 	stepped := false
 	g.order = g.order[:0]
@@ -81,7 +79,6 @@ func (g *group) follow(o Observation) bool {
 	return stepped
 }
 
-// standing describes all partitions together at the last decision.
 type standing struct {
 	capacity, backlog, lag float64
 	interval               time.Duration
@@ -111,7 +108,7 @@ func (g *group) stand() standing {
 }
 
 // hungry reports whether to try more than was measured: records were refused while most consumers
-// wait. It returns true once in an interval between steps, because the last trial must show first.
+// wait. It does so once in an interval between steps, because a trial must show first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {
@@ -141,8 +138,8 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 }
 
 // starved returns the least bound that keeps a gate with a share from staying closed for ever: one
-// record, for a commit to learn from. While none of its own is under way and records are refused,
-// it doubles at each decision, up to bound.
+// record. While none of its own is under way and records are refused, it doubles at each decision,
+// up to bound.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0
@@ -158,8 +155,7 @@ func (g *group) starved(o Observation, bound float64) float64 {
 	return max(g.least, 1)
 }
 
-// progress returns by how many of this gate's records the consumers are past the committed ones, at
-// or after the last decision.
+// progress returns by how many of this gate's records the consumers are past the committed ones.
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {
@@ -172,7 +168,6 @@ func (g *group) progress(at time.Duration) float64 {
 	return g.part * sum
 }
 
-// Ceiling implements [Pacer].
 func (g *group) Ceiling(at time.Duration) int64 {
 	return records(min(g.committed+g.progress(at)+g.bound, g.limit))
 }

@@ -10,9 +10,9 @@ import (
 // Law: closed if lag > max; open if lag < resume; otherwise unchanged.
 //
 // Failure modes. The signal is old by up to the reading interval plus the consumers' commit
-// interval. An open gate does not limit the rate, so the lag exceeds max by about rate × age. A
-// healthy group shows up to rate × commit interval of lag; a max below that throttles it. With
-// resume near zero, consumers run out of records before the gate opens.
+// interval, so the lag exceeds max by about rate × age. A healthy group shows up to rate × commit
+// interval of lag; a max below that throttles it. With resume near zero, consumers run out of
+// records before the gate opens.
 type Hysteresis struct {
 	max, resume int64
 }

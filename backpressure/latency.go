@@ -16,11 +16,9 @@ type LatencyConfig struct {
 	Start int64
 }
 
-// defaultStart is half a second of a slow group; a fast group shows its capacity with it within a
-// few commits.
+// defaultStart is half a second of a slow group, and enough to show the capacity of a fast one.
 const defaultStart = 500
 
-// leastTrim is the least trim, however unevenly the partitions drain.
 const leastTrim = 0.3
 
 // Latency holds a time instead of a number of records: the bound follows the consumers' capacity.
@@ -96,7 +94,7 @@ func (l *Latency) Decide(o Observation) Decision {
 func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
 // trim returns the part of the target for the mean, so that the slowest partition gets all of it.
-// Partitions' places are smoothed over a second or two steps, whichever is longer.
+// It smooths over a second or two steps, whichever is longer.
 func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1
@@ -115,8 +113,8 @@ func (l *Latency) trim(s *standing) float64 {
 	return max(leastTrim, 1-s.slowest/l.cfg.Target.Seconds())
 }
 
-// probe raises the capacities, and reports whether it did, if records were refused while most
-// consumers waited, and even the slowest had less than half the target to do.
+// probe raises the capacities if records were refused while most consumers waited, and even the
+// slowest had less than half the target to do.
 func (l *Latency) probe(s *standing) bool {
 	if !l.group.hungry(s, s.backlog/s.capacity+s.slowest < l.cfg.Target.Seconds()/2) {
 		return false

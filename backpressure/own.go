@@ -11,10 +11,8 @@ import (
 )
 
 // ownRecords knows which records in the log are this gate's: the offsets from Acked that are not
-// committed yet. So several gates keep one bound without communication.
-//
-// If a topic was deleted and created again, or the process was restarted, all records in the log
-// count as own until they are committed. The bound then holds, and the gate admits less.
+// committed yet. So several gates keep one bound without communication. In a new log, and after a
+// restart, all records count as own until they are committed.
 type ownRecords struct {
 	// The map is replaced and never changed: each record looks up a partition, and few are added.
 	partitions atomic.Pointer[map[place]*ownPartition]
@@ -45,8 +43,8 @@ type ownPartition struct {
 	whole       bool  // at the next reading the whole log counts as own
 }
 
-// mostAbsences is how many consecutive readings may omit a partition that holds own
-// records before it counts as deleted or never read.
+// mostAbsences is how many consecutive readings may omit a partition that holds own records before
+// it counts as gone.
 const mostAbsences = 10
 
 type span struct{ first, end int64 }
@@ -102,8 +100,8 @@ func (o *ownRecords) learn(reading []Partition, overdue int64, after, whole bool
 	return o.leave(reading, overdue, again), unread
 }
 
-// leave settles the records in doubt that are committed by now, if they are in the log at all. In a
-// new log they wait for all that it holds now. The lock is held.
+// leave settles the records in doubt that are committed by now. In a new log they wait for all that
+// it holds now. The lock is held.
 func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]bool) (settled int64) {
 	o.gathering += overdue
 	for _, r := range reading {
@@ -130,8 +128,7 @@ func (o *ownRecords) leave(reading []Partition, overdue int64, again map[place]b
 	return settled
 }
 
-// missing counts the partitions that the reading does not hold. It returns those that are gone, and
-// an error if they held own records.
+// missing returns the partitions that are gone, and an error if they held own records.
 func (o *ownRecords) missing(reading []Partition) (gone []place, unread error) {
 	known := *o.partitions.Load()
 	if len(known) == len(reading) {
@@ -217,7 +214,7 @@ func (p *ownPartition) add(offset int64) {
 
 // read reports whether the log began again: it ends below the last committed offset, and less is
 // committed. Acknowledgements since then may have been taken for old records; they are in the log
-// at the next reading. If whole, the whole log counts as own.
+// at the next reading.
 func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -259,7 +256,6 @@ func (p *ownPartition) miss() (absent bool, lost int64) {
 	return true, lost
 }
 
-// cover adds a span to spans that are in order and apart from each other.
 func cover(spans []span, s span) []span {
 	from, _ := slices.BinarySearchFunc(spans, s.first,
 		func(s span, first int64) int { return cmp.Compare(s.end, first) })

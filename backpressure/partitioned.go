@@ -83,14 +83,14 @@ func (p *Partitioned) Acquire(ctx context.Context, partition int32, n int64) err
 	return fmt.Errorf("backpressure: %w: there is no partition %d: the gate has %d", ErrNever, partition, len(p.gates))
 }
 
-// Done: see [Gate.Done].
+// Done is [Gate.Done] for records of a partition.
 func (p *Partitioned) Done(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
 		g.Done(n)
 	}
 }
 
-// Unsure: see [Gate.Unsure].
+// Unsure is [Gate.Unsure] for records of a partition.
 func (p *Partitioned) Unsure(partition int32, n int64) {
 	if g := p.gate(partition); g != nil {
 		g.Unsure(n)
@@ -243,7 +243,6 @@ func (p *Partitioned) each(ask func(int, *Gate) *Change) []Change {
 	return changes
 }
 
-// asOne merges the changes if all partitions became blind or see again.
 func (p *Partitioned) asOne(changes []Change) []Change {
 	if len(changes) < len(p.gates) || len(changes) == 0 {
 		return changes

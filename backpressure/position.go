@@ -4,9 +4,7 @@ import "time"
 
 const (
 	// rateSpan is the time between the two steps whose slope is the rate, if steps come more often.
-	// A step's time is known to half of a reading's interval.
-	rateSpan = time.Second
-	// leastSpan is the shortest span that may change a known capacity.
+	rateSpan  = time.Second
 	leastSpan = rateSpan / 4
 	// silence is how many usual intervals may pass without a step before the old rate no longer
 	// counts.
@@ -15,8 +13,8 @@ const (
 	confirm = 2
 	// reach is by how many intervals a position is extrapolated.
 	reach = 1.5
-	// underway is the longest usual time to a consumer that waits for records: linger, produce,
-	// fetch. Only records that were in the log for longer count as left behind.
+	// underway is the longest usual time to a consumer that waits for records. Only records that
+	// were in the log for longer count as left behind.
 	underway = 50 * time.Millisecond
 )
 
@@ -42,7 +40,6 @@ type step struct {
 	position int64
 }
 
-// see reports whether there was a step.
 func (t *track) see(at time.Duration, p Partition) bool {
 	position := max(p.Committed, p.Delivered)
 	before, since := t.endBefore(t.seen-underway), at-t.seen
@@ -64,8 +61,7 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
-// endBefore returns the end of the log in the latest reading up to a time, or in the oldest that is
-// kept. It drops older ones.
+// endBefore returns the end of the log in the latest reading up to a time. It drops older ones.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0
@@ -76,9 +72,8 @@ func (t *track) endBefore(at time.Duration) int64 {
 	return t.ends[0].position
 }
 
-// early returns by how much a step is assumed to be earlier than its reading: a quarter of the last
-// reading or commit interval, whichever is shorter, because too low a position is safer. Delivered
-// needs no correction.
+// early returns by how much a step is assumed to be earlier than its reading: too low a position is
+// safer. Delivered needs no correction.
 func early(p Partition, window time.Duration) time.Duration {
 	if p.Delivered > 0 {
 		return 0
@@ -150,13 +145,12 @@ func (t *track) measure(newest step) {
 	t.capacity = rate
 }
 
-// waits reports whether the consumer seems to wait for records.
 func (t *track) waits(at time.Duration) bool {
 	return !t.busy && at-t.idle <= silence*t.interval
 }
 
-// progress returns by how many records the consumer is past the committed offset at a time, at its
-// old rate. Past the end of the last reading it takes only what fits into beyond.
+// progress returns by how many records the consumer is past the committed offset, at its old rate.
+// Past the end of the last reading it takes only what fits into beyond.
 func (t *track) progress(at, beyond time.Duration) float64 {
 	last := t.steps[len(t.steps)-1]
 	ahead := min(max(at-last.at, 0), time.Duration(reach*float64(t.interval)))

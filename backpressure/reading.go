@@ -37,8 +37,7 @@ func (r Reading) lag() int64 {
 	return lag
 }
 
-// progress counts committed records over all readings. It never falls: new partitions, and
-// committed offsets that are set back, count 0.
+// progress never falls: new partitions, and committed offsets that are set back, count 0.
 type progress struct {
 	total int64
 	last  map[place]int64

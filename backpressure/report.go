@@ -48,8 +48,7 @@ type sight struct {
 	missed  error
 }
 
-// inheritance lasts while the log may hold records of a predecessor that the gate has not counted.
-// It ends with the first reading that was asked for at until or later.
+// inheritance lasts until the first reading that was asked for at until or later.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration
@@ -106,7 +105,7 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 
 func (g *Gate) note(c *Change) { g.notes = append(g.notes, *c) }
 
-// orNoted returns change or, if it is nil, the oldest noted change. The lock is held.
+// orNoted returns the oldest noted change if change is nil. The lock is held.
 func (g *Gate) orNoted(change *Change) *Change {
 	if change != nil || len(g.notes) == 0 {
 		return change
@@ -116,7 +115,6 @@ func (g *Gate) orNoted(change *Change) *Change {
 	return &noted
 }
 
-// The lock is held.
 func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	o := Observation{
 		At: now, Age: now - m.at, Lag: max(r.Lag, 0), Committed: g.ruling.committed.of(r), Partitions: r.Partitions,
@@ -140,7 +138,7 @@ func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	return o
 }
 
-// decide asks the controller about the last observation. The lock is held.
+// The lock is held.
 func (g *Gate) decide(now time.Duration, share float64) *Change {
 	o := g.ruling.seen
 	o.Age += now - o.At
@@ -180,7 +178,6 @@ func (g *Gate) decide(now time.Duration, share float64) *Change {
 	return g.change(now, Bounded, d.Reason)
 }
 
-// flow describes whether the consumers commit.
 type flow struct {
 	committed int64
 	at        time.Duration // when committed last rose
@@ -234,7 +231,6 @@ func (g *Gate) part() float64 {
 	return min(part, 1)
 }
 
-// The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
 		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,

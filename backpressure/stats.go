@@ -9,7 +9,7 @@ import (
 // Stats are a gate's counters since New, and its present state.
 type Stats struct {
 	// Admitted counts admitted records, Settled those of known fate. Refused counts records that
-	// were asked for and not admitted at once, each time that they are asked for.
+	// were not admitted at once, each time that they are asked for.
 	Admitted, Settled, Refused int64
 	// Returned counts records that were granted just after the ceiling had fallen, and taken back
 	// before the producer got them. Admitted does not include them.
@@ -34,8 +34,8 @@ type Stats struct {
 	Outstanding int64
 	// Waiting is how many calls of Acquire wait now.
 	Waiting int64
-	// Share is the part of the bound in force, from 0 to 1: the value of Config.Share at the last
-	// decision. Before the first reading it is the value of a Fixed, and 0 for any other share.
+	// Share is the part of the bound in force, from 0 to 1: Config.Share at the last decision.
+	// Before the first reading it is the value of a Fixed, and 0 for any other share.
 	Share float64
 	// Open reports whether the gate would admit a record now, and BlindNow whether it is
 	// blind.
@@ -91,10 +91,9 @@ type Change struct {
 	Kind ChangeKind
 	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise WholeGate.
 	Partition int32
-	// Open reports whether the gate admits a record from now on.
-	Open bool
-	// Lag is the lag of the reading, and Bound is in force from now on; Unlimited if there is none.
-	// Both are in records.
+	Open      bool
+	// Lag is that of the reading. Bound is in force from now on; Unlimited if there is none. Both
+	// are in records.
 	Lag, Bound int64
 	// Age is the time since the reading was asked for. For Blind it is the time since the lag was
 	// last known, or since New.

@@ -10,8 +10,8 @@ import (
 // ErrNever is wrapped by the error of an Acquire that could never succeed: see [Gate.Acquire].
 var ErrNever = errors.New("more records than the gate can ever admit at once")
 
-// waiters are the waiting calls of Acquire, in order of arrival. Each has its own channel, so that
-// only the calls that may go are woken.
+// waiters are in order of arrival. Each has its own channel, so that only the calls that may go are
+// woken.
 type waiters struct {
 	list  list.List
 	woken int64
@@ -20,7 +20,7 @@ type waiters struct {
 type waiter struct {
 	n     int64
 	ready chan struct{} // closed when its records are admitted, or err is set
-	err   error         // why they never will be
+	err   error
 }
 
 func (w *waiters) len() int64 { return int64(w.list.Len()) }
@@ -65,8 +65,7 @@ func (g *Gate) Acquire(ctx context.Context, n int64) error {
 	return g.wait(ctx, place, w)
 }
 
-// hopeless returns an error if n exceeds the bound in force although nothing is outstanding. It
-// returns nil for a bound of 0, because the share may still grow. The lock is held.
+// hopeless returns nil for a bound of 0, because the share may still grow. The lock is held.
 func (g *Gate) hopeless(n int64) error {
 	bound := g.ruling.bound
 	if !g.ruling.decided || g.sight.blind || bound == 0 || n <= bound || n <= g.ceiling-g.admitted.Load() {
@@ -78,8 +77,7 @@ func (g *Gate) hopeless(n int64) error {
 	return fmt.Errorf("backpressure: %w: asked for %d, but the bound is %d now and nothing is outstanding; ask for fewer at a time", ErrNever, n, bound)
 }
 
-// take admits n records if there is room. The lock is held, but Admit and TryAcquire do not take it
-// and may use the same room.
+// The lock is held, but Admit and TryAcquire do not take it and may use the same room.
 func (g *Gate) take(n int64) bool {
 	for {
 		admitted := g.admitted.Load()
@@ -111,8 +109,7 @@ func (g *Gate) wait(ctx context.Context, place *list.Element, w *waiter) error {
 	return ctx.Err()
 }
 
-// letWaitersGo admits the waiters from the front. When none is left, it opens the gate for other
-// calls. The lock is held.
+// letWaitersGo admits from the front. The lock is held.
 func (g *Gate) letWaitersGo() {
 	for first := g.queue.list.Front(); first != nil; first = g.queue.list.Front() {
 		w := first.Value.(*waiter)

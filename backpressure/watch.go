@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// pace is the interval of the ceiling's moves between two readings.
 const pace = 10 * time.Millisecond
 
 var errNoSource = errors.New("backpressure: the gate has no source to watch; set Config.Source, or call Report yourself")
@@ -66,7 +65,6 @@ func watch(ctx context.Context, cfg *Config, moving bool, w watched) error {
 	}
 }
 
-// keepTime moves the ceiling with time and detects blindness, until ctx ends.
 func keepTime(ctx context.Context, cfg *Config, moving bool, w watched) {
 	every := max(cfg.Grace/20, pace)
 	if moving {

@@ -140,7 +140,6 @@ func (s *Source) Read(ctx context.Context) (backpressure.Reading, error) {
 	return reading(partitions), nil
 }
 
-// A group that does not exist has committed nothing.
 func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	committed, err := s.client.FetchOffsets(ctx, s.cfg.Group)
 	if errors.Is(err, kerr.GroupIDNotFound) {
@@ -155,7 +154,6 @@ func (s *Source) committed(ctx context.Context) (kadm.OffsetResponses, error) {
 	return committed, nil
 }
 
-// nowhere stands for a missing or useless committed offset.
 const nowhere = -1
 
 func withEnds(ends kadm.ListedOffsets, committed kadm.OffsetResponses) []backpressure.Partition {
@@ -201,7 +199,6 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	}
 	for i, p := range partitions {
 		if p.Committed == nowhere {
-			// A partition that was created since then counts fully.
 			start, _ := starts.Lookup(p.Topic, p.ID)
 			partitions[i].Committed = min(start.Offset, p.End)
 		}
@@ -236,7 +233,6 @@ func reading(partitions []backpressure.Partition) backpressure.Reading {
 	return r
 }
 
-// check returns the error of the first partition, and how many more there are.
 func (s *Source) check(what string, listed kadm.ListedOffsets, err error) error {
 	if err != nil {
 		s.lookAgain(err)

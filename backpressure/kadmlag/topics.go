@@ -26,7 +26,6 @@ func (s *Source) topics(ctx context.Context) ([]string, error) {
 	return slices.Compact(topics), nil
 }
 
-// named omits topics that may appear and never did.
 func (s *Source) named(ctx context.Context) ([]string, error) {
 	if !s.cfg.MayAppear || len(s.seen) == len(s.cfg.Topics) {
 		return s.cfg.Topics, nil

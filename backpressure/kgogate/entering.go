@@ -7,7 +7,7 @@ import (
 
 // entering is the context that the client gets with a record. It is the caller's; until the client
 // has buffered the record, it also ends when the producer closes. So Close need not wait for
-// brokers. The combined context is made only if the client calls Done, which is rare.
+// brokers.
 type entering struct {
 	context.Context
 	closing context.Context
@@ -41,15 +41,13 @@ func (e *entering) Err() error {
 	return e.both.Err()
 }
 
-// entered means that the client has buffered or refused the record. It has no effect if the
-// producer closed first.
+// entered has no effect if the producer closed first.
 func (e *entering) entered() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	e.inside = e.both == nil || e.stay()
 }
 
-// over means that the record's promise was called.
 func (e *entering) over() {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -58,7 +56,6 @@ func (e *entering) over() {
 	}
 }
 
-// cut reports whether the producer's closing ended the wait.
 func (e *entering) cut() bool {
 	e.mu.Lock()
 	defer e.mu.Unlock()

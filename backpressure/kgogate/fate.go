@@ -9,8 +9,7 @@ import (
 
 // The gate may forget a record only if it will never be in the log. A promise gets the error of the
 // last attempt, and an earlier attempt may have been written without an answer. So most errors
-// leave the fate unknown, also refusals whose reason can change between two attempts (unknown
-// topic, authorization, old timestamp). A record is certainly not in the log only if
+// leave the fate unknown. A record is certainly not in the log only if
 //
 //	the client refused it   before it was in a batch
 //	a broker refused it     for its content, which every attempt has
@@ -28,8 +27,7 @@ var refusals = []error{
 	kerr.InvalidTopicException,
 }
 
-// neverInLog reports whether an error proves that the record will never be in the log. ordered
-// means that batches are appended in order.
+// ordered means that batches are appended in order.
 func neverInLog(err error, ordered bool) bool {
 	if errors.Is(err, kgo.ErrMaxBuffered) {
 		return true

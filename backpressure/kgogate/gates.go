@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// gate is what a producer asks of a gate, for one record at a time.
 type gate interface {
 	// lane returns the same number for records that wait for the same room.
 	lane(partition int32) int32

@@ -263,7 +263,6 @@ func (p *Producer) send(o order) {
 	way.entered()
 }
 
-// settle reports to the gate the fate of a record that was admitted for a partition.
 func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	switch {
 	case err == nil:

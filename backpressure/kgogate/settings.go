@@ -35,8 +35,7 @@ func (c Config) clientFaults(client *kgo.Client, gate times) []error {
 	return append(faults, requestFaults(client, gate)...)
 }
 
-// requestFaults returns the times of a gate that are shorter than the time in which a request can
-// still reach the log.
+// requestFaults returns the times of a gate that are shorter than a request can take.
 func requestFaults(client *kgo.Client, gate times) []error {
 	produce, _ := client.OptValue(kgo.ProduceRequestTimeout).(time.Duration)
 	overhead, _ := client.OptValue(kgo.RequestTimeoutOverhead).(time.Duration)

@@ -17,8 +17,7 @@ type waiting struct {
 	empty chan struct{} // closed when total falls to 0; nil while total is 0
 }
 
-// lane is a queue, first in, first out. While it holds records, a worker waits for room for the
-// first.
+// While a lane holds records, a worker waits for room for the first.
 type lane struct {
 	orders []order
 }
@@ -51,7 +50,7 @@ func (w *waiting) end() {
 	w.workers.Wait()
 }
 
-// passes admits a record that need not wait: the gate has room, and its lane is empty.
+// passes admits a record that need not wait.
 func (p *Producer) passes(partition int32) bool {
 	w := &p.waiting
 	w.mu.Lock()
@@ -97,8 +96,7 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	return "", true
 }
 
-// work sends the orders of a lane, o first, until it is empty. A record stays in the lane until the
-// client has it, so that none can overtake it.
+// A record stays in the lane until the client has it, so that none can overtake it.
 func (p *Producer) work(key int32, l *lane, o order) {
 	for more := true; more; o, more = p.waiting.next(key, l) {
 		if err := p.acquire(o); err != nil {
@@ -109,7 +107,6 @@ func (p *Producer) work(key int32, l *lane, o order) {
 	}
 }
 
-// next removes the first order of a lane and returns the next. It deletes an empty lane.
 func (w *waiting) next(key int32, l *lane) (order, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

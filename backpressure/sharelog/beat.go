@@ -88,8 +88,8 @@ func (m *Member) appended(r shares.Record, err error) {
 	}
 }
 
-// tidy does what may take long, until ctx ends: it reads the group's offsets while a dead member's
-// part waits to be reclaimed, and deletes what a snapshot covers.
+// tidy does what may take long: it reads the group's offsets while a dead member's part waits to be
+// reclaimed, and deletes what a snapshot covers.
 func (m *Member) tidy(ctx context.Context) {
 	tick := time.NewTicker(m.cfg.Beat)
 	defer tick.Stop()

@@ -14,8 +14,8 @@ type Gate interface {
 	Stats() backpressure.Stats
 }
 
-// grant is the part that the process may use, and until when by either clock: the monotonic clock
-// may stop while the machine is suspended, and the wall clock may be set back.
+// grant has an end by either clock: the monotonic clock may stop while the machine is suspended,
+// and the wall clock may be set back.
 type grant struct {
 	part        float64
 	until, wall time.Time
@@ -62,7 +62,6 @@ func (m *Member) publish() {
 	m.now.Store(g)
 }
 
-// lower puts the part to use into force, also in the gate.
 func (m *Member) lower() {
 	m.mu.Lock()
 	m.self.Aim(m.clock())
@@ -88,8 +87,8 @@ func (m *Member) load() shares.Load {
 	}
 }
 
-// outstanding returns the part of the bound that covers what may be in the log, or come into it
-// before the gate asks for its share again. With a gate for each partition it is the largest.
+// outstanding covers what may be in the log, or come into it before the gate asks for its share
+// again. With a gate for each partition it is the largest.
 func (m *Member) outstanding(gate Gate, stats backpressure.Stats) shares.Part {
 	each, ok := gate.(*backpressure.Partitioned)
 	if !ok {

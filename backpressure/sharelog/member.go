@@ -105,7 +105,6 @@ func (m *Member) settle(ctx context.Context) error {
 	}
 }
 
-// enter takes a new unique name.
 func (m *Member) enter() error {
 	var unique [8]byte
 	if _, err := rand.Read(unique[:]); err != nil {

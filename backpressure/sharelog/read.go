@@ -30,7 +30,7 @@ func (m *Member) read(ctx context.Context) {
 	}
 }
 
-// take returns which parts the fetched records freed. The lock is held.
+// take returns the changes that free a part. The lock is held.
 func (m *Member) take(fetches kgo.Fetches) (changes []Change, err error) {
 	if err = unreadable(fetches); err != nil {
 		return nil, err
@@ -70,8 +70,8 @@ func unreadable(fetches kgo.Fetches) error {
 	return why
 }
 
-// fold applies a record of the topic, and returns a change if it freed a part of this bound. It
-// ignores foreign records. The lock is held.
+// fold returns a change if the record freed a part of this bound. It ignores foreign records. The
+// lock is held.
 func (m *Member) fold(in *kgo.Record) (*Change, error) {
 	r, err := shares.Decode(in.Value)
 	switch {
@@ -126,7 +126,7 @@ func (m *Member) see(broken error) []Change {
 	return m.note()
 }
 
-// waited handles a log whose beginning is missing. A living member would write a snapshot. After a
+// waited handles a log whose beginning is missing. A living member would write a snapshot; after a
 // lease and the grace time without any record, the parts are unknown for good. The lock is held.
 func (m *Member) waited() []Change {
 	limit := m.cfg.Lease + m.cfg.Grace
@@ -137,7 +137,7 @@ func (m *Member) waited() []Change {
 		"stop all processes that use topic %s, let the group commit what is there, delete the topic and start them again", limit, m.cfg.Topic))
 }
 
-// rejoin joins again after the others have reclaimed the part. The lock is held.
+// The lock is held.
 func (m *Member) rejoin(s *shares.State) []Change {
 	m.told = told{}
 	expelled := m.change(Expelled, fmt.Sprintf("no beat of %s was in the log for longer than %v", m.id, m.cfg.Lease))
@@ -159,7 +159,7 @@ func (m *Member) join() {
 	}
 }
 
-// note returns what is new since the last call. The lock is held.
+// The lock is held.
 func (m *Member) note() []Change {
 	if !m.self.Joined() || m.retired || m.broken != nil {
 		return nil

@@ -10,8 +10,8 @@ type peer struct {
 	entry Entry
 	since time.Duration
 
-	ends    map[place]int64         // ends of the log when none of its records could arrive any more
-	gone    map[place]time.Duration // since when the partition is missing
+	ends    map[place]int64
+	gone    map[place]time.Duration
 	drained bool
 }
 
@@ -42,8 +42,7 @@ func (m *Member) seePeers(at time.Duration, s *State) {
 	}
 }
 
-// quiet returns the time from which nothing more can come from a peer, unless another record of it
-// does.
+// After this time nothing more can come from a peer, unless another record of it does.
 func (m *Member) quiet(p *peer) time.Duration {
 	switch {
 	case p.entry.Left && !p.entry.Unsettled:

@@ -1,25 +1,24 @@
 package shares
 
-// SnapshotEvery is the number of records after which a member writes a snapshot of the
-// log's state, so that older records can be deleted.
+// After SnapshotEvery records a member writes a snapshot, so that older ones can be deleted.
 const SnapshotEvery = 1024
 
 // Journal follows a log with any number of bounds, from its present beginning.
 //
 // A log that was cut at its beginning has a state only from a snapshot that was taken at or after
 // the cut. Until it reads one, the journal keeps the records, and then folds those after the
-// snapshot's offset. The same happens if records were deleted before a reader read them.
+// snapshot's offset.
 //
 // A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise it is the
 // marker of a foreign transaction, which no reader gets.
 type Journal struct {
-	next   int64 // the offset after the last record read
+	next   int64
 	first  int64 // the known beginning of the log
 	cut    int64 // nothing after it is missing from what was read
 	based  bool
 	bounds map[string]*State
 	kept   []kept // read since the cut, while not based
-	last   int64  // the offset of the last snapshot read
+	last   int64
 
 	wanted bool // the log was cut and empty: no other member has a snapshot
 }

@@ -38,15 +38,14 @@ type Member struct {
 	peers            map[string]*peer
 }
 
-// promise is a record that was sent and not read back. The member keeps to it, as it may be in the
-// log.
+// promise is a record that was sent and not read back. It may be in the log, so the member keeps to
+// it.
 type promise struct {
 	seq  int64
 	want Part
 	sent time.Duration
 }
 
-// pendingMax limits the promises that are kept apart.
 const pendingMax = 64
 
 // Load is what a member knows of its own sending.
@@ -56,8 +55,7 @@ type Load struct {
 	// Outstanding covers all its records that are not committed or of unknown fate, and those that
 	// it may still send before it notices a lower part.
 	Outstanding Part
-	// Unsettled reports that the fate of some is not known.
-	Unsettled bool
+	Unsettled   bool
 }
 
 // NewMember returns a member that has not joined yet.
@@ -165,8 +163,7 @@ func (m *Member) record(kind Kind) Record {
 	return Record{Kind: kind, Member: m.cfg.ID, Seq: m.seq}
 }
 
-// If there are too many promises, promise merges the two oldest: to the smaller part and the older
-// time.
+// promise merges the two oldest if there are too many: to the smaller part and the older time.
 func (m *Member) promise(p promise) {
 	if len(m.pending) == pendingMax {
 		m.pending[1].want = min(m.pending[0].want, m.pending[1].want)
@@ -199,8 +196,7 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
-// live returns the members that take part, this one included, and the part that the others leave
-// for them.
+// live also returns the part that the others leave for the living members.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
 	for _, p := range m.peers {

@@ -68,8 +68,8 @@ func waterLevel(entries []Entry) float64 {
 
 func hungry(e Entry) bool { return e.Demand > e.Served*(1+tolerance) }
 
-// short reports whether others should give way to a member: it has less than its floor, or is
-// hungry and clearly below its target.
+// short reports whether a member has less than its floor, or is hungry and clearly below its
+// target.
 func short(e Entry, target, floor Part) bool {
 	if e.Held < min(floor, target) {
 		return true
