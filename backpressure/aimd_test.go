@@ -63,7 +63,6 @@ func TestAIMDAddsAndCuts(t *testing.T) {
 	}
 }
 
-// The measured time is exact, however unevenly the records came.
 func TestAIMDTakesTimesFromTheHistory(t *testing.T) {
 	q := newAIMD(t, backpressure.AIMDConfig{Target: 350 * time.Millisecond, Step: 10})
 	q.rates = []int64{80, 120, 90, 110, 100}

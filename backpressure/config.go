@@ -108,7 +108,6 @@ func (c Config) completed() (Config, error) {
 	return c, errors.Join(faults...)
 }
 
-// held finds typed nil pointers, and shares of no bound.
 func (c Config) held() error {
 	var faults []error
 	for _, held := range []struct {

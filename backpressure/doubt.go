@@ -23,7 +23,6 @@ func (d *doubt) add(now time.Duration, n int64, length time.Duration) {
 	d.entries = append(d.entries, doubtful{until: until + step, n: n})
 }
 
-// over removes the records whose time of doubt has ended, and returns their number.
 func (d *doubt) over(now time.Duration) int64 {
 	var n int64
 	gone := 0

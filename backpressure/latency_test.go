@@ -86,7 +86,6 @@ func TestLatencyExtrapolatesBetweenSteps(t *testing.T) {
 	}
 }
 
-// The ceiling rises beyond the end of the log only while records are refused.
 func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	l, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	r.steady(100, 1000, 30)
@@ -102,7 +101,6 @@ func TestLatencyRunsAheadOfTheLogOnlyForThoseWhoWait(t *testing.T) {
 	}
 }
 
-// The capacity falls when consumers with work slow down, and stays when they have none.
 func TestLatencyTellsSlowFromIdle(t *testing.T) {
 	_, r := latencyOf(t, backpressure.LatencyConfig{Target: 250 * time.Millisecond})
 	before := r.steady(100, 1000, 30).Bound

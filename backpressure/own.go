@@ -239,7 +239,6 @@ func (p *ownPartition) read(r Partition, after, whole bool) (again bool) {
 	return again
 }
 
-// miss reports whether the partition counts as gone, and how many own records stop counting.
 func (p *ownPartition) miss() (absent bool, lost int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()

@@ -65,7 +65,6 @@ func TestOwnRecordsMergeWhatTouches(t *testing.T) {
 	}
 }
 
-// A record in doubt counts until all that was in the log when its doubt ended is committed.
 func TestOwnRecordsInDoubtCountUntilTheLogIsCommitted(t *testing.T) {
 	own := backpressure.NewOwn()
 	read := func(committed0, committed1 int64) []backpressure.Partition {

@@ -61,7 +61,6 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
-// endBefore returns the end of the log in the latest reading up to a time. It drops older ones.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0

@@ -37,7 +37,6 @@ func (s *sojourn) see(o Observation, progress float64) (time.Duration, bool) {
 	return o.At - s.admittedAt(through), true
 }
 
-// admittedAt interpolates between two entries.
 func (s *sojourn) admittedAt(n float64) time.Duration {
 	first := s.history[0]
 	past := n - float64(first.admitted)

@@ -127,7 +127,6 @@ func TestLatencyDoesNotRunAwayFromConsumersThatCrawl(t *testing.T) {
 	}
 }
 
-// A batch larger than the bound is admitted in the end, without a commit to learn from.
 func TestABatchAboveTheBoundGoesThroughWhenNothingElseDoes(t *testing.T) {
 	for _, c := range selfTuning {
 		p := newPressed(t, 1, everyReading, c.make)

@@ -139,7 +139,6 @@ func TestAcquireOfMoreThanTheBoundIsAnError(t *testing.T) {
 	}
 }
 
-// No record is granted twice, and no fitting waiter waits although there is room.
 func TestWaitersAgainstAModel(t *testing.T) {
 	rapid.Check(t, func(rt *rapid.T) {
 		synctest.Test(t, func(t *testing.T) {

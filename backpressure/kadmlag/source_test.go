@@ -124,7 +124,6 @@ func TestLagByPartition(t *testing.T) {
 	})
 }
 
-// The lag counts all that the partition holds, or what came since it was first seen.
 func TestStartWithoutCommit(t *testing.T) {
 	inVirtualTime(t, []string{"orders"}, func(p *plant) {
 		p.produce("orders", 0, 10)

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/backpressure/kgogate"
 )
 
-// The group always has work, although a record takes longer to the broker than a reading interval.
 func TestCreditKeepsItsBound(t *testing.T) {
 	const bound, perSecond, seconds = 1000, 500, 60
 	inVirtualTime(t, func(p *plant) {

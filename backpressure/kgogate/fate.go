@@ -43,8 +43,6 @@ func neverInLog(err error, ordered bool) bool {
 	return false
 }
 
-// appendsInOrder reports whether a partition's batches are appended one after the other or not at
-// all.
 func appendsInOrder(client *kgo.Client) bool {
 	return client.OptValue(kgo.DisableIdempotentWrite) == false ||
 		client.OptValue(kgo.MaxProduceRequestsInflightPerBroker) == 1

@@ -281,7 +281,6 @@ func (p *Producer) settle(partition int32, r *kgo.Record, err error) {
 	}
 }
 
-// misplace logs only the first misplaced record.
 func (p *Producer) misplace(admitted int32, r *kgo.Record) {
 	if p.misplaced.Add(1) > 1 || p.cfg.Logger == nil {
 		return

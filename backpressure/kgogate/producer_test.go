@@ -134,7 +134,6 @@ func TestDefer(t *testing.T) {
 	})
 }
 
-// Nothing overtakes a deferred record that waits for space in the client's buffer.
 func TestDeferredIsNotOvertaken(t *testing.T) {
 	inVirtualTime(t, func(p *plant) {
 		p.delay = time.Second
@@ -297,7 +296,6 @@ func TestEveryRecordIsCounted(t *testing.T) {
 	}
 }
 
-// Close does not wait for brokers, and the client sends what it has when they are back.
 func TestCloseWaitsForNoBroker(t *testing.T) {
 	for name, excess := range map[string]kgogate.Excess{"Block": kgogate.Block, "Shed": kgogate.Shed, "Defer": kgogate.Defer} {
 		t.Run(name, func(t *testing.T) {

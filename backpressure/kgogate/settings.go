@@ -57,7 +57,6 @@ func requestFaults(client *kgo.Client, gate times) []error {
 
 var errNotManual = errors.New("kgogate: the client chooses the partitions itself, so a record could go to another partition than it was admitted for: use kgo.RecordPartitioner(kgo.ManualPartitioner())")
 
-// keepsPartition tries the client's partitioner.
 func keepsPartition(client *kgo.Client) bool {
 	partitioner, ok := client.OptValue(kgo.RecordPartitioner).(kgo.Partitioner)
 	if !ok {

@@ -48,7 +48,6 @@ type invalid struct{ why error }
 // Describe implements [prometheus.Collector].
 func (i invalid) Describe(descs chan<- *prometheus.Desc) { descs <- prometheus.NewInvalidDesc(i.why) }
 
-// Collect implements [prometheus.Collector].
 func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 	metrics <- prometheus.NewInvalidMetric(prometheus.NewInvalidDesc(i.why), i.why)
 }
@@ -83,7 +82,6 @@ func (c *collector) Describe(descs chan<- *prometheus.Desc) {
 	}
 }
 
-// Collect implements [prometheus.Collector].
 func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	c.each(func(s backpressure.Stats, labels ...string) {
 		for _, m := range c.metrics {

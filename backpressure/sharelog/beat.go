@@ -32,7 +32,6 @@ func (m *Member) beat(ctx context.Context) {
 	}
 }
 
-// beatOnce appends a beat, unless the last one is still under way.
 func (m *Member) beatOnce(ctx context.Context) {
 	m.lower()
 	load := m.load()

@@ -102,7 +102,6 @@ func testABoundThatIsNotGiven(t *testing.T, cluster *cluster, w *world) {
 	w.check(t)
 }
 
-// A broker that does not answer beats fences a process within its lease.
 func TestAProcessThatIsNotHeardFencesItself(t *testing.T) {
 	inVirtualTime(t, testAProcessThatIsNotHeardFencesItself)
 }
@@ -160,7 +159,6 @@ func testAProcessThatWasGivenUpJoinsAnew(t *testing.T, cluster *cluster, w *worl
 	w.check(t)
 }
 
-// A member that joins after the cut computes the same parts.
 func TestTheLogIsCut(t *testing.T) { inVirtualTime(t, testTheLogIsCut) }
 
 func testTheLogIsCut(t *testing.T, cluster *cluster, w *world) {

@@ -68,7 +68,6 @@ func (j *Journal) Fold(offset int64, r Record) {
 	j.kept = append(j.kept, kept{offset: offset, record: r})
 }
 
-// met begins with a snapshot if there is no other beginning.
 func (j *Journal) met(r Record, offset int64) {
 	j.last, j.wanted = offset, false
 	if j.based || r.Before < j.cut {

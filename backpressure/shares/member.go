@@ -196,7 +196,6 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
-// live also returns the part that the others leave for the living members.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
 	for _, p := range m.peers {

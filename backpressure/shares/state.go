@@ -53,7 +53,6 @@ func (s *State) Fold(r Record) {
 	}
 }
 
-// grant returns all of a lowering, and of a raise what the others leave.
 func (s *State) grant(e Entry, want Part) Part {
 	return min(max(0, want), e.Held+s.Free())
 }

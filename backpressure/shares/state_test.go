@@ -198,7 +198,6 @@ func TestAGapIsNotACut(t *testing.T) {
 	}
 }
 
-// A journal can begin with a snapshot at the cut, even with a marker between them.
 func TestASnapshotBehindAMarker(t *testing.T) {
 	j := shares.NewJournal(0, 5)
 	j.Fold(0, first("m"))

@@ -92,7 +92,6 @@ Exit codes: 0 handed in, 1 not handed in, 2 bad input, or another process has th
 	return c
 }
 
-// check returns all mistakes of the flags, and reads what they name.
 func (f agentFlags) check() (index int, key control.Key, served web.Options, err error) {
 	var faults []error
 	if f.session == "" {
@@ -114,7 +113,6 @@ func (f agentFlags) check() (index int, key control.Key, served web.Options, err
 	return index, key, served, errors.Join(faults...)
 }
 
-// keyNeeded returns an error for a session without a key on a cluster of other machines.
 func keyNeeded(key string, brokers []string) error {
 	if key != "" || len(brokers) == 0 || loopback(brokers) {
 		return nil
@@ -207,7 +205,6 @@ type partWatcher struct{ pages *web.Pages }
 // Began implements observe.Watcher.
 func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 
-// Interval does nothing: the process of the metrics reads the folder.
 func (partWatcher) Interval(result.Interval) {}
 
 func (partWatcher) Event(result.Event) {}

@@ -24,7 +24,6 @@ func wantBad(t *testing.T, got invoked, want string) {
 	}
 }
 
-// Each mistake of a file, an override or an argument has its own line.
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")

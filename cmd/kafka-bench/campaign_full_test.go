@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// While a process runs a campaign, no other can resume it; finished runs are not repeated.
 func TestKilledCampaign(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	file := write(t, tiny)

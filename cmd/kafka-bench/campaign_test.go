@@ -236,7 +236,6 @@ func unfinish(t *testing.T, c *result.RecordedCampaign) {
 	}
 }
 
-// Another cluster is refused before any run.
 func TestResumeElsewhere(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		elsewhere := newLab()

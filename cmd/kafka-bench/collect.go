@@ -104,7 +104,6 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	return nil
 }
 
-// removeRun deletes the coordinator's leftovers on the cluster.
 func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {
 	c, err := cluster.Attach(ctx, flags.brokers, a)
 	if err != nil {

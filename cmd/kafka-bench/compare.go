@@ -245,7 +245,6 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readMember's label is the name of the runs.
 func readMember(path string) (analysis.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {

@@ -55,7 +55,6 @@ func TestCompareCommand(t *testing.T) {
 	}
 }
 
-// A condition that cannot be decided must not pass.
 func TestCompareUndecided(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "compare", "runs/few-*", "runs/slow-1,runs/slow-2,runs/slow-3", "--fail-if", "e2e_response_time_p99 worse by 10%")

@@ -39,7 +39,6 @@ func TestWhatADriverLacks(t *testing.T) {
 		"scenario quick: consume.protocol asks for the group protocol consumer, which the driver segmentio does not have (", "; set it to classic, or choose another driver")
 }
 
-// Refused settings are reported without their values.
 func TestClientSettingsRefused(t *testing.T) {
 	const secret = "a-s3cret-value"
 	for set, says := range map[string]string{
@@ -63,7 +62,6 @@ func TestClientSettingsRefused(t *testing.T) {
 	}
 }
 
-// Missing drivers are left out with a note.
 func TestDriverOfAMatrix(t *testing.T) {
 	const matrix = "matrix.driver=[franz, sarama, librdkafka]"
 	got := invoke(t, "run", "quick", "--dry-run", "--cluster", "embedded", "--set", matrix)

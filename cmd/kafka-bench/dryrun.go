@@ -52,7 +52,6 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	return table.Print(w)
 }
 
-// duration is the time of the runs by their scenarios, and an estimate of the total.
 func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
 	beyond := ", and what it takes to start"
 	for _, turn := range turns {
@@ -107,7 +106,6 @@ func printWarnings(w io.Writer, p campaign.Plan) {
 	}
 }
 
-// For example load.acks=1.
 func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	var all []string
 	for i, axis := range axes {

@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// engineFlags are the flags of every command that makes runs.
 type engineFlags struct {
 	in         surroundings
 	out        string
@@ -65,7 +64,6 @@ func (f engineFlags) check() error {
 	return nil
 }
 
-// readAccess reports settings of the file that it ignores.
 func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	if f.access == "" {
 		return access.Access{}, nil

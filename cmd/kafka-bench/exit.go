@@ -29,7 +29,6 @@ var (
 	errNoCoordinator = errors.New("the agent has no coordinator")
 )
 
-// The exit code is the outcome's.
 func with(outcome, failed error) error {
 	if failed == nil {
 		return outcome

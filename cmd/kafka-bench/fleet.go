@@ -52,7 +52,6 @@ const maxAgents = 1000
 
 func (f fleetFlags) apart() bool { return f.senders != 0 || f.receivers != 0 }
 
-// 0 is no agents.
 func (f fleetFlags) of() int {
 	if f.apart() {
 		return f.senders + f.receivers
@@ -68,7 +67,6 @@ func (f fleetFlags) placed() string {
 	return f.placement
 }
 
-// check also returns which scenarios agents cannot make.
 func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) error {
 	var faults []error
 	refuse := func(bad bool, format string, args ...any) {
@@ -117,7 +115,6 @@ func loopback(brokers []string) bool {
 	return len(brokers) > 0
 }
 
-// Without a file there is no key.
 func readKey(file string) (control.Key, error) {
 	if file == "" {
 		return nil, nil

@@ -54,7 +54,6 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// One bad file prevents all imports, and every bad file is named.
 func TestImportIsAllOrNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("producer.txt"); err != nil {

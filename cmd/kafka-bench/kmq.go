@@ -48,7 +48,6 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
 }
 
-// config reaches the cluster first.
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// orders creates a topic with two partitions of four records each, an hour old.
 func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)

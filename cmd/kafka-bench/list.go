@@ -67,7 +67,6 @@ func listPresets(w io.Writer) error {
 	return table.Print(w)
 }
 
-// presetTakes also returns about how long the preset takes.
 func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
 	if suite, err = scenario.ReadSuite(name, scenario.Options{Quick: quick}); err != nil {
 		return suite, "", err
@@ -93,7 +92,6 @@ func between(least, most time.Duration) string {
 
 const maxListed = 15
 
-// The entries are ordered by time. The title says how many are left out.
 func latest[T any](listed []T, things string, all bool) (shown []T, title string) {
 	if hidden := len(listed) - maxListed; hidden > 0 && !all {
 		return listed[hidden:], fmt.Sprintf("Latest %s (%d of %d, --all shows all):", things, maxListed, len(listed))
@@ -126,7 +124,6 @@ func listRuns(w io.Writer, out string, all bool) error {
 	return table.Flush()
 }
 
-// system returns none if the run did not finish.
 func system(r *result.Run) string {
 	if !r.Finished() {
 		return none

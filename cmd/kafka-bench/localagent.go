@@ -31,7 +31,6 @@ type saying struct {
 	text bytes.Buffer
 }
 
-// mostSaid is in bytes.
 const mostSaid = 64 << 10
 
 // Write implements io.Writer.
@@ -76,7 +75,6 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
-// startAgent tells the coordinator why the process ended.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said

@@ -17,7 +17,6 @@ const (
 	pageFile  = "page.html"
 )
 
-// checkPage is called before anything is started.
 func checkPage(file string) error {
 	if file == "" || file == ownFolder {
 		return nil

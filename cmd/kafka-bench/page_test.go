@@ -81,7 +81,6 @@ func TestPageIsRefused(t *testing.T) {
 	}
 }
 
-// A page that fails later does not hide the outcome.
 func TestPageThatFails(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		invalid := "--set load.rate=1/h --set load.arrival=poisson" // no record is due

@@ -75,7 +75,6 @@ func (f pagesFlags) words() (words []string) {
 
 const shortestToken = 16
 
-// args are the command's other arguments.
 func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	var faults []error
 	for _, arg := range args {
@@ -145,7 +144,6 @@ func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	return w, nil
 }
 
-// The child ends with its standard input.
 func (w *watched) start(o web.Options) error {
 	program, err := os.Executable()
 	if err != nil {

@@ -99,7 +99,6 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	return p.conclude()
 }
 
-// peersCampaign makes the rounds of one campaign and prints them.
 type peersCampaign struct {
 	rounds   peers.Rounds
 	journal  *campaign.Journal
@@ -168,7 +167,6 @@ func (p *peersCampaign) Ours(ctx context.Context) (*result.Run, error) {
 	return ours, err
 }
 
-// Theirs implements peers.Turns.
 func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 	run func(context.Context) (*peers.Made, error)) (*result.Run, error) {
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
@@ -188,7 +186,6 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	return &outcome.Run, nil
 }
 
-// An interrupt ends the tool without a result.
 type toolMaker struct {
 	bench bench.Config
 	run   func(context.Context) (*peers.Made, error)
@@ -219,14 +216,10 @@ func (p *peersCampaign) conclude() error {
 	return nil
 }
 
-// ready implements viewer.
 func (p *peersCampaign) ready(scenario.Scenario, cluster.Info) {}
 
-// Began implements observe.Watcher.
 func (p *peersCampaign) Began(string) {}
 
-// Interval implements observe.Watcher.
 func (p *peersCampaign) Interval(result.Interval) {}
 
-// Event implements observe.Watcher.
 func (p *peersCampaign) Event(result.Event) {}

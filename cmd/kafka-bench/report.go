@@ -187,7 +187,6 @@ func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	return runs
 }
 
-// reportHistograms merges the logs into a file unless merge is "".
 func reportHistograms(runs []*result.Recorded, merge string, options report.Options, stdout io.Writer) error {
 	histograms, err := report.ReadHistograms(runs)
 	if err != nil {

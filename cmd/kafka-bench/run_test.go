@@ -48,7 +48,6 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// A run leaves nothing on an existing cluster, except a topic that it keeps.
 func TestExistingCluster(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e := l.start(t)

@@ -72,12 +72,10 @@ func (o *optionalInt) String() string {
 	return strconv.Itoa(o.n)
 }
 
-// Set implements pflag.Value.
 func (o *optionalInt) Set(text string) (err error) {
 	o.given = true
 	o.n, err = strconv.Atoi(text)
 	return err
 }
 
-// Type implements pflag.Value.
 func (o *optionalInt) Type() string { return "int" }

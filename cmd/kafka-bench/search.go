@@ -141,7 +141,6 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	return cfg, cfg.Check()
 }
 
-// curveRate returns 0 without --curve-of.
 func (f searchFlags) curveRate() (float64, error) {
 	if f.curveOf == "" {
 		return 0, nil
@@ -156,7 +155,6 @@ func (f searchFlags) curveRate() (float64, error) {
 	return rate.PerSecond(), nil
 }
 
-// For example 3% or 0.5 %.
 func parsePercent(text string) (float64, error) {
 	number, ok := strings.CutSuffix(strings.TrimSpace(text), "%")
 	if ok {

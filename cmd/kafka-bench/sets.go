@@ -38,7 +38,6 @@ func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) 
 	return c, part[colon+1:], err == nil
 }
 
-// heldBy returns the folders of the runs in a folder; none if dir is a run or a campaign.
 func heldBy(dir string) (paths []string) {
 	listed, err := result.List(dir)
 	if err != nil {

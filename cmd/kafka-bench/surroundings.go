@@ -22,7 +22,6 @@ type surroundings struct {
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process
 }
 
-// through makes a use the dialer of the network.
 func (s surroundings) through(a access.Access) access.Access {
 	if s.embedded.Network != nil {
 		a.Dial = s.embedded.Network.DialContext

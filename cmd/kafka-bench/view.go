@@ -65,7 +65,6 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 	}
 }
 
-// open prints the start of a campaign, or that it continues.
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
@@ -183,7 +182,6 @@ func (v *view) Began(dir string) {
 	v.pages.Run(dir)
 }
 
-// Interval implements observe.Watcher.
 func (v *view) Interval(i result.Interval) {
 	if v.live == nil {
 		return
@@ -208,7 +206,6 @@ func (v *view) Pulse(p result.Pulse) {
 	}
 }
 
-// Event implements observe.Watcher.
 func (v *view) Event(e result.Event) {
 	if e.Kind == "progress" {
 		v.pages.Status(e.What)

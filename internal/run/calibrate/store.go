@@ -13,7 +13,6 @@ import (
 // ErrNone is wrapped by Load if this machine was never calibrated.
 var ErrNone = errors.New("this machine was never calibrated; kafka-bench calibrate does it")
 
-// Several machines may share dir.
 func path(dir, hostName string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {

@@ -128,8 +128,6 @@ func resume(t interface{ Fatal(...any) }, dir string) *Journal {
 	return j
 }
 
-// However a campaign is stopped, it makes each planned run once, in order, and every run that it
-// names exists.
 func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		out, err := os.MkdirTemp("", "campaign-")

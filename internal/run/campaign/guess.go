@@ -29,7 +29,6 @@ func guess(s scenario.Scenario) time.Duration {
 	return asFast(s, s.FillBytes()) + time.Duration(s.Phases.Warmup) + measure + drain(s) + partitions
 }
 
-// bytes are bytes of values.
 func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	mean := s.Load.Record.Size.Mean()
 	if mean <= 0 {
@@ -46,7 +45,6 @@ func share(cores float64) float64 {
 	return min(1, cores)
 }
 
-// With backpressure the drain is 0.
 func drain(s scenario.Scenario) time.Duration {
 	most := time.Duration(s.Phases.Drain)
 	e := s.Expected()

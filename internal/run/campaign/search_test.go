@@ -112,7 +112,6 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 	})
 }
 
-// A Kafka that refuses everything for one probe does not change the answer.
 func TestSearchRecoversFromAStall(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -321,7 +320,6 @@ func TestSearchAnswers(t *testing.T) {
 	}
 }
 
-// A search leaves a cell for each rate and length, and a run for each probe.
 func TestSearchCampaign(t *testing.T) {
 	p := &plant{}
 	found, saved, err := doSearch(t, p.out, madeUp(t, p))

@@ -72,8 +72,6 @@ func (e *Evidence) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
 
 func anyGap(snapshot.Gap) bool { return true }
 
-// worstGaps returns, for each partition that has one, the longest gap before end that counts
-// accepts.
 func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) bool) []result.AckGap {
 	all := []result.AckGap{}
 	for p, gaps := range partitions {
@@ -166,7 +164,6 @@ func (e *Evidence) broken() (from, to int64, known bool) {
 	return from, min(again, end), true
 }
 
-// repaired returns when the broker served again after the fault; end if it never did.
 func repaired(f result.Fault, end int64) int64 {
 	switch {
 	case f.EndNs != nil:
@@ -256,8 +253,6 @@ func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[st
 	return times, nil
 }
 
-// partAt returns the last part that began at or before a time, or the first part; -1 if all are
-// empty.
 func partAt(at int64, parts [][]Tally) int {
 	in := -1
 	for i, part := range parts {

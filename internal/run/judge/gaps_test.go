@@ -50,7 +50,6 @@ func TestGapsWithoutAFault(t *testing.T) {
 	}
 }
 
-// The longest gaps are kept and the others counted.
 func TestLongestGapsAreKept(t *testing.T) {
 	var acks, deliveries snapshot.Gaps
 	for i := range int64(700) {

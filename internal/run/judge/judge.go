@@ -67,7 +67,6 @@ func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
 // and no drain.
 func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 
-// In a closed loop, records have no due time.
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
 
 // measuresFill reports whether the run reads only its fill, whose deliveries are then measured.

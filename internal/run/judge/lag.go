@@ -56,7 +56,6 @@ func (e *Evidence) lateDeliveries() int64 {
 	return e.LateAtFinish
 }
 
-// drainedNs also returns when the drain gave up.
 func (e *Evidence) drainedNs() int64 {
 	if e.Drained && len(e.Groups) > 0 {
 		// An interrupted run may have no delivery.

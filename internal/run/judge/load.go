@@ -37,7 +37,6 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 	return l
 }
 
-// The rates of warmupLoad are over the warm-up's length.
 func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	offered := s.Scheduled
 	s.Add(e.fillRead().Sent)

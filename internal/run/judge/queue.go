@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settled compares the records that the application acknowledged, and the dead letters, with those
-// sent.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -174,7 +172,6 @@ func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
 	return sum
 }
 
-// Request types without new requests are left out.
 func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
 	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
 	for kind, n := range t.Requests {

@@ -25,7 +25,6 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 // fromTheSender begin at a record's sender and end at its receiver.
 var fromTheSender = []latency.Metric{latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime}
 
-// uncertain returns the times that are unknown because an agent's clock is.
 func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	if len(e.ClocksUnknown) == 0 {
 		return nil

@@ -38,7 +38,6 @@ func (d *DirtyPages) Look(context.Context) {
 	}
 }
 
-// hostUse returns nil if the operating system does not report it.
 func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	if !a.devicesOK || !b.devicesOK || b.AtNs <= a.AtNs {
 		return nil
@@ -112,7 +111,6 @@ func networks(a, b Reading) (all []result.NetUse) {
 	return all
 }
 
-// Processes that can't be read are left out.
 func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {

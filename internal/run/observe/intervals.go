@@ -398,8 +398,6 @@ func (s *Intervals) addLag(iv *result.Interval) {
 	}
 }
 
-// addBehind adds the backlog of the slowest group. It returns each group's backlog, and the due
-// time of the oldest undelivered record.
 func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
 	if len(c.groups) == 0 {
 		return nil, snapshot.NothingDue

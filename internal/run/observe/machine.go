@@ -103,7 +103,6 @@ func (m *Machine) readHost() (r hostReading) {
 	return r
 }
 
-// cpuSince returns ratios of all cores; nil if unknown.
 func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
 	total := (r.host.Total - before.host.Total).Seconds()
 	if !before.hostOK || !r.hostOK || total <= 0 {

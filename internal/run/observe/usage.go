@@ -19,8 +19,6 @@ type processUsage struct {
 	stale bool // the process reported it earlier
 }
 
-// usageOfEach returns the usage of this process and others, in total and for each process that has
-// not ended. died is the error of used.
 func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each []processUsage, died error) {
 	sum = remote.UsageOf(m.Probes)
 	each = []processUsage{{name: ownName, pid: os.Getpid(), usage: sum}}
@@ -36,7 +34,6 @@ func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each 
 
 func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
 
-// processesBetween returns nil if no process is known.
 func processesBetween(before, after []processUsage) (all []result.IntervalProcess) {
 	for _, p := range after {
 		of := result.IntervalProcess{Name: p.name, PID: p.pid}

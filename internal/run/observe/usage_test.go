@@ -53,7 +53,6 @@ func TestUsageOfTheRun(t *testing.T) {
 	}
 }
 
-// A restarted broker has no usage in the interval.
 func TestBrokersIn(t *testing.T) {
 	of := func(id int32, pid int, cpu time.Duration, rss int64, disk ...int64) brokerUsage {
 		b := brokerUsage{id: id, pid: pid, Usage: probe.Usage{User: cpu / 2, System: cpu / 2, RSS: rss}}

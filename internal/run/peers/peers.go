@@ -72,7 +72,6 @@ func Differences(s scenario.Scenario) []string {
 	return all
 }
 
-// perSecond is the rate of a closed loop.
 func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {
 	if !s.Load.Rate.IsMax() {
 		perSecond = s.Load.Rate.PerSecond()

@@ -67,7 +67,6 @@ func TestClosedLoop(t *testing.T) {
 	}
 }
 
-// An error of head would end the tool.
 func TestHead(t *testing.T) {
 	h := &head{limit: 5}
 	for _, text := range []string{"abc", "def", "ghi"} {

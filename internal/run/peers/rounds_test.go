@@ -34,7 +34,6 @@ func (t *turns) Theirs(_ context.Context, tool string, _ func(context.Context) (
 	return t.take(tool)
 }
 
-// The first failure ends the campaign, and an incomplete round is in no table.
 func TestRounds(t *testing.T) {
 	round := []string{Ours, Producer, Consumer}
 	for failAt, want := range map[int][]string{

@@ -107,7 +107,6 @@ func TestRefusalIsNoEnd(t *testing.T) {
 	}
 }
 
-// A child ignores an interrupt of its process group and leaves it to the parent.
 func TestChildIgnoresAnInterrupt(t *testing.T) {
 	c := start(t, 1)[0]
 	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {

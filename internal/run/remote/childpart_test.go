@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// While a hanging process is asked before its pause, other callers get its last snapshot at once.
 func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		child := insiders(t, 1)[0]

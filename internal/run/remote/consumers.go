@@ -89,7 +89,6 @@ func (cs *Consumers) place(number int) (*place, error) {
 	return cs.places[number%len(cs.places)], nil
 }
 
-// The errors are usually equal, so eachPlace returns only the first.
 func (cs *Consumers) eachPlace(do func(*place) error) error {
 	errs := make([]error, len(cs.places))
 	var doing sync.WaitGroup

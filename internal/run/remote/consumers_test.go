@@ -252,7 +252,6 @@ func TestOpeningConsumersFails(t *testing.T) {
 	})
 }
 
-// Every field that is not a process's own reaches the process.
 func TestGroupAssignment(t *testing.T) {
 	var cfg receive.Config
 	own := map[string]bool{

@@ -68,7 +68,6 @@ func scriptedChild(t *testing.T) (*Child, *scripted) {
 	return c, s
 }
 
-// A caller gets what it requested even if a cheap request overtakes it; so do later callers.
 func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	c, s := scriptedChild(t)
 	all := Want{Awaited: [][]ledger.Awaited{{}}, Usage: true, Pauses: true, Books: true, Fresh: true}
@@ -105,7 +104,6 @@ func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	}
 }
 
-// If the first books are late, every record is awaited.
 func TestFirstBooksLate(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

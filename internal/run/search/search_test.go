@@ -120,7 +120,6 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// A rate that passed is confirmed, and the last probe is a long one.
 func TestNothingIsWasted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.005, 5)
@@ -208,7 +207,6 @@ func TestNoiseIsBearable(t *testing.T) {
 	}
 }
 
-// The last probe is well below the refuted rate and gives an answer.
 func TestRefutedInTheEnd(t *testing.T) {
 	s := search.New(search.Options{MaxProbes: 5})
 	for _, o := range []search.Outcome{{ReachedPerS: 1000}, {Passed: true}, {}, {}, {Passed: true}} {
@@ -223,7 +221,6 @@ func TestRefutedInTheEnd(t *testing.T) {
 	}
 }
 
-// The last probe confirms the rate that passed, and does not repeat a stalled one.
 func TestStalledToTheEnd(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000, holdsPerS: 950, stalls: []int{2, 3}}, search.Options{MaxProbes: 5})
 	const want = "capacity, bracket 900, bracket 1100, retry 1100, confirm 900: 900"
@@ -232,7 +229,6 @@ func TestStalledToTheEnd(t *testing.T) {
 	}
 }
 
-// A rate with too few records is no failure; the search tries only higher ones.
 func TestTooFewRecords(t *testing.T) {
 	for holdsPerS, want := range map[float64]string{
 		500: "capacity, bracket 900, bracket 150, bisect 367.4, bisect 575, bisect 459.6, bisect 514.1, bisect 486.1, bisect 499.9, retry 514.1, confirm 499.9: 499.9 resolved",

@@ -173,7 +173,6 @@ func (s *Search) rungBelow(perS float64) float64 {
 	return 0
 }
 
-// rungAbove returns twice the rate above the last rung.
 func (s *Search) rungAbove(perS float64) float64 {
 	for _, share := range rungs[firstRung:] {
 		if rung := share * s.capacityPerS; round(rung) > perS {
