@@ -21,7 +21,7 @@ type group struct {
 
 	at      time.Duration
 	elapsed time.Duration // since the decision before
-	refused int64         // up to the last decision
+	refused int64
 	limited int64
 	pressed time.Duration
 	probed  time.Duration

@@ -53,14 +53,14 @@ const (
 type state int
 
 const (
-	sent     state = iota // in flight: it may be appended or fail
-	appended              // in the log, and its producer does not know
-	given                 // given up by its client in flight: it may be appended until its time is up
+	sent state = iota // in flight: it may be appended or fail
+	appended
+	given // given up by its client in flight: it may be appended until its time is up
 )
 
 type simulated struct {
 	gate      int
-	dead      bool // its process was killed
+	dead      bool
 	partition int32
 	offset    int64
 	state     state
@@ -71,7 +71,7 @@ type simulated struct {
 type looking struct {
 	gate    int
 	strays  int
-	settle  func(backpressure.Reading) // Report with the mark that was taken
+	settle  func(backpressure.Reading)
 	step    int
 	reading backpressure.Reading
 }

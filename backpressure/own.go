@@ -34,9 +34,9 @@ type ownPartition struct {
 	mu          sync.Mutex
 	spans       []span // in order, apart from each other, not below committed
 	outstanding int64
-	passed      int64 // own records that are committed
+	passed      int64
 	committed   int64
-	absences    int // consecutive readings without the partition
+	absences    int
 	absent      bool
 	ignored     bool
 	late        int64 // own records below committed since the last reading

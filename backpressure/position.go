@@ -25,7 +25,7 @@ type track struct {
 	capacity float64       // records per second that the consumer can take; 0 if not known
 	busy     bool          // the last step left records that were in the log for longer than underway
 	idle     time.Duration
-	quiet    bool    // the last step ended a silence
+	quiet    bool
 	capped   int     // steps that a capacity lowered after a silence waits before it may rise
 	spread   float64 // seconds that its backlog takes longer than the mean, smoothed
 

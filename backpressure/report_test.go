@@ -173,7 +173,7 @@ func TestWithAShareOnlyOwnRecordsCount(t *testing.T) {
 func TestAPacersCeilingRisesBetweenReadings(t *testing.T) {
 	at, c := &clock{}, &ramp{ceiling: ceiling{at: 10}}
 	gate := newGate(t, backpressure.Config{Controller: c, Now: at.now})
-	gate.Advance() // nothing is known yet, and nothing moves
+	gate.Advance()
 	report(gate, backpressure.Reading{})
 	at.at = 5 * time.Millisecond
 	gate.Advance()

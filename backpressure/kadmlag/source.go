@@ -62,7 +62,7 @@ type Source struct {
 
 	mu      sync.Mutex
 	seen    []string // with MayAppear: the named topics that existed once
-	matched []string // the topics found by pattern
+	matched []string
 	looked  time.Time
 	first   map[partition]int64
 	noticed map[string]bool // reported notices, by topic; "" is the pattern

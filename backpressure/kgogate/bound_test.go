@@ -85,7 +85,7 @@ func (p *plant) watchLag(ctx context.Context, group string) (peak int64) {
 			end += info.HighWatermark
 		}
 		committed, err := admin.FetchOffsets(context.Background(), group)
-		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) { // nothing is committed yet
+		if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
 			p.Fatal(err)
 		}
 		lag := end

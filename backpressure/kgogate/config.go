@@ -26,7 +26,7 @@ const (
 	Block Excess = iota
 	Shed
 	Defer
-	Degrade // as Config.Degrade decides
+	Degrade
 )
 
 // Config configures a [Producer].

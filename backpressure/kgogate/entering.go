@@ -16,7 +16,7 @@ type entering struct {
 	both    context.Context // ends with the first of the two; nil: Done was not called
 	release context.CancelFunc
 	stay    func() bool // keeps both from ending with closing
-	inside  bool        // the client has the record
+	inside  bool
 }
 
 func (e *entering) Done() <-chan struct{} {

@@ -28,7 +28,7 @@ type plant struct {
 	cluster *kfake.Cluster
 	network *kfake.VirtualNetwork
 	client  *kgo.Client
-	delay   time.Duration // of each request to the broker, from the next connection on
+	delay   time.Duration
 
 	away       atomic.Bool // brokers close the connection on each produce request
 	loseAnswer atomic.Bool // the next answer on a connection of client is lost, and the connection with it

@@ -38,8 +38,8 @@ type Member struct {
 	self    *shares.Member
 	id      string
 	meter   shares.Meter
-	sending bool // a beat is under way
-	retired bool // it is about to leave
+	sending bool
+	retired bool
 	left    bool
 	sent    []stamp       // of the beats, for the wall clock
 	heard   time.Duration // when a record was last read, or the beginning was known

@@ -34,7 +34,7 @@ type world struct {
 type proc struct {
 	w      *world
 	member *shares.Member
-	meter  float64 // what it would send, records a second
+	meter  float64
 	served float64
 
 	offset time.Duration // of its clock
@@ -45,11 +45,11 @@ type proc struct {
 	sending []shares.Record // not in the log yet
 	credit  int64
 	flying  []flight // sent, not in the log
-	landed  []int64  // offsets in the log
+	landed  []int64
 	paused  bool
 	dead    bool
 	left    bool
-	beaten  time.Duration // in simulate: time of its last beat
+	beaten  time.Duration
 	ask     *reading
 }
 

@@ -112,8 +112,8 @@ func trySetting(base, setting string) error {
 
 type vocabulary struct {
 	commands []*cobra.Command
-	words    []string // presets, their variants, times, files of a run
-	fields   string   // the schemas of result files
+	words    []string
+	fields   string
 }
 
 func newVocabulary(t *testing.T) vocabulary {
@@ -149,7 +149,7 @@ func newVocabulary(t *testing.T) vocabulary {
 // then.
 func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	t.Helper()
-	last := "" // previous key
+	last := ""
 	for _, code := range codes(cell) {
 		parent := last[:strings.LastIndex(last, ".")+1]
 		setting := strings.TrimPrefix(code, ".")

@@ -45,8 +45,8 @@ type aDriver struct {
 	Name    string            `json:"name"`
 	Version string            `json:"version,omitempty"`
 	BuiltIn bool              `json:"built_in"`
-	Missing string            `json:"missing,omitempty"` // why it is not built in
-	Lacks   map[string]string `json:"lacks"`             // capability → reason
+	Missing string            `json:"missing,omitempty"`
+	Lacks   map[string]string `json:"lacks"` // capability → reason
 }
 
 func describeDrivers() (all []aDriver) {

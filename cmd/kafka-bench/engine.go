@@ -30,7 +30,7 @@ type engineFlags struct {
 	brokers    []string
 	clusterID  string
 	metrics    []string
-	access     string // client properties file of Kafka's tools
+	access     string
 	keepTopics bool
 }
 
@@ -101,7 +101,7 @@ type rig struct {
 	access   access.Access
 	progress func(string)
 	page     string // file of the page at the end; "" is none
-	full     bool   // print every metric of every interval
+	full     bool
 	watch    pagesFlags
 	served   web.Options
 	pages    *web.Pages // nil if nothing is shown

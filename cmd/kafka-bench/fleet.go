@@ -144,7 +144,7 @@ type session struct {
 	engine engineFlags
 	tell   func(string)
 
-	at    string // the cluster that it is open on
+	at    string
 	topic *topic.Topic
 	lead  *fleet.Coordinator
 	local []*localAgent

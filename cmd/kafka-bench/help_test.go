@@ -63,7 +63,7 @@ func TestExamples(t *testing.T) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				args := shellWords(args)
-				if i := slices.Index(args, ">"); i >= 0 { // for the shell
+				if i := slices.Index(args, ">"); i >= 0 {
 					args = args[:i]
 				}
 				prepareExample(t, args)
@@ -85,7 +85,7 @@ func prepareExample(t *testing.T, args []string) {
 	for _, arg := range args[1:] {
 		var err error
 		switch {
-		case strings.Contains(arg, "-sweep-"): // made by prepareRecorded
+		case strings.Contains(arg, "-sweep-"):
 		case (args[0] == "report" || args[0] == "chart") && filepath.Dir(arg) == "runs":
 			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)

@@ -23,7 +23,7 @@ type lab struct{ surroundings }
 func virtually(t *testing.T, f func(t *testing.T, l lab)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(settle) }) // after all other cleanups
+		t.Cleanup(func() { time.Sleep(settle) })
 		f(t, newLab())
 	})
 }

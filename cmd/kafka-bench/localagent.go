@@ -96,14 +96,14 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 // endLocal waits for the agents to end, and kills those that do not. The output of one that failed
 // goes to the folder of the session's last run, if that was saved.
 func (s *session) endLocal() (failed error) {
-	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is a good one
+	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID()))
 	late := time.After(endTimeout)
 	for i, a := range s.local {
 		select {
 		case <-a.ended:
 		case <-late:
 			for _, other := range s.local[i:] {
-				_ = other.cmd.Process.Kill() // it may have ended
+				_ = other.cmd.Process.Kill()
 			}
 			<-a.ended
 		}

@@ -181,7 +181,7 @@ func (w *watched) close() {
 		return
 	}
 	w.pages.Finish()
-	_ = w.cmd.Process.Kill() // it may have ended
+	_ = w.cmd.Process.Kill()
 	_ = w.cmd.Wait()
 	if n := w.pages.Dropped(); n > 0 {
 		w.warn(fmt.Sprintf("the page missed %d updates: its process was too slow", n))

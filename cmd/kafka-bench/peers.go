@@ -105,7 +105,7 @@ type peersCampaign struct {
 	flags    peersFlags
 	stdout   io.Writer
 	progress func(string)
-	engine   campaign.Engine // set by carryOut
+	engine   campaign.Engine
 }
 
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {

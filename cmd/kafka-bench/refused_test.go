@@ -91,7 +91,7 @@ func TestRefusedSession(t *testing.T) {
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		key  kmsg.Key // refused API; zero if none must be set
+		key  kmsg.Key
 		code *kerr.Error
 		args []string
 		want string // ID stands for the cluster's ID, TOPIC for the run's topic

@@ -22,8 +22,8 @@ type reportFlags struct {
 	formatFlags
 	by      string
 	summary bool
-	series  bool   // everything in one document
-	merge   string // file of the merged histogram log
+	series  bool
+	merge   string
 }
 
 func reportCommand() *cobra.Command {

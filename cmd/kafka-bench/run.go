@@ -24,7 +24,7 @@ type runFlags struct {
 	repeat optionalInt
 	order  string // "": as the scenario says
 	dryRun bool
-	resume string // folder of a campaign
+	resume string
 	page   string // file of the page; "" is none
 	// progress is how much of each interval is printed.
 	progress string

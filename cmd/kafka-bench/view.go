@@ -48,14 +48,14 @@ type view struct {
 
 	journal  *campaign.Journal // of a campaign; nil for a single run
 	forecast *campaign.Forecast
-	place    int           // index of the current run in the plan
+	place    int
 	left     time.Duration // of the campaign at the start of the current run
 	began    time.Time     // start of the current run, after it has its cluster
-	cluster  string        // last printed
+	cluster  string
 
 	live   *report.Live // nil: no live view
 	phases map[string]result.Phase
-	pulse  result.Pulse // last one of the agents
+	pulse  result.Pulse
 }
 
 func newView(out io.Writer, plan campaign.Plan) *view {

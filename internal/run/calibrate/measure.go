@@ -21,7 +21,7 @@ import (
 // Plan says what to measure, and for how long.
 type Plan struct {
 	Quick       bool
-	RecordBytes []int // the sizes, ascending
+	RecordBytes []int
 	Halvings    int
 	// Warmup and Measure are the phases of each run.
 	Warmup, Measure time.Duration

@@ -25,7 +25,7 @@ type maker struct {
 }
 
 const (
-	killed      = "killed"       // the tool dies during the run
+	killed      = "killed"
 	killedLater = "killed later" // after the run was saved, before the campaign was
 )
 
@@ -186,7 +186,7 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 func TestHowACampaignEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string
-		want  []string // statuses
+		want  []string
 		err   error
 		count int
 	}{

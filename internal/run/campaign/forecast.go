@@ -11,7 +11,7 @@ type Forecast struct {
 	took map[int]time.Duration
 	runs map[int]int
 
-	beyond time.Duration // sum of all runs
+	beyond time.Duration
 	made   int
 }
 

@@ -32,7 +32,7 @@ func TestNeeds(t *testing.T) {
 	closed := changed(plain("closed"), func(s *scenario.Scenario) { s.Load.Rate = unit.MaxRate })
 	bounded := changed(plain("bounded"), func(s *scenario.Scenario) { s.Load.Rate, s.Load.Volume = unit.MaxRate, 5*unit.MB })
 	larger := changed(plain("larger"), func(s *scenario.Scenario) { s.Cluster.Brokers = 5 })
-	const run = 3000 * 1000 // bytes of one run
+	const run = 3000 * 1000
 	for name, c := range map[string]struct {
 		suites []scenario.Suite
 		repeat int

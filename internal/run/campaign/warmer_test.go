@@ -166,7 +166,7 @@ func TestWarmup(t *testing.T) {
 		for _, cell := range suite.Cells {
 			s := cell.Scenario
 			if s.Topic.Existing != "" {
-				continue // new brokers have no existing topics
+				continue
 			}
 			s.Cluster.Warmup = unit.Duration(8 * time.Second)
 			w := warmup(s)

@@ -26,7 +26,7 @@ type Tally struct {
 
 // Replicas describes the replicas of the run's topic in the measured window.
 type Replicas struct {
-	Under, UnderMin, Leaderless time.Duration // with a partition in this state
+	Under, UnderMin, Leaderless time.Duration
 	LeaderChanges               int64
 	Every                       time.Duration
 	SparsestNs                  int64 // longest time between two readings; 0 if there was no reading

@@ -54,7 +54,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 			t.Errorf("%s, which is no time of these records, is %+v", none, d)
 		}
 	}
-	e.Groups = append(e.Groups, Group{}) // it received nothing
+	e.Groups = append(e.Groups, Group{})
 	if both := e.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}

@@ -20,8 +20,8 @@ type Evidence struct {
 	Start, End Reading
 	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
-	Groups     []Group           // none without consumers
-	Fill       *Fill             // nil if the run did not fill its topic
+	Groups     []Group
+	Fill       *Fill // nil if the run did not fill its topic
 	Queue      *Queue
 	Times      *latency.Collector
 	Histograms iter.Seq2[latency.LogEntry, error]
@@ -79,7 +79,7 @@ type Window struct {
 	ReadyNs       int64 // how long the consumers waited for their partitions
 	LateAtFinish  int64 // first deliveries between EndNs and FinishedNs
 	Interrupted   bool
-	Drained       bool    // the consumers reached the last record
+	Drained       bool
 	PartitionEnds []int64 // end offsets after the producers had stopped; nil if unknown
 }
 
@@ -87,7 +87,7 @@ type Window struct {
 type Reading struct {
 	AtNs              int64
 	Sending, Fetching snapshot.Traffic
-	Members           []snapshot.MemberCounts // by group
+	Members           []snapshot.MemberCounts
 	Gate              snapshot.Gate
 	QueueAcked        int64
 	QueueTraffic      QueueTraffic
@@ -135,12 +135,12 @@ type Seen struct {
 
 // Lag is the consumer lag as the brokers report it.
 type Lag struct {
-	Peak, PeakAtLeast *int64                    // since the measured window began; nil if not read
-	Peaks             []int64                   // by group; nil if not read
-	Window            *LagPeak                  // in the measured window; nil if not read there
-	OldestSignalNs    int64                     // greatest age of a lag reading that a gate used
-	Final             *int64                    // after all records were delivered; nil if not read then
-	Finals            []*int64                  // by group
+	Peak, PeakAtLeast *int64   // since the measured window began; nil if not read
+	Peaks             []int64  // by group; nil if not read
+	Window            *LagPeak // in the measured window; nil if not read there
+	OldestSignalNs    int64    // greatest age of a lag reading that a gate used
+	Final             *int64   // after all records were delivered; nil if not read then
+	Finals            []*int64
 	FinalPartitions   []result.PartitionOffsets // of the first group
 }
 

@@ -32,7 +32,7 @@ func (e *Evidence) lag() result.Lag {
 	for _, c := range seen.Changes { // a backlog ends with a change, usually between two intervals
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
-	if !e.endless() { // without an end to reach, the last deliveries are no drain
+	if !e.endless() {
 		l.DrainTimeS = time.Duration(max(0, e.drainedNs()-l.DrainFromNs)).Seconds()
 	}
 	if l.DrainTimeS > 0 {

@@ -25,7 +25,7 @@ type Part struct {
 	Fill                 *Fill   // the agent's part; nil if the run did not fill its topic
 	From                 []int64 // by partition: the offset at which the groups began to read
 	ReadTo               []int64 // see Setup.ReadTo
-	Workers              []int   // by group
+	Workers              []int
 	Producers, Consumers int
 	BeganNs              int64
 	// QueueEmpty reports whether the queue had nothing left to deliver after the drain.

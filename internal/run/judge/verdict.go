@@ -255,7 +255,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
 	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time includes this wait")
 	switch {
-	case v.Queue != nil: // warningsOfTheQueue reports what is pending
+	case v.Queue != nil:
 	case v.endless(): // the run has no end to reach
 	case out.Delivery.Pending == 0: // nothing is missing, even if there was no drain
 	case !v.Drained && !v.sends():
@@ -267,7 +267,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	hit := v.brokersHit()
 	for _, id := range v.Machine.Gone {
 		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, id)) || slices.Contains(hit, scenario.EveryBroker) {
-			continue // the scenario asked for it
+			continue
 		}
 		warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", id))
 	}

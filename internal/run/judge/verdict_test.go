@@ -110,7 +110,7 @@ func TestWhyTheUsageIsNotKnown(t *testing.T) {
 	for name, c := range map[string]struct {
 		died error
 		used *float64
-		says string // empty: no warning
+		says string
 	}{
 		"known":                   {nil, &used, ""},
 		"one ended":               {died, nil, "for one that ended: process 1 (pid 7): it did not answer"},
@@ -173,7 +173,7 @@ func TestPeakToBound(t *testing.T) {
 	for _, c := range []struct {
 		controller, per string
 		peak            *LagPeak
-		want            float64 // -1: none
+		want            float64
 	}{
 		{"credit", "topic", peak, 1.5},
 		{"credit", "partition", peak, 0.25},

@@ -132,7 +132,7 @@ func (c *Changes) note(change result.Change) {
 type standing struct {
 	at        int64
 	scheduled int64
-	received  []snapshot.Received // by group
+	received  []snapshot.Received
 	backlogs  []snapshot.Backlog
 }
 

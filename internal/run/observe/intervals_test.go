@@ -93,7 +93,7 @@ func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 		r := new(readings).intervals(axis)
 		time.Sleep(time.Second)
 		before := r.count(int64(time.Second))
-		time.Sleep(1250 * time.Millisecond) // delayed by 250 ms
+		time.Sleep(1250 * time.Millisecond)
 		r.Producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
 		iv := differences(before, r.count(int64(2*time.Second)))
 		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {

@@ -16,7 +16,7 @@ type processUsage struct {
 	name  string
 	pid   int
 	usage snapshot.Usage
-	stale bool // the process reported it earlier
+	stale bool
 }
 
 func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each []processUsage, died error) {

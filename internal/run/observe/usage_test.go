@@ -29,8 +29,8 @@ func TestProcessesBetween(t *testing.T) {
 	late.stale = true
 	before := []processUsage{of("run", 10, 100, 1000), of("process 0", 11, 10, 200), of("process 1", 12, 20, 300)}
 	after := []processUsage{
-		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50), // restarted
-		{name: "process 2", pid: 13}, // reported nothing yet
+		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50),
+		{name: "process 2", pid: 13},
 	}
 	wantJSON(t, "processes", processesBetween(before, after), `[`+
 		`{"name":"run","pid":10,"heap_bytes":1100,"gc_pause_ns":50,"goroutines":7},`+
@@ -64,7 +64,7 @@ func TestBrokersIn(t *testing.T) {
 	before := []brokerUsage{of(1, 101, time.Second, 5, 10, 20), of(2, 102, time.Second, 6), of(3, 103, 0, 7), of(4, 104, 0, 8)}
 	after := []brokerUsage{
 		of(2, 102, 2*time.Second, 66), of(3, 113, time.Second, 77), of(1, 101, 4*time.Second, 55, 11, 22),
-		of(4, 104, time.Second, 0), // killed
+		of(4, 104, time.Second, 0),
 	}
 	wantJSON(t, "brokers", brokersIn(before, after, 2e9), `[`+
 		`{"id":2,"cpu_cores":0.5,"rss_bytes":66,"disk_read_bytes":null,"disk_written_bytes":null},`+

@@ -20,9 +20,9 @@ type Assignment struct {
 	RunID      string
 	Topic      string
 	Partitions int
-	Groups     []string // groups that consume and commit
-	Consumed   bool     // the run has consumers
-	Shares     string   // topic for dividing the lag bound among processes; "" if undivided
+	Groups     []string
+	Consumed   bool
+	Shares     string // topic for dividing the lag bound among processes; "" if undivided
 
 	Workers []int
 

@@ -31,7 +31,7 @@ type Child struct {
 	stdin  io.Closer
 	client *rpc.Client
 	said   *tail
-	gone   chan struct{} // closed when the process has ended
+	gone   chan struct{}
 
 	// State of its producers, as it reported. spending is valid after spent is closed.
 	done, spent chan struct{}
@@ -44,7 +44,7 @@ type Child struct {
 
 	mu    sync.Mutex
 	ended bool
-	err   error // why it is useless
+	err   error
 	// owed is closed when the answer arrives that a sampler did not wait for; nil if there was
 	// none.
 	owed <-chan struct{}

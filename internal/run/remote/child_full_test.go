@@ -184,6 +184,6 @@ func TestChildOfADeadParent(t *testing.T) {
 		t.Fatal(err)
 	}
 	_ = read.Close()
-	_ = write.Close() // as the kernel does with the pipes of a dead process
-	_ = cmd.Wait()    // hangs if the child outlives its parent
+	_ = write.Close()
+	_ = cmd.Wait() // hangs if the child outlives its parent
 }

@@ -142,7 +142,7 @@ func (cs *Consumers) Begin() {
 // Release lets held members fetch. Further calls do nothing.
 func (cs *Consumers) Release() {
 	if !cs.released.Swap(true) {
-		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) }) // an error ends the process
+		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) })
 	}
 }
 
@@ -180,7 +180,7 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 // Held returns the assigned partitions, in order.
 func (cs *Consumers) Held() (partitions []int32) {
 	for _, p := range cs.parts() {
-		a, _ := p.Do(Command{Do: Hold}) // an error ends the process
+		a, _ := p.Do(Command{Do: Hold})
 		partitions = append(partitions, a.Partitions...)
 	}
 	slices.Sort(partitions)

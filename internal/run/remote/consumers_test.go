@@ -42,7 +42,7 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 
 type got struct {
 	reached  []snapshot.Reached
-	agree    bool // equal with and without books
+	agree    bool
 	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
@@ -147,7 +147,7 @@ func TestLeavingAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
 		axis.Set(0, time.Minute)
-		cs := join(t, inside, axis, 2, nil) // members 0 and 2 together
+		cs := join(t, inside, axis, 2, nil)
 		process := cs.places[0].process
 		if _, err := cs.Kill(0); err == nil || !strings.Contains(err.Error(), "cannot kill") {
 			t.Errorf("the tape's consumers can be killed: %v", err)

@@ -16,7 +16,7 @@ import (
 type scripted struct {
 	ctx  context.Context
 	seq  atomic.Uint64
-	hold chan chan struct{} // asked by costly requests
+	hold chan chan struct{}
 }
 
 func (s *scripted) Open(Opening, *Opened) error { return nil }

@@ -32,7 +32,7 @@ type Part interface {
 type Opened struct {
 	Settings   []driver.Setting // effective settings of a client
 	Bounded    bool
-	Workers    int    // how many records the consumers can work on at once
+	Workers    int
 	CannotKill string // why a consumer can't be killed; "" if it can
 }
 
@@ -42,7 +42,7 @@ type Want struct {
 	// Here has none, because Collectors read its recorders.
 	Times bool
 	Books bool // of consumers: arrived and awaited records
-	Last  bool // final values after the load has ended
+	Last  bool
 	// Usage selects the usage of the process, which takes some time to read. Pauses selects the
 	// pauses of its runtime since the last request.
 	Usage, Pauses bool
@@ -58,8 +58,8 @@ type Want struct {
 // Command is a command to a part.
 type Command struct {
 	Do         Verb
-	EndNs      int64            // End: on the run's axis
-	Number     int              // of the consumer
+	EndNs      int64 // End: on the run's axis
+	Number     int
 	Partitions []int32          // Tell, Restrict
 	Handed     []receive.Handed // Hear
 }
@@ -68,7 +68,7 @@ type Command struct {
 type Verb int
 
 const (
-	End Verb = iota // end the measured window earlier
+	End Verb = iota
 	Restrict
 	Release
 	Join // Join to Resume change a member, as in receive.Group

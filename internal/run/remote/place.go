@@ -15,8 +15,8 @@ type place struct {
 	group  *Consumers
 	number int
 
-	mu      sync.Mutex // held while members change
-	process *Child     // nil: none runs
+	mu      sync.Mutex
+	process *Child // nil: none runs
 	here    map[int]bool
 	still   bool
 }
@@ -216,7 +216,7 @@ func (p *place) goOn() {
 		return
 	}
 	p.still = false
-	_ = p.process.goOn() // the process may have ended
+	_ = p.process.goOn()
 	p.process.wake()
 }
 

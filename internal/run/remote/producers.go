@@ -28,7 +28,7 @@ type Producers struct {
 	mu       sync.Mutex
 	closing  bool
 	spending snapshot.Spending
-	final    *snapshot.Snapshot // after Close
+	final    *snapshot.Snapshot
 }
 
 type offering interface {
@@ -49,7 +49,7 @@ func OpenProducers(ctx context.Context, axis *load.Axis, parts []Part, assignmen
 	opened, errs := make([]Opened, len(parts)), make([]error, len(parts))
 	ps.parts.each(func(i int, p Part) { opened[i], errs[i] = p.Open(ctx, assignments[i]) })
 	for i, err := range errs {
-		switch { // the errors are usually equal
+		switch {
 		case err != nil && len(parts) > 1:
 			return nil, fmt.Errorf("opening the producers of process %d: %w", i, err)
 		case err != nil:

@@ -29,7 +29,7 @@ type Service struct {
 	collector  latency.Collector
 
 	events chan result.Event
-	untold atomic.Int64 // dropped events
+	untold atomic.Int64
 	letIn  sync.Once
 	access access.Handover
 	begun  sync.Once

@@ -45,7 +45,7 @@ func (tape) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 
 type tapeConsumer struct {
 	corpus   *payload.Corpus
-	assigned chan struct{} // closed when they are assigned
+	assigned chan struct{}
 	at       map[int32]int64
 }
 

@@ -13,7 +13,7 @@ type Phase string
 const (
 	Capacity Phase = "capacity" // closed loop: the upper end of the search
 	Bracket  Phase = "bracket"  // until one rate has passed and one has failed
-	Bisect   Phase = "bisect"   // between the two
+	Bisect   Phase = "bisect"
 	Retry    Phase = "retry"
 	Confirm  Phase = "confirm"
 	Curve    Phase = "curve" // not part of the search, see CurveRates

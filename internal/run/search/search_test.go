@@ -17,7 +17,7 @@ import (
 
 type plant struct {
 	capacityPerS float64
-	holdsPerS    float64 // highest rate that passes
+	holdsPerS    float64
 	// noise is the relative spread of the rate that one probe sees; a confirmation has a third of
 	// it.
 	noise      float64

@@ -141,7 +141,7 @@ func (s *Search) narrow() (Step, bool) {
 	default:
 		perS = s.rungBelow(failed)
 	}
-	if perS == 0 && s.failedOnce() { // before it gives up
+	if perS == 0 && s.failedOnce() {
 		phase, perS = Retry, failed
 	}
 	if s.long() {
