@@ -182,8 +182,7 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	return agentEnd(err, spool, flags.local, tell)
 }
 
-// agentEnd removes the spool, unless it has results that were not handed in and exist nowhere else.
-// It returns the command's error.
+// agentEnd removes the spool, unless its results were not handed in and exist nowhere else.
 func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
 		tell("what was measured, and not handed in, is in " + spool)
@@ -209,8 +208,8 @@ func (partWatcher) Interval(result.Interval) {}
 
 func (partWatcher) Event(result.Event) {}
 
-// untilOrphaned returns a context that ends when standard input does, which the parent process
-// holds, and reports whether that happened. The process then ends, at the latest after endTimeout.
+// The returned context ends when standard input does, which the parent process holds. The process
+// then ends too, at the latest after endTimeout.
 func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var orphaned atomic.Bool
@@ -225,8 +224,7 @@ func untilOrphaned(ctx context.Context, spool string) (context.Context, func() b
 	return ctx, orphaned.Load
 }
 
-// leaveNothing removes what a dead parent can't remove: the session's folder and topic, and the
-// topic of the run. All agents of the session try it.
+// leaveNothing removes what a dead parent can't remove. All agents of the session try it.
 func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench.Plan) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()

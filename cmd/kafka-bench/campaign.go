@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// carryOut makes the pending runs of the plan and reports the campaign, finished or not. A resumed
-// campaign must have the cluster on which it began.
+// carryOut also reports an unfinished campaign. A resumed campaign must have the cluster on which
+// it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
@@ -54,8 +54,7 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
 }
 
-// reportCampaign answers the campaign's question. Several scenarios with one run each support no
-// claim, so it prints them side by side.
+// Several scenarios with one run each support no claim, so reportCampaign prints them side by side.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}

@@ -213,8 +213,8 @@ func readSet(arg string) (analysis.Set, error) {
 	return set, nil
 }
 
-// expand returns the folders that match a pattern, or the runs in a folder; any other part is
-// returned unchanged. It ignores matches that are neither a run nor a campaign.
+// expand returns the folders that match a pattern, or the runs in a folder, and any other part
+// unchanged.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
 		return nil, errors.New("a set has an empty name in it: remove the extra comma")

@@ -14,8 +14,8 @@ import (
 // knownDriver is a Kafka client to test, in this binary or in another build of it.
 type knownDriver struct {
 	Name string
-	// Open is nil if this binary was built without the driver; Missing then says why, and how to
-	// get a binary that has it.
+	// Open is nil if this binary was built without the driver; Missing then says why, and what to
+	// do.
 	Open    func() driver.Driver
 	Missing string
 }

@@ -190,8 +190,7 @@ func disk(n campaign.Needs, flags engineFlags) string {
 
 const statusTimeout = 10 * time.Second
 
-// clusterOf returns the cluster of the runs, and whether it would be started. A named cluster that
-// cannot be used is an error.
+// A named cluster that cannot be used is an error.
 func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string, error) {
 	times := ""
 	if n.Clusters > 1 {

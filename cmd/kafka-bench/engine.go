@@ -75,8 +75,8 @@ func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	return a, err
 }
 
-// words returns the flags that are not at their defaults, as words of a command line. The output
-// folder is left out, and so is the driver, because a campaign's scenarios have it.
+// words returns the flags that are not at their defaults. The output folder is left out, and so is
+// the driver, because a campaign's scenarios have it.
 func (f engineFlags) words() (words []string) {
 	add := func(name, value, otherwise string) {
 		if value != otherwise {
@@ -123,8 +123,8 @@ func (r rig) able(scenarios ...scenario.Scenario) error {
 	return campaign.Unmet(scenarios, secured, driverNamed)
 }
 
-// keepable refuses to keep the topics if several runs have the same topic or group name, because
-// only the first could create it. runs has one scenario for each run.
+// keepable refuses to keep topics if several runs have the same topic or group name, because only
+// the first could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	had := make(map[string]bool)
 	for _, s := range runs {
@@ -141,7 +141,6 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 }
 
 // breakable refuses broker faults that the cluster does not allow, if the flags say which cluster.
-// The first scenario's error is enough.
 func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		if bench.CheckFaults(s, cluster.KindExisting, false) == nil {
@@ -158,8 +157,7 @@ func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) erro
 	return nil
 }
 
-// place also reports whether the cluster stays up after the runs. kind is "" if it depends on what
-// can be started.
+// kind is "" if it depends on what can be started. kept reports whether the cluster stays up.
 func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	switch {
 	case len(f.brokers) > 0:
@@ -183,8 +181,7 @@ type viewer interface {
 	ready(s scenario.Scenario, c cluster.Info)
 }
 
-// with makes an engine whose runs the viewer follows, and calls work with it. It stops what it
-// started when work returns.
+// with calls work with an engine, and stops what it started when work returns.
 func (r rig) with(ctx context.Context, v viewer, work func(context.Context, campaign.Engine) error) (err error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -230,8 +227,8 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 
 func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 
-// interruptible returns a context and a channel. The first interrupt closes the channel, which ends
-// a run gently, and calls tell. The second one ends the context, which abandons the run.
+// The first interrupt closes the channel, which ends a run gently, and calls tell. The second one
+// ends the context, which abandons the run.
 func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context,
 	interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)

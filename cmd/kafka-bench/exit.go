@@ -36,9 +36,8 @@ func with(outcome, failed error) error {
 	return errors.Join(outcome, failed)
 }
 
-// exitCode prints an error, unless the output has said it. Only this function maps errors to codes.
-// Mistakes of a scenario begin with their place, without the program's name, so that a terminal or
-// an editor can open the file.
+// Only exitCode maps errors to codes. Mistakes of a scenario begin with their place, without the
+// program's name, so that a terminal or an editor can open the file.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitValid

@@ -105,8 +105,8 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	return compared.HistoryOf(history).Write(stdout, how)
 }
 
-// runsOf returns the runs of an argument: a run's folder, a folder of runs, or a name of runs in
-// the output folder. It reads only summaries, because a history may have many runs.
+// An argument is a run's folder, a folder of runs, or a name of runs in the output folder. Only
+// summaries are read, because a history may have many runs.
 func runsOf(arg, out string) ([]*result.Recorded, error) {
 	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
 		return []*result.Recorded{run}, err
@@ -136,8 +136,7 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// summaries returns the runs with a name, or all if it is "". Runs that cannot be read have no
-// known time.
+// name "" selects all runs. Runs that cannot be read have no known time.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

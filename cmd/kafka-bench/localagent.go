@@ -93,8 +93,8 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 	})
 }
 
-// endLocal waits for the agents to end, and kills those that do not. The output of one that failed
-// goes to the folder of the session's last run, if that was saved.
+// endLocal kills agents that do not end. The output of one that failed goes to the folder of the
+// session's last run, if that was saved.
 func (s *session) endLocal() (failed error) {
 	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID()))
 	late := time.After(endTimeout)

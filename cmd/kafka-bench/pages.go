@@ -18,8 +18,8 @@ import (
 
 const pagesName = "pages"
 
-// pagesCommand serves pages for a run, which sends the content over standard input. It uses at most
-// one core, at a low priority.
+// pagesCommand serves pages for a run, which sends the content over standard input, on at most one
+// core and at a low priority.
 func pagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,

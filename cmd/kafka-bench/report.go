@@ -97,8 +97,7 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// columnsOf returns the width of the terminal w, or else of the variable COLUMNS, for output to a
-// pager; 0 if unknown.
+// The width is that of the terminal w, or else of the variable COLUMNS; 0 if unknown.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {

@@ -15,7 +15,7 @@ import (
 )
 
 // Maker makes one run. It calls began with the run's folder as soon as the folder exists. An error
-// means that there was no run. Engine is the Maker that measures.
+// means that there was no run.
 type Maker interface {
 	Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error)
 }

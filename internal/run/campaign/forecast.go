@@ -4,8 +4,8 @@ import "time"
 
 const firstGuess = 3 * time.Second
 
-// Forecast estimates the rest of a campaign by the mean time of each cell's runs. A cell without
-// runs has the time of its scenario plus what other runs took beyond theirs.
+// Forecast estimates by the mean time of each cell's runs. A cell without runs has the time of its
+// scenario plus what other runs took beyond theirs.
 type Forecast struct {
 	plan Plan
 	took map[int]time.Duration

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Origin is the method, cluster and versions with which a campaign began, as its first run recorded
-// them. The zero value is the origin of a campaign without runs; every check passes.
+// Origin is the method, cluster and versions of the campaign's first run. The zero value is the
+// origin of a campaign without runs; every check passes.
 type Origin struct {
 	run *result.Info
 }
@@ -41,8 +41,8 @@ func (o Origin) CheckMethod() error {
 }
 
 // CheckCluster returns an error if the cluster has another kind than the campaign's, or is another
-// existing cluster. It gets the cluster from the engine, which may start it. The error wraps
-// ErrOtherOrigin, or says why there is no cluster.
+// existing cluster. The engine may start it. The error wraps ErrOtherOrigin, or says why there is
+// no cluster.
 func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Cluster) error {
 	if o.run == nil {
 		return nil

@@ -23,8 +23,8 @@ var ErrInterrupted = errors.New("interrupted")
 // SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
-	// Scenario is the scenario of every probe, except the rate and the lengths of the phases. A
-	// volume, a number of records and rounds are ignored.
+	// Scenario is that of every probe, except the rate and the lengths of the phases. A volume, a
+	// number of records and rounds are ignored.
 	Scenario scenario.Scenario
 	// Expect is what a rate must meet to pass. Its run must also be valid and keep up.
 	Expect  []figure.Expectation

@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Warmer loads the brokers of a local Kafka before the first run on them, if its scenario asks for
-// that, because a JVM first has to compile its code. It warms up each cluster once for each kind of
-// run.
+// Warmer loads the brokers of a local Kafka before the first run on them, because a JVM first has
+// to compile its code. It warms up each cluster once for each kind of run.
 type Warmer struct {
 	// Tell receives each step that takes time.
 	Tell func(string)
@@ -56,8 +55,7 @@ func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, 
 	return w.took, nil
 }
 
-// busiest returns the scenario with the most producers for each kind, on the same cluster, in the
-// order in which the kinds appear.
+// busiest returns the scenario with the most producers for each kind, in the order of the kinds.
 func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenario.Scenario) {
 	place := map[string]int{}
 	for _, s := range append([]scenario.Scenario{first}, planned...) {

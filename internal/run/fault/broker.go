@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// brokers returns the brokers of a cluster that this process started, ordered by ID from 1, or why
-// a run may not break them.
+// brokers returns the brokers that this process started, ordered by ID from 1.
 func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 	if own, mine := c.(*cluster.Kafka); mine {
 		return own.Brokers(), nil

@@ -55,8 +55,8 @@ func warningsOfTheClock(a result.Agent) []string {
 	return []string{fmt.Sprintf("its clock may have been off by %s at the start", unit.Nanos(*a.ClockErrorNs))}
 }
 
-// alone returns a run that holds only the figures by which the verdict judges one agent. Load is of
-// the whole run, because an agent without producers also times scheduled records.
+// alone has only the figures by which the verdict judges one agent. Load is of the whole run,
+// because an agent without producers also times scheduled records.
 func alone(out *result.Run, a result.Agent) *result.Run {
 	own := &result.Run{Load: out.Load, Time: map[string]result.Time{}}
 	if a.PacerLatenessP99Ns != nil {

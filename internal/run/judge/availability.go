@@ -134,7 +134,8 @@ func longest(gaps []result.AckGap) (worst *result.AckGap) {
 }
 
 // broken returns the period from the first broker fault until all brokers serve and every partition
-// is acknowledged and in sync again, at most to the end of the measured window.
+// is acknowledged and in sync again, at most to the end of the measured window. Known is false if
+// no fault hit a broker.
 func (e *Evidence) broken() (from, to int64, known bool) {
 	end := e.EndNs
 	for _, f := range e.Faults.Injected {

@@ -39,9 +39,9 @@ func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	return fields
 }
 
-// population returns the measured records that have a time, or would have one if they had been
-// acknowledged, delivered or processed before the run ended. A response time that did not end is at
-// least as long as from the window's end to the run's end, because no record was due later.
+// population returns the measured records that have a time, or would have one if they had ended
+// before the run did. A response time that did not end is at least as long as from the window's end
+// to the run's end, because no record was due later.
 func (e *Evidence) population(m latency.Metric, sent snapshot.Sent) latency.Population {
 	none := latency.Population{Open: latency.NumMetrics}
 	of := none

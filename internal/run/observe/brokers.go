@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Brokers reads the metrics of the brokers. The figures are the differences over the measured
-// window; readings in between find the worst values.
+// Brokers reads the brokers' metrics. Figures are differences over the measured window; readings in
+// between find the worst values.
 type Brokers struct {
 	endpoints []cluster.MetricsEndpoint
 	every     time.Duration

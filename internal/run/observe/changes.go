@@ -77,7 +77,7 @@ const normalWait = 50 * time.Millisecond
 const Fetching = "fetching"
 
 // Changes reports the changes of the consumers, releases held consumers, and follows the backlog
-// after each change. The consumers make the other changes by their own clocks.
+// after each change.
 type Changes struct {
 	Axis      *load.Axis
 	Journal   *Journal
@@ -199,8 +199,8 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	c.note(change)
 }
 
-// By Little's law the backlog of a group that keeps up is the arrival rate times normalWait, but at
-// least one record for each worker.
+// By Little's law the normal backlog is the arrival rate times normalWait, but at least one record
+// for each worker.
 func (c *Changes) normalBacklog(now standing) int64 {
 	perS := float64(now.scheduled) / time.Duration(max(1, now.at-c.StartedNs)).Seconds()
 	return max(int64(perS*normalWait.Seconds()), int64(c.Groups[0].Workers()))

@@ -4,8 +4,8 @@ import (
 	"math"
 )
 
-// growth fits a straight line to a series by least squares, by Welford's method, which keeps small
-// differences of large numbers.
+// growth fits a line by least squares, by Welford's method, which keeps small differences of large
+// numbers.
 type growth struct {
 	n                   float64
 	meanX, meanY        float64

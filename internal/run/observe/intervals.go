@@ -49,8 +49,8 @@ type Intervals struct {
 	tallies  []judge.Tally
 }
 
-// Begin reads the counts before the load starts, for a time on the axis. On a busy machine the
-// goroutine of Watch may begin late, so the caller calls it.
+// Begin reads the counts before the load starts, for a time on the axis. The goroutine of Watch may
+// begin late.
 func (s *Intervals) Begin(atNs int64) {
 	s.before = s.count(atNs)
 	if s.HandOver != nil {
@@ -236,8 +236,7 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	}
 }
 
-// late returns the processes whose latest figures are missing in an interval. It reports the begin
-// and the end of each such period once.
+// late reports the begin and the end of each period without figures of a process once.
 func (s *Intervals) late() (names []string) {
 	for _, p := range s.processes() {
 		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())

@@ -77,7 +77,7 @@ func (j *Journal) add(e result.Event) {
 const MaxDistinct = 100
 
 // Progress passes a step of the preparation to the watcher and writes nothing. With data it is one
-// of many updates of the same step.
+// of many updates.
 func (j *Journal) Progress(what string, data map[string]any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()

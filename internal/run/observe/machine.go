@@ -123,8 +123,8 @@ func (m *Machine) readApart() (a apartReading, died error) {
 	return a, died
 }
 
-// used returns the usage of processes, and their worst pauses since the last call. The error names
-// processes that died; their usage is what they last reported.
+// The error names processes that died; their usage is what they last reported. The pauses are since
+// the last call.
 func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
 	all, died := processes.Snapshots(w)
 	usages = make([]snapshot.Usage, len(all))
@@ -174,8 +174,8 @@ func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine 
 	return out
 }
 
-// heldBack reports whether the scenario limits the processors of the consumers: waiting for CPU is
-// then part of the experiment. A memory limit makes no process wait.
+// If the scenario limits the consumers' processors, waiting for CPU is part of the experiment. A
+// memory limit makes no process wait.
 func (m *Machine) heldBack() bool { return m.Confined != nil && m.Confined.CPU > 0 }
 
 // Pauses and delays are those of the worst process that the scenario does not hold back.

@@ -30,8 +30,7 @@ type ConsumersConfig struct {
 }
 
 // Consumers are the members of one group, in this process or in child processes. A member's number
-// determines its place, which has at most one process. With as many processes as members, a fault
-// of a member hits its process.
+// determines its place, which has at most one process.
 type Consumers struct {
 	cfg    ConsumersConfig
 	opened Opened

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Groups are the consumer groups of a run. Each group reads every record. A figure of all groups is
+// Groups are the consumer groups of a run, which read every record each. A figure of all groups is
 // that of the slowest.
 type Groups []*Consumers
 

@@ -2,16 +2,15 @@ package search
 
 import "math"
 
-// rungs are the parts of the capacity at which the bracket is searched. The search begins at
-// firstRung and goes down or up, above the last rung by doubling. Below the first it gives up: a
-// rate that fails at a hundredth of the capacity does not fail for its rate. Any answer takes at
-// most eleven of the twelve default probes for a resolution of 3 %.
+// rungs are parts of the capacity. The search begins at firstRung and goes down or up, above the
+// last rung by doubling. Below the first it gives up: a rate that fails at a hundredth of the
+// capacity does not fail for its rate. Any answer takes at most eleven of the twelve default probes
+// for a resolution of 3 %.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
-// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. After
-// that it counts as failed.
+// After these repetitions, a stalled or doubtful probe counts as failed.
 const (
 	maxRepeats = 2
 	maxDoubts  = 1
@@ -83,8 +82,8 @@ func (s *Search) next() (Step, bool) {
 
 func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
 
-// long reports whether probes must be as long as a confirmation, and confirm themselves: after a
-// failed confirmation, or if no probe would be left to confirm a short one.
+// A long probe is its own confirmation: after a failed confirmation, or if no probe would be left
+// to confirm a short one.
 func (s *Search) long() bool { return s.refuted > 0 || s.left() == 1 }
 
 func (s *Search) resolved() bool {
