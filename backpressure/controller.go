@@ -26,7 +26,8 @@ type Observation struct {
 	Admitted, Settled int64
 	// Refused counts the records that were not admitted at once.
 	Refused int64
-	Share   float64
+	// Share is this gate's part of the bound, from 0 to 1.
+	Share float64
 	// Open reports whether Admitted is below the controller's last ceiling, also in a blind gate.
 	Open bool
 }

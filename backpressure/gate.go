@@ -15,7 +15,8 @@ import (
 // is known. A reader of the lag takes a [Mark] first, then reads, then gives both to Report; Watch
 // does that in a loop. All methods may be called from any number of goroutines.
 //
-// A new gate whose controller is a [Limiter] is closed until the first reading.
+// A new gate whose controller is a [Limiter] is closed until the first reading; any other gate is
+// open.
 type Gate struct {
 	// Producers touch these for each record, so those that change often have a cache line each.
 	_        [64]byte
@@ -27,7 +28,7 @@ type Gate struct {
 	refused  counter
 
 	cfg   Config
-	pacer Pacer
+	pacer Pacer // nil: the ceiling stays constant between two readings
 	most  int64 // highest possible bound; Unlimited if unknown
 	own   *ownRecords
 	epoch time.Time
@@ -186,11 +187,13 @@ func (g *Gate) Done(n int64) {
 	}
 }
 
+// The lock is held.
 func (g *Gate) settle(n int64) {
 	g.settled.Add(n)
 	g.trimSettled()
 }
 
+// The lock is held.
 func (g *Gate) trimSettled() {
 	over := g.settled.Load() - g.admitted.Load() // read settled first: admitted may grow meanwhile
 	if over <= 0 {
@@ -252,6 +255,7 @@ func (g *Gate) Stats() Stats {
 	return s
 }
 
+// The lock is held.
 func (g *Gate) boundInForce() int64 {
 	if g.sight.blind && g.cfg.FailOpen {
 		return Unlimited
@@ -259,6 +263,7 @@ func (g *Gate) boundInForce() int64 {
 	return g.ruling.bound
 }
 
+// The lock is held.
 func (g *Gate) closeNow() {
 	// 0 means no refusal, so a clock that starts at 0 counts as 1.
 	if at := int64(g.now()); g.closedAt.Load() == 0 {

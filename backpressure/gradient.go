@@ -34,7 +34,7 @@ type Gradient struct {
 	group    group
 	sojourn  sojourn
 	bound    float64
-	shortest time.Duration
+	shortest time.Duration // 0 before the first
 	refused  int64
 	last     time.Duration
 }

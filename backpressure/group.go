@@ -108,7 +108,7 @@ func (g *group) stand() standing {
 }
 
 // hungry reports whether to try more than was measured: records were refused while most consumers
-// wait. It does so once in an interval between steps, because a trial must show first.
+// wait. It returns true once in an interval between steps: a trial must show first.
 func (g *group) hungry(s *standing, little bool) bool {
 	if s.capacity == 0 || !little || s.idle <= mostIdle || g.at-g.pressed > s.interval ||
 		g.at-g.probed < s.interval*9/10 {

@@ -103,6 +103,7 @@ func (g *Gate) report(m Mark, r Reading) *Change {
 	return g.orNoted(change)
 }
 
+// The lock is held.
 func (g *Gate) note(c *Change) { g.notes = append(g.notes, *c) }
 
 // orNoted returns the oldest noted change if change is nil. The lock is held.
@@ -115,6 +116,7 @@ func (g *Gate) orNoted(change *Change) *Change {
 	return &noted
 }
 
+// The lock is held.
 func (g *Gate) observe(now time.Duration, m Mark, r Reading) Observation {
 	o := Observation{
 		At: now, Age: now - m.at, Lag: max(r.Lag, 0), Committed: g.ruling.committed.of(r), Partitions: r.Partitions,
@@ -231,6 +233,7 @@ func (g *Gate) part() float64 {
 	return min(part, 1)
 }
 
+// The lock is held.
 func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change {
 	c := &Change{
 		At: now, Kind: kind, Partition: g.id, Open: g.admitted.Load() < g.ceiling,

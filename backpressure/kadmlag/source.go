@@ -63,7 +63,7 @@ type Source struct {
 	mu      sync.Mutex
 	seen    []string // with MayAppear: the named topics that existed once
 	matched []string
-	looked  time.Time
+	looked  time.Time // zero: not yet
 	first   map[partition]int64
 	noticed map[string]bool // reported notices, by topic; "" is the pattern
 }

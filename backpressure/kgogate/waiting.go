@@ -107,6 +107,7 @@ func (p *Producer) work(key int32, l *lane, o order) {
 	}
 }
 
+// next deletes the lane and returns false if no order is left.
 func (w *waiting) next(key int32, l *lane) (order, bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -39,6 +39,7 @@ type stamp struct {
 // stampsMax is how many beats may be under way before the oldest renews nothing.
 const stampsMax = 64
 
+// The lock is held.
 func (m *Member) stamped(at time.Duration) {
 	if len(m.sent) == stampsMax {
 		m.sent = append(m.sent[:0], m.sent[1:]...)

@@ -186,6 +186,7 @@ func (m *Member) note() []Change {
 	return nil
 }
 
+// The lock is held.
 func (m *Member) change(kind ChangeKind, reason string) Change {
 	return Change{Kind: kind, Member: m.id, Part: m.Part(), Members: m.self.Members(m.clock()), Reason: reason}
 }

@@ -31,7 +31,7 @@ type saying struct {
 	text bytes.Buffer
 }
 
-const mostSaid = 64 << 10
+const mostSaid = 64 << 10 // bytes
 
 // Write implements io.Writer.
 func (s *saying) Write(b []byte) (int, error) {

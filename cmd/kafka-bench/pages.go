@@ -73,7 +73,7 @@ func (f pagesFlags) words() (words []string) {
 	return words
 }
 
-const shortestToken = 16
+const shortestToken = 16 // bytes
 
 func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	var faults []error

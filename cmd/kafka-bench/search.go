@@ -141,6 +141,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	return cfg, cfg.Check()
 }
 
+// curveRate returns 0 without --curve-of.
 func (f searchFlags) curveRate() (float64, error) {
 	if f.curveOf == "" {
 		return 0, nil

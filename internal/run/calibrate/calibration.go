@@ -95,6 +95,7 @@ func (c *Calibration) HighestPerS(bytes float64) (perS float64, known bool) {
 	return 1 / seconds, true
 }
 
+// held is ordered by size.
 func (c *Calibration) held() (held []Offer) {
 	for _, o := range c.Offers {
 		if o.HighestPerS != nil && *o.HighestPerS > 0 {

@@ -29,7 +29,8 @@ type Engine struct {
 	Ready func(s scenario.Scenario, c cluster.Info)
 	// Warmer warms up brokers that were just started, if a scenario asks for it; nil never does.
 	Warmer *Warmer
-	Fleet  func(ctx context.Context, c cluster.Cluster) (bench.Fleet, error)
+	// Fleet returns the agents that make runs on a cluster; nil makes the runs in this process.
+	Fleet func(ctx context.Context, c cluster.Cluster) (bench.Fleet, error)
 }
 
 // Make makes one run of s and waits for its end. It calls began, which may be nil, with the run's

@@ -49,8 +49,8 @@ func Rounds(runs []PlannedRun, cell int) (n int) {
 
 // PlanOptions override what the suites say.
 type PlanOptions struct {
-	Repeat int
-	Order  string
+	Repeat int    // 0 keeps the suites' number
+	Order  string // interleaved or blocked; "" keeps the suite's order
 	Notes  []string
 }
 

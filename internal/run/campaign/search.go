@@ -37,8 +37,9 @@ type SearchConfig struct {
 	// rate, records/s, without a search; 0 searches.
 	Curve       bool
 	CurveOfPerS float64
-	Began       func(search.Step, scenario.Scenario)
-	Ended       func(result.Probe)
+	// Began is called before each probe and Ended after it; nil is not called.
+	Began func(search.Step, scenario.Scenario)
+	Ended func(result.Probe)
 }
 
 // DefaultExpectations are those of a search without --expect: times that users call fast, and no

@@ -103,6 +103,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
 }
 
+// lastOfEach is ordered by rate.
 func lastOfEach(probes []result.Probe) []result.Probe {
 	last := make(map[float64]result.Probe)
 	for _, p := range probes {

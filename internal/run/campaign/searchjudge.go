@@ -42,6 +42,7 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	}
 }
 
+// nanos returns nil if the run does not have the figure.
 func nanos(r *result.Run, name string) *int64 {
 	f, err := figure.Named(name)
 	if err != nil {

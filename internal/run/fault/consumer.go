@@ -12,7 +12,7 @@ import (
 
 type consumerFault struct {
 	groups []Consumers
-	names  []string
+	names  []string // nil for one group
 	action string
 	number int
 }

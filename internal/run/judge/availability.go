@@ -254,6 +254,7 @@ func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[st
 	return times, nil
 }
 
+// partAt returns -1 if all parts are empty.
 func partAt(at int64, parts [][]Tally) int {
 	in := -1
 	for i, part := range parts {

@@ -21,8 +21,8 @@ type Evidence struct {
 	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
 	Groups     []Group
-	Fill       *Fill // nil if the run did not fill its topic
-	Queue      *Queue
+	Fill       *Fill  // nil if the run did not fill its topic
+	Queue      *Queue // nil without a queue
 	Times      *latency.Collector
 	Histograms iter.Seq2[latency.LogEntry, error]
 

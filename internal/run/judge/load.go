@@ -52,6 +52,7 @@ func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	return l
 }
 
+// Both may be nil.
 func added(a, b map[string]int64) map[string]int64 {
 	sum := make(map[string]int64, len(a)+len(b))
 	maps.Copy(sum, a)

@@ -175,6 +175,7 @@ func (m *Machine) join(o Machine) {
 	p.CorpusBytes, p.CorpusTimeNs = p.CorpusBytes+q.CorpusBytes, max(p.CorpusTimeNs, q.CorpusTimeNs)
 }
 
+// Either may be nil.
 func sum[T int64 | float64](a, b *T) *T {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -183,6 +184,7 @@ func sum[T int64 | float64](a, b *T) *T {
 	return &s
 }
 
+// Either may be nil.
 func most(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b

@@ -5,6 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
+// group is "" if there is only one.
 func shares(group string, all []snapshot.Share) []result.Share {
 	out := make([]result.Share, len(all))
 	for i, s := range all {

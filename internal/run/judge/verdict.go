@@ -150,6 +150,7 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	return reasons
 }
 
+// starvation returns "" if the wait for CPU is within the bound.
 func starvation(out *result.Run) string {
 	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
 	if delay <= maxSchedDelay {

@@ -20,7 +20,7 @@ type DirtyPages struct {
 	Probes probe.Set
 	Period time.Duration
 
-	peak  atomic.Int64
+	peak  atomic.Int64 // bytes
 	known atomic.Bool
 }
 
@@ -38,6 +38,7 @@ func (d *DirtyPages) Look(context.Context) {
 	}
 }
 
+// hostUse returns nil if the operating system does not report it.
 func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	if !a.devicesOK || !b.devicesOK || b.AtNs <= a.AtNs {
 		return nil

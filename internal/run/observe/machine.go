@@ -250,6 +250,7 @@ func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	return most
 }
 
+// cores returns nil if the length is not positive.
 func cores(cpuS float64, lengthNs int64) *float64 {
 	if lengthNs <= 0 {
 		return nil
@@ -317,6 +318,7 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	return all
 }
 
+// foldersSize is in bytes; nil if one is unknown.
 func foldersSize(dirs []string) *int64 {
 	var sum int64
 	for _, dir := range dirs {

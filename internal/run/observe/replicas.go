@@ -179,6 +179,7 @@ func (w *Replicas) account(at int64) {
 
 const maxLeaderEvents = 100
 
+// followLeaders requires the lock.
 func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	for i, p := range all[:min(len(all), len(w.led))] {
 		before := w.led[i]

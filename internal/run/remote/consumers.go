@@ -179,7 +179,7 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 // Held returns the assigned partitions, in order.
 func (cs *Consumers) Held() (partitions []int32) {
 	for _, p := range cs.parts() {
-		a, _ := p.Do(Command{Do: Hold})
+		a, _ := p.Do(Command{Do: Hold}) // an error ends the process
 		partitions = append(partitions, a.Partitions...)
 	}
 	slices.Sort(partitions)

@@ -58,7 +58,7 @@ type Here struct {
 	mu      sync.Mutex
 	part    int
 	begun   bool
-	load    *Load
+	load    *Load // nil until it is open
 	started bool
 	pauses  probe.Runtime
 }

@@ -67,7 +67,7 @@ func (p *place) stop(ctx context.Context) {
 		return
 	}
 	p.goOn()
-	_, _ = p.process.Close(ctx)
+	_, _ = p.process.Close(ctx) // an error ends the process
 	p.retire((*Child).End)
 }
 

@@ -70,7 +70,7 @@ func (ps *Producers) Restrict(partitions []int32) {
 // Start starts the parts. The axis must be set.
 func (ps *Producers) Start() {
 	zero := ps.axis.Zero()
-	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) })
+	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the part, and Err returns it
 	go func() {
 		for _, p := range ps.parts {
 			<-p.(offering).Done()

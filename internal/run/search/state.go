@@ -163,6 +163,7 @@ func (s *Search) aboveTooFew() float64 {
 	return math.Sqrt(s.tooFewPerS * s.failedPerS())
 }
 
+// rungBelow returns 0 if there is none.
 func (s *Search) rungBelow(perS float64) float64 {
 	for i := firstRung; i >= 0; i-- {
 		if rung := rungs[i] * s.capacityPerS; round(rung) < perS {
