@@ -95,7 +95,6 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	return err
 }
 
-// localDisk stands for the folder of local clusters.
 const localDisk = "local"
 
 func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,

@@ -27,7 +27,7 @@ type chartFlags struct {
 	of      string
 }
 
-// in CSS pixels
+// Widths of a chart are in CSS pixels.
 const (
 	leastChartWidth = 320
 	usualChartWidth = 860

@@ -175,7 +175,6 @@ func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	return "", false
 }
 
-// viewer follows runs that have their cluster.
 type viewer interface {
 	observe.Watcher
 	ready(s scenario.Scenario, c cluster.Info)

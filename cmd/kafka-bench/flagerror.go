@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// invalidFlag is the flag library's error for a value; its cause is the parser's error.
 type invalidFlag interface {
 	error
 	GetValue() string

@@ -59,7 +59,6 @@ func (f fleetFlags) of() int {
 	return f.agents
 }
 
-// placed is how the agents share the work.
 func (f fleetFlags) placed() string {
 	if f.apart() {
 		return bench.Apart
@@ -105,7 +104,6 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	return errors.Join(faults...)
 }
 
-// loopback reports whether all addresses are of this machine.
 func loopback(brokers []string) bool {
 	for _, b := range brokers {
 		if !cluster.OnThisMachine(b) {
@@ -212,7 +210,6 @@ func (s *session) command(name, at, index string) []string {
 	return words
 }
 
-// endTimeout bounds how long agents may take to end once the session is over.
 const endTimeout = 10 * time.Second
 
 // close also deletes the session's topic and ends the agents that were started here.

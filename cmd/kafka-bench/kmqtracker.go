@@ -123,7 +123,6 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	return nil
 }
 
-// flagOf maps fields of a configuration to their flags.
 var flagOf = map[string]string{
 	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",

@@ -111,7 +111,6 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	return o, errors.Join(faults...)
 }
 
-// for opening the addresses
 const startTimeout = 10 * time.Second
 
 type watched struct {

@@ -21,12 +21,11 @@ type runFlags struct {
 	pagesFlags
 	fleetFlags
 
-	repeat optionalInt
-	order  string // "": as the scenario says
-	dryRun bool
-	resume string
-	page   string // file of the page; "" is none
-	// progress is how much of each interval is printed.
+	repeat   optionalInt
+	order    string // "": as the scenario says
+	dryRun   bool
+	resume   string
+	page     string // file of the page; "" is none
 	progress string
 }
 

@@ -34,15 +34,13 @@ func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dum
 // NO_COLOR: see no-color.org.
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
-// view shows the runs of a plan while they go on, and their results.
 type view struct {
 	out      io.Writer
 	terminal bool
 	plan     campaign.Plan
 	// brief prints one line for each run, because a campaign has figures over many runs.
 	brief bool
-	// full prints every metric of every interval.
-	full bool
+	full  bool
 	// pages shows the runs in browsers; nil if not requested.
 	pages *web.Pages
 

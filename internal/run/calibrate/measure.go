@@ -20,10 +20,9 @@ import (
 
 // Plan says what to measure, and for how long.
 type Plan struct {
-	Quick       bool
-	RecordBytes []int
-	Halvings    int
-	// Warmup and Measure are the phases of each run.
+	Quick           bool
+	RecordBytes     []int
+	Halvings        int
 	Warmup, Measure time.Duration
 	Micro           time.Duration
 }

@@ -265,7 +265,7 @@ const (
 	maxName          = 63
 )
 
-// rate needs at most four digits.
+// rate is exact for rates of four digits.
 func rate(perS float64) unit.Rate {
 	if perS == search.ClosedLoop {
 		return unit.MaxRate

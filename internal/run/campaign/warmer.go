@@ -15,7 +15,6 @@ import (
 // Warmer loads the brokers of a local Kafka before the first run on them, because a JVM first has
 // to compile its code. It warms up each cluster once for each kind of run.
 type Warmer struct {
-	// Tell receives each step that takes time.
 	Tell func(string)
 	// Planned are the known scenarios of runs to come. Their kinds are warmed up before the first
 	// run.

@@ -67,7 +67,6 @@ type Consumers interface {
 	Start(number int) error
 	Pause(number int) (how string, err error)
 	Resume(number int) error
-	// CanKill returns why Kill can't be done, or nil.
 	CanKill() error
 }
 

@@ -32,7 +32,6 @@ type Rounds struct {
 	Keep  bool
 	Turns Turns
 
-	// Runs are the runs so far, in the order of Names.
 	Runs [len(Names)][]result.Run
 }
 
