@@ -32,15 +32,15 @@ type agentFlags struct {
 	key     string
 	spool   string
 	metrics pagesFlags
-	// local reports that another process of the user started the agent, which ends with it;
-	// keepTopics is that process's flag.
+	// local is set if another process started the agent. The agent then ends with that process,
+	// whose flag keepTopics repeats.
 	local      bool
 	keepTopics bool
 	clock      string
-	at         string
+	at         string // where other agents ask for the time
 }
 
-// Kubernetes sets completionIndex to the index of a Job's pod.
+// completionIndex is the variable in which Kubernetes gives a pod of a Job its index.
 const completionIndex = "JOB_COMPLETION_INDEX"
 
 func agentCommand(in surroundings) *cobra.Command {
@@ -166,7 +166,7 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 		return err
 	}
 	var last bench.Plan
-	hostName, _ := os.Hostname()
+	hostName, _ := os.Hostname() // on an error it stays ""
 	err = fleet.RunAgent(ctx, fleet.AgentConfig{
 		Session: fleet.Session{Name: flags.session, Log: log, Topic: log.ID(), Key: key},
 		Index:   index, Of: flags.of, Open: driverNamed, HostName: hostName, Host: result.Host(probe.DescribeHost()), Tell: tell, Clock: clock,
@@ -182,7 +182,8 @@ func runAgent(ctx context.Context, flags agentFlags, stderr io.Writer) (err erro
 	return agentEnd(err, spool, flags.local, tell)
 }
 
-// agentEnd removes the spool, unless its results were not handed in and exist nowhere else.
+// agentEnd removes the spool, unless the only copy of a part is in it, and gives err the kind for
+// its exit code.
 func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	if errors.Is(err, fleet.ErrNotHandedIn) && !fleet.NoCoordinator(err) && !local {
 		tell("what was measured, and not handed in, is in " + spool)
@@ -198,18 +199,19 @@ func agentEnd(err error, spool string, local bool, tell func(string)) error {
 	return err
 }
 
-// partWatcher makes the process that serves an agent's metrics follow each part.
 type partWatcher struct{ pages *web.Pages }
 
-// Began implements observe.Watcher.
 func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 
+// Interval does nothing: the metrics process reads the folder.
 func (partWatcher) Interval(result.Interval) {}
 
+// Event does nothing.
 func (partWatcher) Event(result.Event) {}
 
-// The returned context ends when standard input does, which the parent process holds. The process
-// then ends too, at the latest after endTimeout.
+// untilOrphaned returns a context that ends with standard input, which the starting process holds
+// open, and a function that reports whether it did. The process then exits after at most
+// endTimeout.
 func untilOrphaned(ctx context.Context, spool string) (context.Context, func() bool) {
 	ctx, cancel := context.WithCancel(ctx)
 	var orphaned atomic.Bool
@@ -217,14 +219,15 @@ func untilOrphaned(ctx context.Context, spool string) (context.Context, func() b
 		_, _ = io.Copy(io.Discard, os.Stdin)
 		orphaned.Store(true)
 		cancel()
-		time.Sleep(endTimeout) // a client whose brokers died too waits for minutes
+		time.Sleep(endTimeout) // a client may wait minutes if its brokers died too
 		_ = os.RemoveAll(spool)
 		os.Exit(exitUnreachable)
 	}()
 	return ctx, orphaned.Load
 }
 
-// leaveNothing removes what a dead parent can't remove. All agents of the session try it.
+// leaveNothing removes what the dead starting process cannot: the session's folder and topic, and
+// the run's topic. All agents of the session try it.
 func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench.Plan) {
 	ctx, cancel := context.WithTimeout(context.Background(), endTimeout)
 	defer cancel()
@@ -240,6 +243,6 @@ func (f agentFlags) leaveNothing(c cluster.Cluster, log *topic.Topic, last bench
 	defer admin.Close()
 	if t, err := admin.UseExisting(ctx, last.Topic); err == nil {
 		t.Existing = false
-		_ = admin.DeleteTopic(ctx, t) // another agent may have done it
+		_ = admin.DeleteTopic(ctx, t) // another agent may have deleted it
 	}
 }

@@ -30,7 +30,7 @@ func (l lab) agents(t *testing.T, of int, session, brokers string, more ...strin
 	}
 }
 
-// All scheduled records are acknowledged and delivered once, and no two agents send the same one.
+// Agents make one run as one process would: each scheduled record is acked and delivered once.
 func TestAgentsMakeARun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e, out := l.start(t), t.TempDir()
@@ -54,7 +54,8 @@ func TestAgentsMakeARun(t *testing.T) {
 	})
 }
 
-// No secret is in a control record, a spool, a result, or the output.
+// Neither the cluster's password nor the session's key is in a control record, spool, result or
+// output.
 func TestAgentsKeepSecrets(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers, out, spool := securedBrokers(t, l), t.TempDir(), t.TempDir()

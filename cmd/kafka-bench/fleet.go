@@ -26,7 +26,7 @@ import (
 
 type fleetFlags struct {
 	agents      int // 0: this process makes the runs
-	senders     int // with receivers, in place of agents
+	senders     int // with receivers, instead of agents
 	receivers   int
 	local       bool
 	session     string
@@ -50,8 +50,10 @@ func addFleet(c *cobra.Command, flags *fleetFlags) {
 
 const maxAgents = 1000
 
+// apart reports whether some agents send and the others receive.
 func (f fleetFlags) apart() bool { return f.senders != 0 || f.receivers != 0 }
 
+// of returns the number of agents; 0 is none.
 func (f fleetFlags) of() int {
 	if f.apart() {
 		return f.senders + f.receivers
@@ -104,6 +106,7 @@ func (f fleetFlags) check(engine engineFlags, scenarios ...scenario.Scenario) er
 	return errors.Join(faults...)
 }
 
+// loopback reports whether all addresses are of this machine; false without addresses.
 func loopback(brokers []string) bool {
 	for _, b := range brokers {
 		if !cluster.OnThisMachine(b) {
@@ -113,6 +116,7 @@ func loopback(brokers []string) bool {
 	return len(brokers) > 0
 }
 
+// readKey reads a session's key; file "" is no key.
 func readKey(file string) (control.Key, error) {
 	if file == "" {
 		return nil, nil
@@ -132,17 +136,17 @@ const keyBytes = 32
 
 func newKey() string {
 	var key [keyBytes]byte
-	_, _ = rand.Read(key[:])
+	_, _ = rand.Read(key[:]) // it never fails
 	return hex.EncodeToString(key[:])
 }
 
-// session has the agents of a command's runs. They stay between runs.
+// session holds the agents of a command's runs. They stay between runs.
 type session struct {
 	flags  fleetFlags
 	engine engineFlags
 	tell   func(string)
 
-	at    string
+	at    string // the cluster of the open session
 	topic *topic.Topic
 	lead  *fleet.Coordinator
 	local []*localAgent
@@ -151,6 +155,7 @@ type session struct {
 	keyFile string // "" is no key
 }
 
+// on returns the agents for runs on c. It opens a session, unless one is open on c.
 func (s *session) on(ctx context.Context, c cluster.Cluster) (bench.Fleet, error) {
 	at := strings.Join(c.Bootstrap(), ",")
 	if s.lead != nil && s.at == at {
@@ -212,7 +217,6 @@ func (s *session) command(name, at, index string) []string {
 
 const endTimeout = 10 * time.Second
 
-// close also deletes the session's topic and ends the agents that were started here.
 func (s *session) close() error {
 	if s.topic == nil {
 		return os.RemoveAll(s.spool)

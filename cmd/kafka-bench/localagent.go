@@ -22,7 +22,7 @@ import (
 type localAgent struct {
 	cmd   *exec.Cmd
 	said  saying
-	ended chan struct{}
+	ended chan struct{} // closed when the process has ended, with err
 	err   error
 }
 
@@ -31,7 +31,7 @@ type saying struct {
 	text bytes.Buffer
 }
 
-const mostSaid = 64 << 10 // bytes
+const mostSaid = 64 << 10
 
 // Write implements io.Writer.
 func (s *saying) Write(b []byte) (int, error) {
@@ -50,7 +50,6 @@ func (s *saying) all() []byte {
 	return bytes.Clone(s.text.Bytes())
 }
 
-// The last line is the reason why the process ended.
 func (s *saying) lastLine() string {
 	lines := strings.Split(strings.TrimSpace(string(s.all())), "\n")
 	return lines[len(lines)-1]
@@ -75,6 +74,7 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
+// startAgent starts an agent process. It reports the process's end and its reason to lead.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said
@@ -93,17 +93,17 @@ func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent,
 	})
 }
 
-// endLocal kills agents that do not end. The output of one that failed goes to the folder of the
-// session's last run, if that was saved.
+// endLocal waits for the agents, and kills those that do not end. It writes the output of failed
+// ones into the folder of the session's last run, if that was saved.
 func (s *session) endLocal() (failed error) {
-	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID()))
+	dirs, _ := filepath.Glob(filepath.Join(s.engine.out, "*-"+s.lead.RunID())) // the pattern is valid
 	late := time.After(endTimeout)
 	for i, a := range s.local {
 		select {
 		case <-a.ended:
 		case <-late:
 			for _, other := range s.local[i:] {
-				_ = other.cmd.Process.Kill()
+				_ = other.cmd.Process.Kill() // killing an ended one does nothing
 			}
 			<-a.ended
 		}

@@ -18,7 +18,7 @@ func TestPages(t *testing.T) {
 	recorded(t)
 	for args, want := range map[string]string{
 		"report runs/base-1":                    "base – Run – Kafka Bench",
-		"report runs/base-1 runs/slow-1":        "2 runs – Runs beside each other – Kafka Bench",
+		"report runs/base-1 runs/slow-1":        "2 runs – Runs side by side – Kafka Bench",
 		"report runs/sweep-acks":                "sweep-acks – Study – Kafka Bench",
 		"report runs/sweep-acks --by lag_peak":  "sweep-acks – Study – Kafka Bench",
 		"compare runs/base-* runs/slow-*":       "runs/slow-* against runs/base-* – Comparison – Kafka Bench",
