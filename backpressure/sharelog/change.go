@@ -10,8 +10,8 @@ type ChangeKind string
 
 // The kinds of changes of a member.
 const (
-	Joined    ChangeKind = "joined"    // the others know this process now
-	Moved     ChangeKind = "moved"     // its part changed
+	Joined    ChangeKind = "joined" // the others know this process now
+	Moved     ChangeKind = "moved"
 	Fenced    ChangeKind = "fenced"    // no beat came back in time: its part is 0
 	Renewed   ChangeKind = "renewed"   // a beat came back, and the part was not reclaimed meanwhile
 	Expelled  ChangeKind = "expelled"  // the others reclaimed its part: it joins again
@@ -31,7 +31,6 @@ type Change struct {
 	Reason  string
 }
 
-// tell passes changes on, and calls OnFenced if this process lost its part.
 func (m *Member) tell(changes []Change) {
 	for _, change := range changes {
 		m.cfg.tell(change)
@@ -44,7 +43,6 @@ func (m *Member) tell(changes []Change) {
 	}
 }
 
-// tell passes a change to OnChange and Logger.
 func (c *Config) tell(change Change) {
 	if c.OnChange != nil {
 		c.OnChange(change)

@@ -206,7 +206,6 @@ func (w partWatcher) Began(dir string) { w.pages.Run(dir) }
 // Interval does nothing: the metrics process reads the folder.
 func (partWatcher) Interval(result.Interval) {}
 
-// Event does nothing.
 func (partWatcher) Event(result.Event) {}
 
 // untilOrphaned returns a context that ends with standard input, which the starting process holds

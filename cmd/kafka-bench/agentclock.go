@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
 )
 
-// These are the values of --clock.
 const (
 	clockAuto  = "auto"
 	clockEcho  = "echo"

@@ -44,7 +44,6 @@ type process struct {
 	said bytes.Buffer
 }
 
-// start starts this program.
 func (ps *processes) start(arguments ...string) *process {
 	program, err := os.Executable()
 	if err != nil {
@@ -73,7 +72,6 @@ func (ps *processes) wants(p *process, name string, code int) {
 	}
 }
 
-// until waits until the run's events have a text.
 func (ps *processes) until(text string) {
 	for ps.ctx.Err() == nil {
 		for _, file := range ps.files(result.EventsFile) {
@@ -91,7 +89,6 @@ func (ps *processes) files(name string) []string {
 	return files
 }
 
-// run reads the only run.
 func (ps *processes) run() result.Run {
 	ps.t.Helper()
 	files := ps.files(result.SummaryFile)
@@ -125,8 +122,7 @@ const (
 	underLoad = `"measure"`
 )
 
-// What befalls agents of a run on a real Kafka makes the run invalid and is named, and a coordinator
-// that dies is replaced by collect.
+// A fault of an agent makes the run invalid and is named; collect replaces a coordinator that dies.
 func TestAgentsOnKafka(t *testing.T) {
 	if userCache != "" {
 		t.Setenv("XDG_CACHE_HOME", userCache) // Kafka is there

@@ -8,14 +8,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioKeys are the top-level keys of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
 func expected(message, file string) string {
 	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
 
-// wantBad fails the test unless a command ended with this message, exit code 2 and no output.
 func wantBad(t *testing.T, got invoked, want string) {
 	t.Helper()
 	if got.message() != want || got.code != exitBadInput {
@@ -26,7 +24,6 @@ func wantBad(t *testing.T, got invoked, want string) {
 	}
 }
 
-// TestAllFaultsAtOnce: each mistake of a file, an override or an argument has its own line.
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")

@@ -33,7 +33,6 @@ type saying struct {
 
 const mostSaid = 64 << 10
 
-// Write implements io.Writer.
 func (s *saying) Write(b []byte) (int, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -74,7 +73,7 @@ func (s *session) startLocal(name, at string) error {
 	return nil
 }
 
-// startAgent starts an agent process. It reports the process's end and its reason to lead.
+// startAgent reports the process's end and its reason to lead.
 func startAgent(cmd *exec.Cmd, index int, lead *fleet.Coordinator) (*localAgent, error) {
 	a := &localAgent{cmd: cmd, ended: make(chan struct{})}
 	cmd.Stdout, cmd.Stderr = io.Discard, &a.said

@@ -18,29 +18,25 @@ var Names = [...]string{Ours, Producer, Consumer}
 // Turns makes the runs of a campaign, one at a time, and saves them. An error of either method ends
 // the campaign.
 type Turns interface {
-	// Ours makes a run of ours. An interrupted run is an error, because a part of a run is no
-	// comparison for the tools.
+	// Ours makes a run of ours. An interrupted run is an error.
 	Ours(ctx context.Context) (*result.Run, error)
-	// Theirs makes a run of the named tool by one call of make.
 	Theirs(ctx context.Context, tool string, make func(context.Context) (*Made, error)) (*result.Run, error)
 }
 
 // Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int // runs of each tool
+	Repeat   int
 	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
-	Pair func(round int) *Pair
-	// Keep keeps the topics and groups of the pairs.
+	Pair  func(round int) *Pair
 	Keep  bool
 	Turns Turns
 
-	// Runs are the runs so far, in the order of Names.
 	Runs [len(Names)][]result.Run
 }
 
-// Make makes all rounds. Each round makes our run first, because it gives the host, and the number
-// of records for a closed loop of the other tools.
+// Make makes all rounds. Each round makes our run first: it gives the host, and for a closed loop
+// the number of records of the other tools.
 func (r *Rounds) Make(ctx context.Context) error {
 	for round := range r.Repeat {
 		if err := r.round(ctx, r.Pair(round)); err != nil {

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Groups are the consumer groups of a run. Each group reads every record, so their deliveries
-// together are a multiple of the records sent. A figure of all groups is that of the slowest.
+// Groups are the consumer groups of a run, which read every record each. A figure of all groups is
+// that of the slowest.
 type Groups []*Consumers
 
 // Standings are the states of the groups, in their order.

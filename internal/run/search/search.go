@@ -13,10 +13,10 @@ type Phase string
 const (
 	Capacity Phase = "capacity" // closed loop: the upper end of the search
 	Bracket  Phase = "bracket"  // until one rate has passed and one has failed
-	Bisect   Phase = "bisect"   // between the two
-	Retry    Phase = "retry"    // a rate that was tried before
-	Confirm  Phase = "confirm"  // a longer run
-	Curve    Phase = "curve"    // not part of the search, see CurveRates
+	Bisect   Phase = "bisect"
+	Retry    Phase = "retry"
+	Confirm  Phase = "confirm"
+	Curve    Phase = "curve" // not part of the search, see CurveRates
 )
 
 // ClosedLoop is the rate of a probe without a schedule.
@@ -75,8 +75,7 @@ type Options struct {
 	// Resolution is the relative distance of the answer to the lowest rate that failed, at which
 	// the search ends: 0.005 to 0.5. 0 is DefaultResolution.
 	Resolution float64
-	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is DefaultMaxProbes, which
-	// is enough for 3 % down to 1 % of the capacity.
+	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is DefaultMaxProbes.
 	MaxProbes int
 }
 
@@ -105,7 +104,7 @@ func (o Options) Check() error {
 
 // Finding is what a search has found so far.
 type Finding struct {
-	Probes []Probe // in the order in which they were made
+	Probes []Probe
 	// CapacityPerS is the rate of the closed loop; 0 if it delivered nothing.
 	CapacityPerS float64
 	// HighestPerS is the highest rate that passed and was confirmed; 0 if none.
@@ -114,8 +113,7 @@ type Finding struct {
 	PassedPerS float64
 	// FailedPerS is the lowest rate that failed; 0 if none. It is above both.
 	FailedPerS float64
-	// FailedOnce reports whether FailedPerS failed only one short probe, because no probe was left
-	// to try it again.
+	// FailedOnce reports whether FailedPerS failed only one short probe.
 	FailedOnce bool
 	// TooFewPerS is the highest rate with too few records; 0 if none. If no higher rate passed,
 	// this ended the search.
