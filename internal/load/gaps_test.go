@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// knownRecord is a completed record.
 type knownRecord struct {
-	due, at int64 // due time, completion time
+	due, at int64
 	acked   bool
 }
 
@@ -75,7 +74,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 		}
 		oldest = min(oldest, max(r.due, last))
 		if r.acked {
-			break // the first ack after it
+			break
 		}
 	}
 	if oldest >= to {
@@ -84,7 +83,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 	return oldest
 }
 
-// longer returns the gaps longer than a length, measured from the ack before them.
+// longer compares lengths measured from the ack before the gap.
 func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	for _, g := range all {
 		if g.ToNs-g.LastNs > than && g.ToNs > g.FromNs {
@@ -94,7 +93,6 @@ func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	return some
 }
 
-// Merged gaps of several watches equal the gaps of all their records.
 func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := knownRecords(t, "a"), knownRecords(t, "b"), knownRecords(t, "c")
@@ -106,7 +104,6 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	})
 }
 
-// A full watch keeps all of the longest gaps.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	w := NewGapWatch(1)
 	at := int64(0)
@@ -131,8 +128,7 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	}
 }
 
-// Gaps.Within cuts a gap at the start of the window and drops one in which no record waited. The last gap ends at the
-// ack after the window, or at the end of the window.
+// The last gap ends at the ack after the window, or at the end of the window.
 func TestGapsWithinTheWindow(t *testing.T) {
 	const ms, end = int64(1e6), int64(100e6)
 	for _, test := range []struct {

@@ -23,8 +23,8 @@ func (n named) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return n.Driver.NewProducer(cfg)
 }
 
-// offered returns one line for each record, without its actual send time, in any order. Each part has its own axis
-// and all run at the same time, like processes.
+// offered returns a line for each record, without its actual send time. Parts have their own axes and run at the
+// same time, like processes.
 func offered(t *testing.T, change func(*Config), parts ...[]int) (records, clients []string, end int64, books int64) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Workers = 0 }, func(t *testing.T, b *bench) {
 		cfg := b.cfg
@@ -122,7 +122,6 @@ func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 	}
 }
 
-// TestBehindOfParts: the parts' reports add up to the report of the whole.
 func TestBehindOfParts(t *testing.T) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Consumed = true }, func(t *testing.T, b *bench) {
 		cfg := b.cfg
