@@ -71,7 +71,7 @@ func (t *thread) run() error {
 		}
 		n.polls.Add(1)
 		if err := t.work(lot, time.Since(asked)); err != nil {
-			return nil
+			return nil // the member ends (two-step-end)
 		}
 	}
 	return nil

@@ -9,11 +9,10 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAcrossHoldsTheSlope: the interval of several runs contains the common slope as often as it should, however much
-// slopes vary between runs.
+// The interval contains the common slope as often as it should, however much slopes vary between runs.
 func TestAcrossHoldsTheSlope(t *testing.T) {
 	const trials, size, slope = 500, 60, -0.25
-	for _, between := range []float64{0, 0.01, 0.2} { // one run's own uncertainty is about 0.015
+	for _, between := range []float64{0, 0.01, 0.2} {
 		for _, n := range []int{1, 2, 3, 5} {
 			if n == 1 && between > 0 {
 				continue
@@ -40,7 +39,7 @@ func TestAcrossHoldsTheSlope(t *testing.T) {
 	}
 }
 
-// slopeOfRun returns the slope of one run with correlated values.
+// The values of slopeOfRun are correlated.
 func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	xs, ys, off := make([]float64, size), make([]float64, size), 0.0
 	for i := range xs {
@@ -52,7 +51,7 @@ func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	return Estimate{s.Slope, s.Low, s.High}
 }
 
-// TestAcross: one estimate stays, none is NaN, and several have bounds at least as wide as their own bounds allow.
+// Bounds are at least as wide as the estimates' own allow.
 func TestAcross(t *testing.T) {
 	if e := Across(nil, 0.95); !math.IsNaN(e.Value) || !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
 		t.Errorf("of nothing: %+v", e)
