@@ -28,7 +28,8 @@ type PartitionInspection struct {
 	Committed int64
 	End       int64 // the high watermark
 	// InFlight counts the records that are not settled although later ones were delivered (Markers)
-	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait, and
+	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait,
+	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit.
 	InFlight int64
 	// Waiting counts the records that the cluster does not know to be delivered. If InFlight is -1,
 	// it includes the records in flight.
@@ -82,6 +83,3 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	}
 	return all, nil
 }
-
-// otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. It is 0 if the
-// partition is empty.

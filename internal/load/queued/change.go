@@ -81,6 +81,7 @@ func (g *Group) Pause(number int) (how string, err error) {
 	return fmt.Sprintf("consumer %d neither receives nor settles; its queue goes on with heartbeats", number), nil
 }
 
+// Resume ends the pause of a member.
 func (g *Group) Resume(number int) error {
 	return g.members.With(number, func(n *node) error { return n.halt.End(number) })
 }

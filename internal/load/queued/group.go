@@ -18,6 +18,7 @@ import (
 // Locks says what ends the lock of a record besides its deadline.
 type Locks int
 
+// Kinds of locks.
 const (
 	LocksStay     Locks = iota // nothing: locks do not depend on members and partitions
 	LocksOfOwner               // a new owner of the record's partition
@@ -209,6 +210,7 @@ func (n *node) knowsDue(before lending) bool {
 	}
 }
 
+// Release lets held members receive.
 func (g *Group) Release() { g.release.Do(func() { close(g.released) }) }
 
 // Err returns the first error that ended a member early, or nil.

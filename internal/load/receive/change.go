@@ -100,6 +100,7 @@ func (g *Group) Pause(number int) (how string, err error) {
 	return fmt.Sprintf("consumer %d neither polls nor works; its client goes on with heartbeats", number), nil
 }
 
+// Resume ends the pause of a member.
 func (g *Group) Resume(number int) error {
 	return g.members.With(number, func(m *member) error { return m.halt.End(number) })
 }

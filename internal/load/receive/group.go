@@ -210,6 +210,7 @@ func (g *Group) open(m *member) error {
 	return nil
 }
 
+// Release lets held members fetch.
 func (g *Group) Release() {
 	if !g.holding.Swap(false) {
 		return

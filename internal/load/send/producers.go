@@ -288,6 +288,7 @@ type Each struct {
 	LastAckNs         int64 // on the axis; snapshot.BeforeAll without acks
 }
 
+// Each returns what each worker has sent.
 func (ps *Producers) Each() []Each {
 	all := make([]Each, len(ps.workers))
 	for i, w := range ps.workers {
