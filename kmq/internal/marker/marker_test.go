@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// The encoding does not change, because topics hold older markers.
+// Topics hold older markers.
 func TestBytes(t *testing.T) {
 	const key = "\x00\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02"
 	for _, c := range []struct {
@@ -73,7 +73,7 @@ func TestParseRefuses(t *testing.T) {
 	}
 }
 
-// A later minor version adds fields at the end, which Parse ignores.
+// Parse ignores later fields.
 func TestLaterMinorVersion(t *testing.T) {
 	m := marker.Marker{Partition: 1, Offset: 2, Type: marker.Start, Count: 3, Duration: time.Second, Holder: 9, Group: 7}
 	_, key, value := marker.Append(nil, m)
@@ -130,7 +130,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// A marker that Parse accepts has only one encoding.
+// A marker has only one encoding.
 func FuzzParse(f *testing.F) {
 	for _, m := range []marker.Marker{
 		{Partition: 1, Offset: 2, Type: marker.Start, Count: 300, Duration: time.Minute, Holder: 4},
@@ -181,15 +181,14 @@ func BenchmarkParse(b *testing.B) {
 	}
 }
 
-// Parse returns the group of a later major version's marker, so that groups can be updated one by
-// one.
+// Groups can be updated one by one.
 func TestGroupOfALaterVersion(t *testing.T) {
 	const key = "\x00\x00\x00\x07\x00\x00\x00\x00\x00\x01\x00\x02"
 	for value, want := range map[string]uint32{
 		"\x20\x01\x01\x02\x03\x04":           0x01020304,
-		"\x20\x05\x01\x02\x03\x04":           0x01020304, // a tick
+		"\x20\x05\x01\x02\x03\x04":           0x01020304,
 		"\xf3\x99\x01\x02\x03\x04 and so on": 0x01020304,
-		"\x20\x01\x01\x02\x03":               0, // truncated
+		"\x20\x01\x01\x02\x03":               0,
 		"\x00\x01\x01\x02\x03\x04":           0, // an earlier version
 		"\x11\x06\x01\x02\x03\x04":           0, // an unknown type
 	} {
