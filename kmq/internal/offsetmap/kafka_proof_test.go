@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestLimitOfKafka repeats TestLimitOfABroker on Apache Kafka.
+// See TestLimitOfABroker.
 func TestLimitOfKafka(t *testing.T) {
 	stopsAtTheLimit(t, clustertest.Own(t, 1, map[string]string{limitKey: fmt.Sprint(shortMetadata)}))
 }

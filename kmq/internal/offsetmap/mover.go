@@ -15,30 +15,29 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// move is one copy of a record to another place.
+// move is one copy.
 type move struct {
 	of       *slot
-	lease    *lease.Lease // the slot's lease when the move was queued
-	dead     bool         // to the dead-letter topic, not to its partition
+	lease    *lease.Lease // when the move was queued
+	dead     bool         // to the dead-letter topic
 	reason   string       // of a dead letter
 	due      time.Time    // end of the lock; zero: lateness is not measured
 	rejected bool
-	told     chan error // for the result of a Reject; buffered, sent once
-	alone    bool       // too large for a batch of the client
-	cancel   func()     // of a running Reject: asks the client to give the copy up
+	told     chan error // for the result of a Reject: buffered, sent once
+	alone    bool       // larger than a batch of the client
+	cancel   func()     // of a running Reject: the client gives the copy up
 }
 
 type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
 }
 
-// copier writes records that are too large for the producer: an engine.Copier.
+// copier is an engine.Copier for records that are too large for the producer.
 type copier interface {
 	Write(ctx context.Context, records ...*kgo.Record) []error
 }
 
-// enqueue queues a copy. The slot's lease keeps its place until the copy is durable, so that
-// MaxInFlight bounds the queue.
+// A queued slot's lease keeps its place until the copy is durable, so that MaxInFlight bounds the queue.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
@@ -75,8 +74,7 @@ func (e *Engine) moveRecords(ctx context.Context) {
 	}
 }
 
-// moveBatch writes the queued copies. It does not wait for them, so that a partition without a
-// leader delays no other.
+// moveBatch does not wait for the copies, so that a partition without a leader delays no other.
 func (e *Engine) moveBatch(ctx context.Context) {
 	e.mu.Lock()
 	batch := e.moves
@@ -88,7 +86,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
-// during returns the context of a move; that of a Reject ends with its lock.
+// The context of a Reject's move ends with its lock.
 func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	if !m.rejected {
 		return ctx
@@ -102,7 +100,7 @@ func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	return ctx
 }
 
-// moveLarge writes the copies that are too large for a batch, one at a time, until ctx ends.
+// moveLarge writes large copies, one at a time.
 func (e *Engine) moveLarge(ctx context.Context) {
 	for {
 		select {
@@ -144,16 +142,15 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	}
 }
 
-// settleMove applies the result of a move and reports whether to log an error that is retried.
-// Unless the engine has halted, a canceled context belongs to another move: the client gives up a
-// whole batch with its first record.
+// settleMove reports whether to log an error that is retried. Unless the engine has halted, a canceled context belongs
+// to another move: the client gives up a whole batch with its first record.
 func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--
 	defer e.calm.Broadcast()
 	m.end()
 	switch {
-	// The offset now has another record, or the lock expired meanwhile.
+	// The offset has another record, or the lock expired.
 	case s.phase == void || s.move != m:
 		if err == nil {
 			e.countMove(m)
@@ -188,8 +185,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		e.wakeMover()
 		return true
 	case m.dead:
-		// Retry after the time of a lock, then after ever longer times. At the end of its
-		// deliveries it becomes a dead letter again; a rejected record is delivered once more.
+		// Retry after the time of a lock, then after longer times. At the end of its deliveries the record becomes a
+		// dead letter again; a rejected record is delivered once more.
 		e.tell(m, err)
 		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
@@ -197,8 +194,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// It cannot be copied: too large with its headers, or not permitted. It is delivered from
-		// its offset, twice as often as before until the next copy.
+		// Too large with its headers, or not permitted. It is delivered from its offset, twice as often as before
+		// until the next copy.
 		e.counts.Retried++
 		s.refused = min(s.refused+1, mostRefused)
 		s.phase, s.run.of.changed = live, true
@@ -207,8 +204,7 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	}
 }
 
-// nowhere reports whether the dead-letter topic has been missing for so long that it counts as
-// refusing.
+// The dead-letter topic has been missing for too long.
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
 func (m *move) end() {
@@ -218,9 +214,8 @@ func (m *move) end() {
 	}
 }
 
-// overdue delivers a record again whose lock expired during a Reject, since its copy may take long.
-// The copy may still be written too. After its last delivery, or during a revocation, it keeps
-// waiting for the copy.
+// overdue delivers a record again whose lock expired during a Reject. The copy may still be written too. After its
+// last delivery, or during a revocation, it waits for the copy.
 func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	m, next := s.move, l.Again()
 	next.Attempt = l.Attempt
@@ -238,15 +233,14 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	e.again(s, next, l.Deadline())
 }
 
-// mostRefused and mostAside bound the delay between copies of a record: 2^6 locks, and one hour
-// unless a lock is longer.
+// The delay between copies is at most 2^6 locks, and one hour unless a lock is longer.
 const (
 	mostRefused = 6
 	mostAside   = time.Hour
 )
 
-// aside returns the delay after a number of refusals. From the second on it is random, because
-// copies that were refused together because of one of them should not be sent together again.
+// aside returns the delay after some refusals. From the second on it is random, because copies that were refused
+// together because of one of them should not be sent together again.
 func aside(visibility time.Duration, times uint8) time.Duration {
 	if times == 0 {
 		return visibility

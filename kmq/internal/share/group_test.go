@@ -8,13 +8,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A session is never shorter than three heartbeats, even if the brokers and the application allow
-// it.
+// A session is never shorter than three heartbeats.
 func TestASessionOutlastsHeartbeats(t *testing.T) {
 	for _, c := range []struct {
 		asked         time.Duration
 		leastBeat     string
-		session, beat string // milliseconds set for the group; empty: not set
+		session, beat string // milliseconds; empty: not set
 	}{
 		{0, "100", "", ""},
 		{time.Second, "100", "3000", "1000"},
@@ -42,7 +41,7 @@ func TestASessionOutlastsHeartbeats(t *testing.T) {
 	}
 }
 
-// allow makes brokers report settings that the fake cluster does not have.
+// The fake cluster does not have these settings.
 func (w *world) allow(configs map[string]string) {
 	w.cluster.Fake().ControlKey(int16(kmsg.DescribeConfigs), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		w.cluster.Fake().KeepControl()

@@ -15,55 +15,53 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// fetchWait is how long a broker without records holds a fetch. The client sends that broker
-// nothing else meanwhile.
+// fetchWait is how long a broker without records holds a fetch, and gets no other request.
 const fetchWait = 100 * time.Millisecond
 
-// complaints is the shortest interval between two log lines about problems.
+// complaints is the shortest interval between log lines.
 const complaints = time.Minute
 
-// member is the queue's member of the share group. It fetches while there is room and the
-// application receives records, however many are open.
+// member fetches while there is room and the application receives records, however many are open.
 type member struct {
 	e      *Engine
 	client *kgo.Client
 	of     shape
 
-	room  chan struct{} // signals that a poll may have room
-	nudge chan struct{} // signals that something must be sent or renewed sooner
-	// lockFor is the duration of the last record's lock in nanoseconds.
+	room  chan struct{} // a poll may have room
+	nudge chan struct{} // something must be sent or renewed sooner
+	// the last record's, in nanoseconds
 	lockFor atomic.Int64
 
 	mu      sync.Mutex
-	held    []*lease.Lease // open, each at its lent.place
-	lookAt  time.Time      // the next check of the locks
-	sendAt  time.Time      // when waiting acknowledgements are sent; zero: none wait
+	held    []*lease.Lease // each at its lent.place
+	lookAt  time.Time      // next check of the locks
+	sendAt  time.Time      // zero: none wait
 	lastAck time.Time
 	answers map[int32]*answers
-	told    time.Time // when a problem was last logged
+	told    time.Time // last logged problem
 
-	// For flushes, which delay other acknowledgements.
+	// for flushes
 	next    *flush
-	flushed chan struct{} // closed when no flush runs; nil: none runs
+	flushed chan struct{} // when no flush runs; or nil
 	quiet   bool
 	later   []ack
 }
 
-// hold is the member's part of a lease.
+// hold is a lease's Private.
 type hold struct {
 	*lent
-	handed atomic.Bool // to the application; before that the lock is renewed and there is no deadline
-	kept   bool        // no longer the application's: in a delay, or being copied
+	handed atomic.Bool // before that the lock is renewed and there is no deadline
+	kept   bool        // in a delay, or being copied
 }
 
 // lent is a record's lock. member.mu guards the fields after record.
 type lent struct {
-	record   *kgo.Record // as fetched, for its acknowledgement
+	record   *kgo.Record // for its acknowledgement
 	place    int         // in member.held
-	until    time.Time   // end of the processing
-	end      time.Time   // end of the broker's lock, minus the time of a request
+	until    time.Time   // of the processing
+	end      time.Time   // of the broker's lock, minus the time of a request
 	renewing bool
-	refused  bool // a renewal was refused, so the lock will expire
+	refused  bool // so the lock will expire
 }
 
 func (l *lent) give(from time.Time, lock time.Duration) {
@@ -90,8 +88,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.ShareAckCallback(m.answered),
 		kgo.WithHooks(veiling{&m.lockFor}),
-		// A broker ends a member's locks with its connection, so an idle connection must stay open.
-		// Brokers close it after 10 min themselves.
+		// A broker ends a member's locks with its connection, which it closes itself after 10 idle min.
 		kgo.ConnIdleTimeout(10*time.Minute),
 	)...)
 	if err != nil {
@@ -101,7 +98,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 	return m, nil
 }
 
-// fetch polls whenever there is room, until the engine is closed or fails.
+// fetch polls until the engine is closed or fails.
 func (m *member) fetch() {
 	ctx, topic := m.e.ctx, m.e.cfg.Topic
 	paused := false
@@ -114,8 +111,8 @@ func (m *member) fetch() {
 			m.client.ResumeFetchTopics(topic) // records in a paused client would be released
 			paused = false
 		}
-		// With the veil this finds no record. With another version of franz-go it would release
-		// records, at the cost of a delivery, before the poll accepts and so loses them.
+		// With the veil this finds no record. Another version of franz-go would release records instead of accepting
+		// and so losing them.
 		m.client.MarkAcks(kgo.AckRelease)
 		fetches := m.client.PollRecords(ctx, n)
 		if last {
@@ -126,7 +123,7 @@ func (m *member) fetch() {
 		unveil(records)
 		if m.client.BufferedFetchRecords() == 0 {
 			since = time.Now()
-		} else if n := len(records); n > 0 { // the rest was fetched no earlier than the last record
+		} else if n := len(records); n > 0 { // fetched no earlier than the last record
 			fetched := records[n-1].AcquisitionDeadline().Add(-2 * m.halfALock())
 			if fetched.After(since) {
 				since = fetched
@@ -152,12 +149,11 @@ func (m *member) fetch() {
 	}
 }
 
-// waitForRoom returns how many records to poll, once there is room and the application has less
-// than one poll waiting: other members should get records that it has no time for. It returns 0 if
-// the engine is closed.
+// waitForRoom returns how many records to poll, once there is room and the application has less than one poll waiting:
+// other members should get the rest. It returns 0 if the engine is closed.
 //
-// Records fetched ahead wait in the client. Before their locks expire, which would count as a
-// delivery, a last poll takes them into the reserved room, where locks are renewed.
+// Records fetched ahead wait in the client. Before their locks expire, which would count as a delivery, a last poll
+// takes them into the reserved room.
 func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last bool) {
 	old := time.NewTimer(time.Hour)
 	defer old.Stop()
@@ -186,7 +182,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 	}
 }
 
-// troubled reports whether to retry after an error, and waits before that.
+// troubled waits, and reports whether to retry after an error.
 func (m *member) troubled(ctx context.Context, err error) bool {
 	if errors.Is(err, kgo.ErrClientClosed) {
 		return false
@@ -216,14 +212,14 @@ func (m *member) complain(what string, err error) {
 	}
 }
 
-// begin creates the leases of a poll. They become ready, or are copied instead.
+// Leases become ready, or are copied instead.
 func (m *member) begin(records []*kgo.Record) {
 	e, now := m.e, time.Now()
 	fresh := m.stillLent(now, records)
 	if len(fresh) == 0 {
 		return
 	}
-	// The application gets its own records, so that its changes do not affect acknowledgements.
+	// The application's changes must not affect acknowledgements.
 	own := make([]kgo.Record, len(fresh))
 	theirs := make([]*kgo.Record, len(fresh))
 	for i, r := range fresh {
@@ -269,12 +265,11 @@ func (m *member) begin(records []*kgo.Record) {
 		e.wait(ready, end.until)
 	}
 	if len(instead) > 0 {
-		e.run.Go(func() { e.move(instead) }) // may take long if the cluster does not answer
+		e.run.Go(func() { e.move(instead) }) // the cluster may not answer
 	}
 }
 
-// leastLeft is the lock time that a record needs to be delivered: time for a renewal, or without
-// renewals for the processing.
+// leastLeft is the lock time that a delivery needs: for a renewal, or without renewals for the processing.
 func (m *member) leastLeft() time.Duration {
 	const renewed = 500 * time.Millisecond
 	if m.e.group.renews {
@@ -285,8 +280,7 @@ func (m *member) leastLeft() time.Duration {
 
 func (m *member) halfALock() time.Duration { return time.Duration(m.lockFor.Load()) / 2 }
 
-// stillLent returns the records with enough lock time left. The broker redelivers the others, which
-// waited too long in the client.
+// stillLent leaves out records that waited too long in the client; the broker redelivers them.
 func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	fresh := make([]*kgo.Record, 0, len(records))
 	least := m.leastLeft()
@@ -300,17 +294,16 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	return fresh
 }
 
-// close sends waiting acknowledgements, releases what is held or in the client, and leaves the
-// group. Fetching and renewing must have ended. It returns an error for refused acknowledgements
-// that were not reported, but not for refused releases. Releasing an undelivered record counts as a
-// delivery; it avoids a wait for the lock to expire.
+// close sends acknowledgements, releases what is held or in the client, and leaves the group; fetching and renewing
+// must have ended. It returns an error for unreported refusals, except of releases. Releasing an undelivered record
+// counts as a delivery, but avoids a wait for its lock.
 func (m *member) close(ctx context.Context) error {
 	told := m.alreadyTold()
 	m.mu.Lock()
 	flushed := m.flushed
 	m.mu.Unlock()
 	if flushed != nil {
-		<-flushed // the engine's context ended it
+		<-flushed
 	}
 	err := errors.Join(m.sendAll(ctx), m.refusedSince(told))
 	m.giveBack()
