@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// TestAllOnKafka runs the other laws on Apache Kafka.
+// The other laws.
 func TestAllOnKafka(t *testing.T) {
 	onKafka(t, func(e kmq.Engine, l law) bool { return !ofKafka(e, l) })
 }

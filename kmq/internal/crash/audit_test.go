@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// deadLetters returns the numbers of the records in the dead-letter topic, with their counts.
+// By record number, with their counts.
 func (v *world) deadLetters() map[int]int {
 	dead := make(map[int]int)
 	if v.dead == nil {
@@ -68,7 +68,7 @@ func (v *world) settle(within time.Duration) {
 	}
 }
 
-// audit compares everything produced with its result, when nothing runs any more.
+// audit compares everything produced with its result, after all workers have ended.
 func (v *world) audit() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
@@ -97,8 +97,8 @@ func (v *world) audit() {
 	}
 }
 
-// origins maps original positions to record numbers. A producer may have written a record twice,
-// after a request that succeeded but returned an error.
+// origins maps original positions to record numbers. A record may be written twice, after a request that succeeded but
+// returned an error.
 func (v *world) origins() map[kmq.ID]int {
 	at := make(map[kmq.ID]int)
 	for p, records := range v.queue.records {
@@ -111,7 +111,7 @@ func (v *world) origins() map[kmq.ID]int {
 	return at
 }
 
-// checkCopies compares the key, value, headers, timestamp and origin of each copy with its record.
+// checkCopies compares copies with their records.
 func (v *world) checkCopies() {
 	v.t.Helper()
 	origins := v.origins()
@@ -136,7 +136,7 @@ func (v *world) checkCopies() {
 	}
 }
 
-// checkDeadLetters does the same for dead letters, and checks for missing ones.
+// checkDeadLetters also finds missing dead letters.
 func (v *world) checkDeadLetters() {
 	v.t.Helper()
 	origins := v.origins()
@@ -165,8 +165,8 @@ func (v *world) checkDeadLetters() {
 	}
 }
 
-// checkHanded finds dead letters that were never delivered. If processes are killed it only counts
-// them, because the log cannot show what a dead process had received.
+// checkHanded finds dead letters that were never delivered. If processes are killed it only counts them, because a
+// dead process may have received them.
 func (v *world) checkHanded(dead map[int]int) {
 	v.t.Helper()
 	var never []int

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// A single failed check is logged only if a retry cannot help; the second in a row always is.
+// A single failed check is logged only if a retry cannot help; the second always is.
 func TestTroubleFromTheSecondLookOn(t *testing.T) {
 	passing, fatal := error(kerr.CoordinatorNotAvailable), error(kerr.GroupAuthorizationFailed)
 	for _, test := range []struct {
