@@ -94,10 +94,10 @@ func ExampleQueue_Drain() {
 		grace, cancel := context.WithTimeout(running, 20*time.Second)
 		defer cancel()
 		if q.Drain(grace) != nil {
-			interrupt() // the grace period is over
+			interrupt()
 		}
 	})
-	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error { // not term
+	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error {
 		terminate()
 		time.Sleep(50 * time.Millisecond)
 		fmt.Printf("%s is done: %v\n", d.Record.Value, ctx.Err())
@@ -164,7 +164,7 @@ func ExampleDelivery_Nack() {
 	// espresso, attempt 3 of the record at 0@0
 }
 
-// A delivered record is locked for a time; Extend renews the lock of longer work.
+// Extend renews the lock of longer work.
 func ExampleDelivery_Extend() {
 	brokers, stop := clusterWith("stew")
 	defer stop()
@@ -202,7 +202,7 @@ func ExampleDelivery_Reject() {
 		ds, err := q.Receive(ctx, 1)
 		check(err)
 		if d := ds[0]; string(d.Record.Value) == "fog" {
-			check(d.Nack(ctx, 0)) // the second Nack gives it up
+			check(d.Nack(ctx, 0))
 		} else {
 			check(d.Reject(ctx, "not on the menu"))
 		}

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Added partitions delay none of the others.
 func TestATopicThatGrows(t *testing.T) {
 	for _, c := range []struct {
 		name string

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// The topic has one partition with ten records, one second apart.
 type inspected struct {
 	*testing.T
 	on      *virtual.Cluster
@@ -127,7 +126,7 @@ func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
 
 func TestInspect(t *testing.T) {
 	type counts struct{ committed, end, inFlight, waiting, oldest, redelivered, dead int64 }
-	const any = -2 // a member fetches more at any time
+	const any = -2
 	for _, test := range []struct {
 		engine      kmq.Engine
 		ack         []int64
@@ -215,7 +214,6 @@ func TestInspectBeforeATracker(t *testing.T) {
 	}
 }
 
-// They do not identify this group's engine.
 func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -234,7 +232,6 @@ func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	})
 }
 
-// Nothing is in flight, although there is no commit.
 func TestInspectAnUnusedPartition(t *testing.T) {
 	for _, engine := range kmq.Engines {
 		t.Run(string(engine), func(t *testing.T) {
@@ -341,7 +338,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 		i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
 		expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
 		i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
-		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // with the abort marker
+		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12})
 		begin()
 		expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
 		i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
@@ -349,7 +346,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	})
 }
 
-// One that may be the group's is refused.
+// A marker that may be the group's is refused.
 func TestInspectBesideALaterFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {

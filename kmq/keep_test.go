@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// It takes as long as one Extend.
 func (m *memory) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error {
 	if m.extendTakes == 0 {
 		return nil
@@ -33,7 +32,7 @@ func (m *memory) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Du
 // extender records which leases it was asked to extend.
 type extender struct {
 	*memory
-	stuck int32 // cannot be extended; -1: none
+	stuck int32 // -1: none
 
 	mu    sync.Mutex
 	asked []string
@@ -55,7 +54,6 @@ func (e *extender) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.
 	return e.memory.ExtendAll(ctx, leases, d)
 }
 
-// Records alternate between two partitions, and their locks expire soon.
 func twoLines(t *testing.T, records int, ends time.Duration) (*extender, *Queue) {
 	all := numbered(records)
 	for i, r := range all {
@@ -107,7 +105,6 @@ func TestLinesAreRenewedAsOne(t *testing.T) {
 	})
 }
 
-// It takes a quarter of Visibility.
 func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 4, 20*time.Second)
@@ -130,7 +127,7 @@ func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	})
 }
 
-// A record that is being renewed begins afterwards.
+// A record that is being renewed begins after the renewal.
 func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)
@@ -158,7 +155,6 @@ func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	})
 }
 
-// Close waits for a running renewal.
 func TestNothingIsRenewedOfAClosedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)

@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// memory is an engine without Kafka.
 type memory struct {
 	unsupported bool
 	mostDelayed int // 0: none
@@ -139,7 +138,6 @@ func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) 
 	return nil
 }
 
-// delay returns false at the bound.
 func (m *memory) delay(delay time.Duration, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -246,7 +244,7 @@ func TestDrain(t *testing.T) {
 			more, _ := q.Receive(t.Context(), 1)
 			ds = append(ds, more...)
 			if len(ds) > 3 {
-				_ = ds[len(ds)-4].Ack(t.Context()) // 3 stay open
+				_ = ds[len(ds)-4].Ack(t.Context())
 			}
 		}
 		q.handed.mu.Lock()
@@ -452,7 +450,6 @@ func TestRunSettles(t *testing.T) {
 	})
 }
 
-// Its record is released without a delay.
 func TestRunReleasesWhatItInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -533,7 +530,6 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	})
 }
 
-// The end of the Run releases the record without a delay.
 func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
@@ -650,7 +646,6 @@ func TestRunIsAskedForWhatThereIs(t *testing.T) {
 	}
 }
 
-// A waiting record occupies no worker.
 func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := numbered(40)
@@ -689,7 +684,7 @@ func TestTheLocksOfALine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
-		first time.Duration // of the record ahead
+		first time.Duration
 		want  string
 	}{
 		{"are renewed", time.Second, 8 * time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},

@@ -9,7 +9,6 @@ import (
 	"time"
 )
 
-// A handler may change its record without changing its line.
 func TestALineOutlivesWhatAHandlerMakesOfItsRecord(t *testing.T) {
 	for _, order := range []Order{ByPartition, ByKey} {
 		t.Run(string(order), func(t *testing.T) {

@@ -48,7 +48,6 @@ func TestSilentBroker(t *testing.T) {
 	}
 }
 
-// Produce requests get no answers.
 func (i *inspected) silence() {
 	i.cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		i.cluster.KeepControl()
@@ -56,7 +55,6 @@ func (i *inspected) silence() {
 	})
 }
 
-// The context has one second.
 func (i *inspected) ends(what string, f func(context.Context)) {
 	i.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// It starts and logs a warning.
 func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -53,7 +52,6 @@ func TestClosedWithoutAnError(t *testing.T) {
 	})
 }
 
-// The error names the brokers' limits.
 func TestTrackerWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -63,7 +61,7 @@ func TestTrackerWait(t *testing.T) {
 		i.do(err)
 		var told bytes.Buffer
 		cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
-		cfg.SessionTimeout = time.Second // brokers require 6 s
+		cfg.SessionTimeout = time.Second // the brokers require 6 s
 		refused, err := kmq.OpenTracker(t.Context(), cfg)
 		i.do(err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

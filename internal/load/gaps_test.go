@@ -14,8 +14,7 @@ type knownRecord struct {
 	acked   bool
 }
 
-// knownRecords draws records of one partition in order of completion. Acked records of one worker are in order of due
-// time too.
+// Acked records of one worker are in order of due time too.
 func knownRecords(t *rapid.T, label string) []knownRecord {
 	n := rapid.IntRange(0, 30).Draw(t, label)
 	records := make([]knownRecord, n)
@@ -40,8 +39,7 @@ func watched(records []knownRecord) snapshot.Gaps {
 	return w.Gaps()
 }
 
-// gapsByDefinition returns the gaps between consecutive acks of any worker. A gap begins when its first waiting
-// record was due.
+// A gap begins when its first waiting record was due.
 func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
@@ -64,7 +62,7 @@ func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	return all
 }
 
-// waitingFrom returns when the worker's oldest record was due that waited throughout [from, to].
+// waitingFrom returns the due time of the worker's oldest record that waited throughout [from, to].
 func waitingFrom(records []knownRecord, from, to int64) int64 {
 	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {

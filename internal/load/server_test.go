@@ -6,7 +6,6 @@ import (
 	"time"
 )
 
-// Work delayed by a late timer counts from the end of the work before it.
 func TestLateTimerCostsNoCapacity(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fixed := Plan{Work: Work{Distribution: "fixed", Time: 10 * time.Millisecond}}

@@ -120,7 +120,6 @@ func TestStatsHaveNoOthers(t *testing.T) {
 	}
 }
 
-// Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(New(counters{}, prometheus.Labels{"topic": "a"}))
@@ -150,7 +149,6 @@ kafka_kmq_retention_alarm 0
 	}
 }
 
-// The error comes when it is registered.
 func TestANilQueueIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(nil, nil), New((*kmq.Queue)(nil), nil), New((*kmq.Tracker)(nil), nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the queue is nil") {

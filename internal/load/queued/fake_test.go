@@ -11,10 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// fakeQueue is a queue in memory.
 type fakeQueue struct {
 	visibility time.Duration
-	most       int // most deliveries of a record; 0 is no bound
+	most       int // 0: no bound
 	dead       func(value []byte)
 	early      time.Duration // redelivers this much too early
 	frees      bool          // a killed member's records are ready while Kill runs
@@ -117,7 +116,6 @@ func (m *fakeQueueMember) Receive(ctx context.Context, max int) (Lot, error) {
 	}
 }
 
-// Run gives the handlers one record of each partition at a time.
 func (m *fakeQueueMember) Run(ctx context.Context, handlers int, handle func(Lot) error) error {
 	var running sync.WaitGroup
 	defer running.Wait()

@@ -23,7 +23,7 @@ type queueBench struct {
 	records   int
 }
 
-// ofQueue opens consumers of n records in each of 4 partitions; a measured window of an hour begins then.
+// ofQueue begins a measured window of an hour.
 func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*testing.T, *queueBench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -100,7 +100,6 @@ func TestQueueSettlesEverything(t *testing.T) {
 	})
 }
 
-// A dropped record comes again when its lock has ended.
 func TestQueueDropsInSilence(t *testing.T) {
 	ofQueue(t, 5000, func(c *Config, _ *fakeQueue) { c.Drop = 0.5 }, func(t *testing.T, b *queueBench) {
 		m := b.drain(t, time.Hour)
@@ -153,7 +152,6 @@ func TestQueueFindsEarlyRedeliveries(t *testing.T) {
 	})
 }
 
-// The delay grows with the attempts.
 func TestQueueNacks(t *testing.T) {
 	nack := func(c *Config, _ *fakeQueue) {
 		c.Drop, c.Nack, c.Delay = 0.5, true, func(attempt int) time.Duration { return time.Duration(attempt) * time.Second }
@@ -173,7 +171,7 @@ func TestQueueNacks(t *testing.T) {
 	})
 }
 
-// If half of the deliveries are dropped, at most 4 deliveries give 1.875 for each record, and 5 give 1.9375.
+// With half of the deliveries dropped, at most 4 deliveries give 1.875 for each record, and 5 give 1.9375.
 func TestQueueDeadLetters(t *testing.T) {
 	for most, want := range map[int]float64{4: 1.875, 5: 1.9375} {
 		capped := func(c *Config, q *fakeQueue) { c.Drop, q.most = 0.5, most }
@@ -234,7 +232,7 @@ func TestQueueTooSlow(t *testing.T) {
 
 func TestQueueKill(t *testing.T) {
 	ofQueue(t, 500, func(c *Config, _ *fakeQueue) { c.Plan = loadtest.FixedWork(10 * time.Millisecond) }, func(t *testing.T, b *queueBench) {
-		time.Sleep(515 * time.Millisecond) // during a lot, and during a record's work
+		time.Sleep(515 * time.Millisecond)
 		loss, err := b.group.Kill(0)
 		if err != nil || loss.Unsettled != 3 || !loss.OfQueue {
 			t.Fatalf("%+v, %v", loss, err)
@@ -256,7 +254,6 @@ func TestQueueKill(t *testing.T) {
 	})
 }
 
-// A killed member's records come again at once, and are not early.
 func TestQueueKillEndsLocks(t *testing.T) {
 	of := func(c *Config, q *fakeQueue) {
 		c.Plan, c.Locks, q.frees = loadtest.FixedWork(10*time.Millisecond), LocksOfMember, true
@@ -315,7 +312,7 @@ func TestQueueCountsOutliveMembers(t *testing.T) {
 		if _, err := b.group.Kill(0); err != nil {
 			t.Fatal(err)
 		}
-		count(0, 9, 9) // as it is closed
+		count(0, 9, 9)
 		counted("one was killed", 4, 2)
 		if err := b.group.Leave(1); err != nil {
 			t.Fatal(err)

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// An unknown age differs from no open record.
 func TestOldestUnackedBesideAFill(t *testing.T) {
 	g := &Group{cfg: Config{Producers: 2, Filled: 1}, books: books{newBook(0, 0, Config{Producers: 2, Partitions: 2}), newBook(1, 0, Config{Producers: 2, Partitions: 2})}}
 	of := &node{}

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// BenchmarkDelivery delivers 800 records of 8 producers. "both" alternates two variants; the ratio of their
-// medians should be at most 1.02.
+// BenchmarkDelivery alternates two variants; the ratio of their medians should be at most 1.02.
 func BenchmarkDelivery(b *testing.B) {
 	const producers = 8
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)

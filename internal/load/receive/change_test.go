@@ -20,7 +20,6 @@ import (
 
 const session = 6 * time.Second
 
-// crowd opens two members on four partitions of n records each, with commits every second.
 func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeGroup)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -87,7 +86,6 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 			if err != nil || !slices.Equal(loss.Partitions, []int32{1, 3}) {
 				t.Fatalf("it lost %v, %v; want partitions 1 and 3", loss.Partitions, err)
 			}
-			// A third of a second's work for each worker, and the current records.
 			if least, most := int64(32), int64(80); loss.Uncommitted < least || loss.Uncommitted > most {
 				t.Errorf("%d records were not committed, want %d to %d", loss.Uncommitted, least, most)
 			}
@@ -143,7 +141,6 @@ func TestArrivedWithoutStamps(t *testing.T) {
 	})
 }
 
-// Only the new records of a chunk count as fresh.
 func TestHandedOverInPart(t *testing.T) {
 	at := func(offsets ...int64) (records []driver.Received) {
 		for _, offset := range offsets {
@@ -233,7 +230,6 @@ func TestMembersComeAndComeBack(t *testing.T) {
 		if owned, idle := g.Assigned(); owned != 4 || idle != 0 {
 			t.Errorf("%d partitions are owned, and %d members have none", owned, idle)
 		}
-		// Each of two members lost one partition to a new member.
 		if got := g.Counts().Rebalances; got != 4 {
 			t.Errorf("%d rebalances, want 4", got)
 		}

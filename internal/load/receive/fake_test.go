@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// fakeKafka is a driver with a log in memory.
 type fakeKafka struct {
 	driver.Driver
 	log [][]driver.Received
@@ -80,7 +79,7 @@ func (c *fakeConsumer) ready() []driver.Chunk {
 	return chunks
 }
 
-// commitTakes is how long a commit takes, in virtual time.
+// in virtual time
 const commitTakes = 3 * time.Millisecond
 
 func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error {

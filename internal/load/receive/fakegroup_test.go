@@ -97,7 +97,7 @@ func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, nil
 }
 
-// rebalance waits for members that join at the same moment, as a broker does, so that their order does not matter.
+// rebalance waits for members that join at the same moment, so that their order does not matter.
 func (m *fakeMember) rebalance() {
 	g := m.group
 	g.mu.Lock()

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// consume opens one member on a log of 4 partitions at the start of the measured window.
 func consume(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	consumeAfter(t, 0, n, change, f)

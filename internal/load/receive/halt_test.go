@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/loadtest"
 )
 
-// A paused member keeps its partitions.
 func TestPausedMemberStandsStill(t *testing.T) {
 	const n = 300
 	for _, byPartition := range []bool{false, true} {

@@ -35,7 +35,7 @@ func TestHeldMembersFetchNothing(t *testing.T) {
 func TestHoldOutlastsARebalance(t *testing.T) {
 	consume(t, 10, func(cfg *Config) { cfg.Hold = true }, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
 		c.cfg.OnRevoked([]int32{0, 1}, false)
-		c.Resume(0, 1) // as a driver does with revoked partitions
+		c.Resume(0, 1)
 		c.cfg.OnAssigned([]int32{0, 1})
 		time.Sleep(time.Second)
 		if r := g.Received(); r.Delivered != 0 || c.pausedNow() != 4 {
@@ -95,10 +95,9 @@ func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error)
 
 type selfishConsumer struct {
 	fakeConsumer
-	cfg  driver.ConsumerConfig
-	own  sync.Mutex
-	held sync.Map
-	// asked receives when the client is asked to resume.
+	cfg   driver.ConsumerConfig
+	own   sync.Mutex
+	held  sync.Map
 	asked chan struct{}
 }
 
@@ -136,7 +135,6 @@ func (c *selfishConsumer) pausedNow() (n int) {
 	return n
 }
 
-// A member holds no lock while it calls its client.
 func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 	done := make(chan struct{})
 	go func() {

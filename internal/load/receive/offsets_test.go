@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// Due and send time of all records of stampedBy, on the group's clock.
 const dueNs, sentNs = -int64(11 * time.Second), -int64(10500 * time.Millisecond)
 
 // stampedBy returns n records of each producer, in turn, stamped by clocks that are ahead by the given times.

@@ -49,7 +49,6 @@ func report(gates *backpressure.Partitioned) {
 	gates.Report(gates.Mark(), r)
 }
 
-// wantBalance checks that the counts of a phase add up to the scheduled records.
 func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	t.Helper()
 	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
@@ -75,7 +74,6 @@ func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 	})
 }
 
-// A waiting record keeps its partition and delays those behind it.
 func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
@@ -164,7 +162,6 @@ func TestDegradedQueueHasItsBound(t *testing.T) {
 	})
 }
 
-// Others of its partition pass the refused record.
 func TestDegradeByPartition(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
@@ -206,7 +203,7 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 			start := time.Duration(warmup) * time.Millisecond
 			b.axis.Set(start, 4*time.Millisecond-start)
 			b.ps.Start()
-			time.Sleep(1500 * time.Microsecond) // records 0 and 1 are due
+			time.Sleep(1500 * time.Microsecond)
 			each[1].open = true
 			report(gates)
 			time.Sleep(3 * time.Millisecond)
@@ -231,7 +228,6 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// lane returns the numbers of a partition's records.
 func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	b.kafka.mu.Lock()
 	defer b.kafka.mu.Unlock()
@@ -277,7 +273,6 @@ func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	})
 }
 
-// Uncommitted records never exceed the bound.
 func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 	const bound = 100
 	credit, err := backpressure.NewCredit(bound)
@@ -313,7 +308,7 @@ func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 			time.Sleep(6 * time.Millisecond)
 			peak = max(peak, inLog()-committed)
 			if step%7 == 0 {
-				committed = min(inLog(), committed+35) // 500/s
+				committed = min(inLog(), committed+35)
 			}
 			gate.Report(mark, r)
 		}

@@ -28,8 +28,7 @@ const (
 	benchRecord     = 100
 )
 
-// BenchmarkProduce compares a fully measured record with one of only the client. The broker runs in the same
-// process, so only the difference counts.
+// The broker runs in the same process, so only the difference counts.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("everything measured", func(b *testing.B) { benchmarkProducers(b, nil) })
 	// A late pacer sends hundreds of records at once here, each with response times.
@@ -112,8 +111,7 @@ func benchmarkClient(b *testing.B) {
 	<-ended
 }
 
-// timed warms up a closed loop, waits for b.N more acks, and also reports processor time, which depends little on
-// other load.
+// Processor time depends little on other load.
 func timed(b *testing.B, acked func() int64) {
 	b.Helper()
 	await := func(n int64) {

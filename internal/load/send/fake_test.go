@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// fakeKafka is a driver with a log in memory.
 type fakeKafka struct {
 	driver.Driver
 	axis     *load.Axis
@@ -99,7 +98,6 @@ func newAxis() *load.Axis { return load.NewAxis(func() int64 { return time.Now()
 
 func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
 
-// inBubble runs f in virtual time with 2 workers on 4 partitions.
 func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A fill counts all of its volume before the window, and numbers its workers from First.
 func TestFillIsBeforeEverything(t *testing.T) {
 	const records = 5_000
 	fill := func(b *bench) { b.cfg.Volume, b.cfg.Fill, b.cfg.First = 100*records, true, 3 }

@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// A sampler sees all records of a round or none.
 func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	const n = 50
 	p := &producer{

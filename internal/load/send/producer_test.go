@@ -65,7 +65,6 @@ func TestSequencesCountEachLane(t *testing.T) {
 	})
 }
 
-// A lane stays on one client.
 func TestLanesStayOnTheirClient(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 6} {
 		inBubble(t, 1000, func(b *bench) { b.cfg.Clients = clients }, func(t *testing.T, b *bench) {
@@ -218,7 +217,6 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	}
 	inBubble(t, 0, closed, func(t *testing.T, b *bench) {
 		_, measured := b.offer(time.Second)
-		// 2 workers × 256 records every 50 ms.
 		if want := int64(2 * slabSize * 20); measured.Acked < want*9/10 || measured.Acked > want {
 			t.Errorf("acked %d, want about %d", measured.Acked, want)
 		}

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// The queue returns each record of a partition once, in order of due time.
 func TestQueueLosesNothing(t *testing.T) {
 	process, err := arrival.Constant(perSecond(1000))
 	if err != nil {

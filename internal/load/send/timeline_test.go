@@ -48,7 +48,6 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// A pause never lies inside a period, even after periods were joined.
 func TestTimelineKeepsSilencesApart(t *testing.T) {
 	var line timeline
 	const silence = 30_000_000_000

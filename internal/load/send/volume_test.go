@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// The window ends when the first unoffered record would be due, and the warm-up takes nothing off the volume.
+// The warm-up takes nothing off the volume.
 func TestVolumeEndsTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -43,7 +43,6 @@ func TestVolumeEndsTheWindow(t *testing.T) {
 	}
 }
 
-// Each worker offers its own part, all of it before the window ends.
 func TestVolumeOfUnequalRecords(t *testing.T) {
 	change := func(b *bench) {
 		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
@@ -85,7 +84,6 @@ func TestRecordsEndTheWindow(t *testing.T) {
 	}
 }
 
-// Any number of workers offers exactly the given number of records.
 func TestRecordsOfAClosedLoop(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		workers, records := rapid.IntRange(1, 9).Draw(r, "workers"), rapid.Int64Range(1, 300).Draw(r, "records")
@@ -125,7 +123,7 @@ func TestRounds(t *testing.T) {
 	change := func(b *bench) {
 		b.cfg.Workers, b.cfg.Round, b.cfg.Records = 1, round, round*rounds
 		i := 0
-		b.kafka.ackAfter = func(int64) time.Duration { // one of each round is slow
+		b.kafka.ackAfter = func(int64) time.Duration {
 			if i++; i%round == 0 {
 				return 5 * time.Millisecond
 			}

@@ -16,11 +16,10 @@ const (
 	sec = int64(1e9)
 )
 
-// machine has a wrong rate, one slew and one step.
 type machine struct {
 	zero, offPpb               int64
 	slewFrom, slewTo, slewRate int64 // from and to in true time; rate in ppb
-	stepAt, step               int64 // forward
+	stepAt, step               int64
 }
 
 func (m machine) slewNs(t int64) int64 {
@@ -161,7 +160,6 @@ func TestErrorIsReached(t *testing.T) {
 	})
 }
 
-// Another proof never widens an earlier error, unless it shows a step.
 func TestLaterProofsNarrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e clock.Estimator
@@ -194,7 +192,6 @@ func TestLaterProofsNarrow(t *testing.T) {
 	})
 }
 
-// The offset is unknown from the newest contradicted proof to the next one.
 func TestStepMakesUnknown(t *testing.T) {
 	var e clock.Estimator
 	add(t, &e, instant(1*sec, 0), instant(2*sec, 0),

@@ -16,7 +16,6 @@ func edge(ns int64) int64 {
 	return lowest
 }
 
-// Values that have not ended rank above all that have.
 func TestAmong(t *testing.T) {
 	drained := NewHistogram() // 1, 2, … 210 ms of 1,000 that a drain of 100 ms leaves
 	for i := range int64(210) {
@@ -55,8 +54,7 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// A percentile is never below the true one, a bound never above it, and a shorter drain lowers no exact
-// percentile.
+// A percentile is never below the true one, and a bound never above it.
 func TestAmongIsNeverTooLow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const window = 1000

@@ -32,7 +32,6 @@ func TestMetricNames(t *testing.T) {
 // Each histogram takes 264 KiB to compare.
 var used = []Metric{SendDelay, PollTime}
 
-// Every value is in the current interval and in the totals of its book.
 func TestCollectAgainstOneHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var collector Collector
@@ -113,7 +112,6 @@ func TestMetricThatIsNotNamedIsIgnored(t *testing.T) {
 	}
 }
 
-// No value is lost or counted twice, and batches stay together.
 func TestCollectWhileRecording(t *testing.T) {
 	const workers, batches, batch = 4, 500, 20
 	var collector Collector

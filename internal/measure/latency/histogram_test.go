@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inRange draws all magnitudes up to HighestNs.
 func inRange() *rapid.Generator[int64] {
 	return rapid.Custom(func(t *rapid.T) int64 {
 		bits := rapid.IntRange(0, 41).Draw(t, "bits")
@@ -17,7 +16,6 @@ func inRange() *rapid.Generator[int64] {
 	})
 }
 
-// anywhere also draws values out of range.
 func anywhere() *rapid.Generator[int64] {
 	return rapid.OneOf(inRange(), rapid.Int64(), rapid.Int64Range(-10, 10), rapid.Int64Range(HighestNs-10, HighestNs+10))
 }
@@ -152,7 +150,6 @@ func TestPercentileExamples(t *testing.T) {
 	}
 }
 
-// The true minimum stays.
 func TestClampedValuesAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(anywhere(), 1, 100).Draw(t, "values")

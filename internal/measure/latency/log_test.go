@@ -80,7 +80,6 @@ func TestLogRoundTrip(t *testing.T) {
 	})
 }
 
-// No line is before StartTime.
 func TestLogText(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -166,7 +165,6 @@ func TestLogWriterHandsErrorsOn(t *testing.T) {
 	}
 }
 
-// All whole lines of a cut file are read without an error.
 func TestReadLogAfterCrash(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)

@@ -30,7 +30,6 @@ func BenchmarkDeliverSwapped(b *testing.B) {
 	}
 }
 
-// The books' whole cost to a producer for one record.
 func BenchmarkNextAcked(b *testing.B) {
 	s := NewSender(0, 12)
 	b.ReportAllocs()
@@ -40,7 +39,6 @@ func BenchmarkNextAcked(b *testing.B) {
 	}
 }
 
-// With a thousand gaps in each lane.
 func BenchmarkClose(b *testing.B) {
 	var senders []*Sender
 	var receivers []*Receiver

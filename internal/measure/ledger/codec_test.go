@@ -20,7 +20,6 @@ func traveled(t rapid.TB, s *Sender) *Sender {
 	return there
 }
 
-// Decoded senders give the same books.
 func TestBooksOfTraveledSenders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -88,7 +87,6 @@ func TestMalformedSender(t *testing.T) {
 	})
 }
 
-// They keep more gaps than those of a partition in order.
 func TestUnorderedTravels(t *testing.T) {
 	r := NewUnordered(3, 1)
 	for seq := uint64(0); seq < 3*maxSpans; seq += 2 {

@@ -87,7 +87,6 @@ func TestLateBeyondWindow(t *testing.T) {
 	}
 }
 
-// Records that were never settled count as not yet arrived.
 func TestNeverSettled(t *testing.T) {
 	f := newFixture()
 	f.ack(5, true)
@@ -122,7 +121,6 @@ func TestFindingWords(t *testing.T) {
 	}
 }
 
-// One record of each outcome.
 func TestCloseExample(t *testing.T) {
 	f := newFixture()
 	f.ack(10, true)
@@ -226,7 +224,6 @@ func TestImbalanceShows(t *testing.T) {
 	}
 }
 
-// A second copy of a corrupt record replaces no missing one.
 func TestCorruptTwice(t *testing.T) {
 	f := newFixture()
 	f.ack(3, true)
@@ -240,7 +237,6 @@ func TestCorruptTwice(t *testing.T) {
 	}
 }
 
-// A partition without a sender's lane is closed too.
 func TestCorruptInAPartitionWithoutLanes(t *testing.T) {
 	r := NewReceiver(3, 1)
 	r.Corrupt()
@@ -262,7 +258,6 @@ func TestLostRangesAreBounded(t *testing.T) {
 	}
 }
 
-// lose drops about half of two million records.
 func lose(drop func(seq uint64) bool) *fixture {
 	f := newFixture()
 	for seq := range uint64(2_000_000) {
@@ -276,7 +271,6 @@ func lose(drop func(seq uint64) bool) *fixture {
 	return f
 }
 
-// They are counted exactly in bounded memory.
 func TestMillionLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		drop        func(seq uint64) bool
@@ -316,7 +310,6 @@ func TestMillionLost(t *testing.T) {
 	}
 }
 
-// Alternating outcomes take bounded memory.
 func TestMillionUnknown(t *testing.T) {
 	before := heapBytes()
 	f := newFixture()

@@ -29,14 +29,13 @@ func (a arrival) comeTo(r *Receiver) {
 	}
 }
 
-// split delivers a stream to several receivers, and to one that sees all.
 type split struct {
 	senders []*Sender
 	parts   []*Receiver
-	one     *Receiver // forgets nothing
+	one     *Receiver
 }
 
-// newSplit draws acked records, in any order and with duplicates, and a receiver for each.
+// In newSplit, records come in any order and with duplicates.
 func newSplit(t *rapid.T, limit int) *split {
 	const records = 30
 	s := &split{one: newReceiver(4, 2, maxSpans)}
@@ -78,7 +77,6 @@ func (s *split) books(r *Receiver, position int64) Books {
 	return Close(s.senders, []*Receiver{r}, func(int32) int64 { return position })
 }
 
-// certain clears figures that depend on the split.
 func certain(b Book) Book {
 	b.Reordered = 0
 	return b
@@ -91,7 +89,6 @@ func TestMergedBooks(t *testing.T) {
 		merged := Merge(s.parts)
 		for _, position := range []int64{-1, ReadToEnd} {
 			got, want := s.books(merged, position), s.books(s.one, position)
-			// The record before decides the book.
 			for _, b := range []*Books{&got, &want} {
 				b.Warmup.Corrupt, b.Measured.Corrupt = 0, b.Warmup.Corrupt+b.Measured.Corrupt
 				b.Warmup.Foreign, b.Measured.Foreign = 0, b.Warmup.Foreign+b.Measured.Foreign
@@ -176,7 +173,7 @@ func TestMergeOfAMove(t *testing.T) {
 		t.Errorf("warm-up %+v, approximate %v", books.Warmup, books.Approximate)
 	}
 
-	b.Deliver(0, 50, true) // the order between processes is unknown
+	b.Deliver(0, 50, true)
 	books = Close([]*Sender{sender}, []*Receiver{Merge([]*Receiver{a, b})}, func(int32) int64 { return 200 })
 	if !books.Approximate || len(books.Reasons) != 1 || !strings.Contains(books.Reasons[0], "1 records count as reordered") {
 		t.Errorf("approximate %v because %q", books.Approximate, books.Reasons)

@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model stores every record.
 type model struct {
 	senders   []*Sender
 	receivers []*Receiver
@@ -121,7 +120,6 @@ func (m *model) deliver(t *rapid.T) {
 	}
 }
 
-// sweep delivers a lane in order, with gaps.
 func (m *model) sweep(t *rapid.T) {
 	l := m.drawLane(t)
 	for seq := range m.lanes[l] {

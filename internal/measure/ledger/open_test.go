@@ -2,7 +2,6 @@ package ledger
 
 import "testing"
 
-// Failed and unknown records are not open.
 func TestOpen(t *testing.T) {
 	s := NewSender(0, 2)
 	for range 10 {
@@ -62,7 +61,7 @@ func TestOpenOfForgotten(t *testing.T) {
 	for range 10 {
 		s.Next(0, true)
 	}
-	for _, seq := range []uint64{1, 3, 5, 7} { // it has room for two
+	for _, seq := range []uint64{1, 3, 5, 7} {
 		s.Failed(0, seq)
 	}
 	gaps := []Gap{{1, 1}, {3, 3}, {5, 5}, {7, 8}}

@@ -2,7 +2,6 @@ package ledger
 
 import "testing"
 
-// Even without acked offsets or with a truncated log.
 func TestReadToEndOutranksAcks(t *testing.T) {
 	for _, offset := range []int64{-1, 1000} {
 		sender, receiver := NewSender(0, 1), NewReceiver(0, 1)

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// filler gives each field a different content.
 type filler struct {
 	t    testing.TB
 	last int64
@@ -83,7 +82,6 @@ func filled(t testing.TB) (s snapshot.Snapshot) {
 	return s
 }
 
-// In hollow, optional parts exist but are empty.
 func hollow() snapshot.Snapshot {
 	return snapshot.Snapshot{
 		Behind: snapshot.Behind{AckedIn: []int64{}, OpenRecords: []int64{}, OldestDueNs: []int64{}},
@@ -101,7 +99,6 @@ func hollow() snapshot.Snapshot {
 	}
 }
 
-// Nil and empty fields survive too.
 func TestEveryFieldTravels(t *testing.T) {
 	for name, s := range map[string]snapshot.Snapshot{
 		"filled": filled(t), "hollow": hollow(), "zero": {},
@@ -198,7 +195,6 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	})
 }
 
-// travelling returns the last snapshot of a part of a large run.
 func travelling(values int) snapshot.Snapshot {
 	const partitions, producers = 64, 16
 	metrics := []latency.Metric{0, 1, 2, 3, 4, 5, 6, 7}

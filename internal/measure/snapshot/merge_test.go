@@ -38,13 +38,11 @@ const (
 	fates
 )
 
-// schedule is the work of a run in order of due time.
 type schedule struct {
 	workers, partitions, readers int
 	records                      []record
 }
 
-// Partitions sometimes move between readers.
 func schedules(t *rapid.T) schedule {
 	s := schedule{
 		workers: rapid.IntRange(1, 5).Draw(t, "workers"), partitions: rapid.IntRange(1, 3).Draw(t, "partitions"),
@@ -301,7 +299,6 @@ func TestMergeIsTheWhole(t *testing.T) {
 	})
 }
 
-// extras fills fields that do not follow from the schedule.
 func extras(t *rapid.T, s *snapshot.Snapshot) {
 	n := func() int64 { return rapid.Int64Range(0, 1000).Draw(t, "n") }
 	d := func() time.Duration { return time.Duration(n()) }
@@ -410,7 +407,6 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// The furthest position has the time of its first delivery.
 func TestFurthest(t *testing.T) {
 	nothing := snapshot.Reached{Position: 5, At: snapshot.NeverHanded}
 	at := func(position, at, records int64) snapshot.Reached {
@@ -434,7 +430,6 @@ func TestFurthest(t *testing.T) {
 	}
 }
 
-// Since takes missing fields from the earlier snapshot.
 func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{

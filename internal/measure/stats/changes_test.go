@@ -20,7 +20,6 @@ func normal(deviation float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 { return deviation * r.NormFloat64() }
 }
 
-// In spiked noise, one run of twenty is half as much again.
 func spiked(deviation float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		if r.IntN(20) == 0 {
@@ -102,7 +101,6 @@ func checkLevels(t *testing.T, xs []float64, found []Change) {
 	}
 }
 
-// At most the level finds a change in pure noise.
 func TestNoChangeInNoise(t *testing.T) {
 	const length, alpha = 30, 0.05
 	many := trials(400)

@@ -11,7 +11,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// A difference shows at most as often as the level.
+// Comparing a configuration with itself shows a difference at most as often as the level.
 func TestSameConfigurationTwice(t *testing.T) {
 	const pairs = 10
 	comparisons := trials(4000)
@@ -126,7 +126,6 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// Four of five campaigns then show the difference.
 func TestMoreToShow(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 3))
 	const greater = 0.75 // P(B > A) of two unit normals √2 × 0.6745 apart
@@ -148,7 +147,6 @@ func TestMoreToShow(t *testing.T) {
 	}
 }
 
-// It compares with all ways to deal out the values.
 func TestRankTestCountsEveryDeal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }), 1, 6)
@@ -244,7 +242,6 @@ func opposite(v Verdict) Verdict {
 	return v
 }
 
-// NaN is near NaN.
 func near(got, want, tolerance float64) bool {
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= tolerance
 }

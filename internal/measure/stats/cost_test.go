@@ -38,7 +38,6 @@ func TestCostIsWithinItsIntervals(t *testing.T) {
 	}
 }
 
-// Costs with one part have no knee, or one without a bound.
 func TestCostWithoutAKnee(t *testing.T) {
 	sizes := []float64{10, 100, 1e3, 10e3}
 	r := rand.New(rand.NewPCG(1, 1))
@@ -56,7 +55,6 @@ func TestCostWithoutAKnee(t *testing.T) {
 	}
 }
 
-// Exact costs give their parts, in any unit.
 func TestCostOfALine(t *testing.T) {
 	for _, unit := range []float64{1, 1e-9, 1e9} {
 		var xs, ys []float64

@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The interval contains the common slope as often as it should, however much slopes vary between runs.
 func TestAcrossHoldsTheSlope(t *testing.T) {
 	const trials, size, slope = 500, 60, -0.25
 	for _, between := range []float64{0, 0.01, 0.2} {
@@ -39,7 +38,6 @@ func TestAcrossHoldsTheSlope(t *testing.T) {
 	}
 }
 
-// The values of slopeOfRun are correlated.
 func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	xs, ys, off := make([]float64, size), make([]float64, size), 0.0
 	for i := range xs {
@@ -51,7 +49,6 @@ func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	return Estimate{s.Slope, s.Low, s.High}
 }
 
-// Bounds are at least as wide as the estimates' own allow.
 func TestAcross(t *testing.T) {
 	if e := Across(nil, 0.95); !math.IsNaN(e.Value) || !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
 		t.Errorf("of nothing: %+v", e)

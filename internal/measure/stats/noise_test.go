@@ -6,7 +6,6 @@ import (
 	"testing"
 )
 
-// with a median of about 100
 type noise struct {
 	name   string
 	draw   func(*rand.Rand) float64

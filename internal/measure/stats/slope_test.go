@@ -8,7 +8,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// ways in which values depend on each other
 var memories = []struct {
 	name string
 	next func(r *rand.Rand, before float64, i int) float64

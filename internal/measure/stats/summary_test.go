@@ -105,7 +105,6 @@ func coverage(n, k int) float64 {
 	return 1 - 2*share
 }
 
-// The interval contains benchmath's.
 func TestSummariseHoldsTheIntervalOfBenchmath(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 7))
 	for n := 1; n <= 30; n++ {

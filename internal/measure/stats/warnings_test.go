@@ -59,7 +59,6 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// Each test warns at most as often as its level.
 func TestWarningsOfSoundRuns(t *testing.T) {
 	campaigns := trials(2000)
 	for i, kind := range noises {
@@ -90,7 +89,6 @@ func TestWarningsOfSoundRuns(t *testing.T) {
 	}
 }
 
-// It compares with all orders of the values.
 func TestTrendCountsEveryOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		xs := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }), 1, 6).Draw(t, "xs")

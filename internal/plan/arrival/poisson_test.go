@@ -84,7 +84,6 @@ func TestPoissonIsReproducible(t *testing.T) {
 	}
 }
 
-// The measured part does not depend on the length of the warm-up.
 func TestPoissonWarmup(t *testing.T) {
 	p := must(t)(Poisson(perSecond(1000), 1))
 	want := dues(p.Stripe(3, 4), 100)

@@ -111,7 +111,6 @@ func TestWorkerOutOfRangeHasNoArrivals(t *testing.T) {
 	}
 }
 
-// model has exact fractions.
 type model struct {
 	pieces []modelPiece // the last has no end, or they repeat
 	cyclic bool
@@ -266,7 +265,6 @@ func TestStripesAreTheWhole(t *testing.T) {
 	})
 }
 
-// A warm-up does not change the process after it.
 func TestWarmup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -289,7 +287,6 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
-// A process that begins with an empty span begins with the next one.
 func TestInitialSkipsEmptySpans(t *testing.T) {
 	spike := must(t)(Spike(perSecond(4), perSecond(400), 0, time.Second))
 	if got := spike.Initial(); got != perSecond(400) {
@@ -324,7 +321,6 @@ func TestCloneIsIndependent(t *testing.T) {
 	})
 }
 
-// Ramps of a day are exact.
 func TestLongRamp(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range [][2]int64{{0, 1_000_000}, {1_000_000, 0}, {999_999, 1_000_000}, {1, 2}, {9_973, 13}} {

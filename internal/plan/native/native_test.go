@@ -16,7 +16,6 @@ var table = native.Table{
 	Keys: map[string]string{"Flush.Frequency": "load.linger"}, Ours: map[string]string{"Partitioner": "it is ours"},
 }
 
-// Each refusal names the setting and the remedy, and no value.
 func TestCheck(t *testing.T) {
 	const value = "a-value-that-nobody-sees"
 	says := map[string]string{

@@ -66,7 +66,6 @@ func TestValueIsAFunctionOfClassSeedAndSequence(t *testing.T) {
 	}
 }
 
-// No body repeats in a batch of 1 MiB of one partition.
 func TestCorpusSize(t *testing.T) {
 	for _, size := range []int{1, 10, StampSize, 100, 512, 5000, 1 << 20, 3 << 20, 12 << 20, 40 << 20} {
 		for _, stamped := range []bool{false, true} {

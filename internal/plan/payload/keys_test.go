@@ -50,7 +50,6 @@ func TestKeysAreAFunctionOfSeedAndSequence(t *testing.T) {
 	}
 }
 
-// Pearson's chi-squared test.
 func TestKeyFrequencies(t *testing.T) {
 	const count, draws = 100, 1_000_000
 	for _, c := range []struct {

@@ -52,7 +52,6 @@ func TestStampIsReadBack(t *testing.T) {
 	})
 }
 
-// Any flipped bit is found.
 func TestFlippedBitIsCorrupt(t *testing.T) {
 	for _, class := range []string{"zeros", "json", "random"} {
 		value := newCorpus(t, class, fixed(100), true).Value(nil, 3, &someStamp)
@@ -105,7 +104,7 @@ func TestTornRecordIsCorrupt(t *testing.T) {
 		for size := range len(value) {
 			want := Corrupt
 			if size < atRun {
-				want = Foreign // too short to recognise
+				want = Foreign
 			}
 			if _, check := ReadStamp(value[:size]); check != want {
 				t.Errorf("%s: the first %d bytes are %s, want %s", class, size, check, want)
@@ -142,7 +141,6 @@ func TestCheckWords(t *testing.T) {
 	}
 }
 
-// An intact record is what Value writes.
 func FuzzReadStamp(f *testing.F) {
 	value := newCorpus(f, "logline", fixed(100), true).Value(nil, 1, &someStamp)
 	f.Add(value)

@@ -17,7 +17,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// In virtual time, each law on its own cluster.
 func TestFake(t *testing.T) {
 	on := func(t *testing.T, law func(*testing.T, cluster.Cluster)) {
 		virtual.Test(t, virtual.Options{Config: clustertest.Settings()},
@@ -26,7 +25,6 @@ func TestFake(t *testing.T) {
 	onAll(t, Subject{On: on, Tries: inBubble})
 }
 
-// every engine, and Markers with StartFirst
 func onAll(t *testing.T, s Subject) {
 	for _, e := range kmq.Engines {
 		t.Run(string(e), func(t *testing.T) {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// The other laws.
 func TestAllOnKafka(t *testing.T) {
 	onKafka(t, func(e kmq.Engine, l law) bool { return !ofKafka(e, l) })
 }

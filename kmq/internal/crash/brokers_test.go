@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// A killed member is removed within a second, and record locks are short.
 func fake(t testing.TB, brokers int) *virtual.Cluster {
 	t.Helper()
 	return virtual.Start(t, virtual.Options{Brokers: brokers, ProduceDelay: time.Millisecond, Config: map[string]string{

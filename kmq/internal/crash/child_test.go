@@ -28,9 +28,9 @@ import (
 )
 
 const (
-	childEnv    = "KMQ_CRASH_CHILD" // childSpec in JSON
-	childFailed = 3                 // exit code
-	orderClose  = "close\n"         // on standard input
+	childEnv    = "KMQ_CRASH_CHILD"
+	childFailed = 3
+	orderClose  = "close\n" // on standard input
 )
 
 type childSpec struct {
@@ -47,7 +47,7 @@ type childSpec struct {
 	// Careful acknowledges everything at once.
 	Careful bool
 	Work    time.Duration
-	Verbose bool    // logs to standard error
+	Verbose bool
 	ends    []error // errors after which a queue is opened again; not encoded
 }
 
@@ -137,7 +137,7 @@ func obeyParent(cancel func()) {
 	}
 	cancel()
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		os.Exit(childFailed) // the parent has closed the pipe
+		os.Exit(childFailed)
 	}
 }
 
@@ -156,7 +156,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			panic(err)
 		}
-		select {} // nothing more happens
+		select {}
 	}
 	return func() map[step.Step]int64 {
 		reached := make(map[step.Step]int64)
@@ -283,7 +283,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 		ds, err := q.Receive(ctx, c.spec.Batch)
 		if ctx.Err() != nil || errors.Is(err, kmq.ErrClosed) {
 			for _, d := range ds {
-				c.delivered(d) // Close gives it back
+				c.delivered(d)
 			}
 			return nil
 		}
@@ -305,7 +305,6 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	}
 }
 
-// delivered compares a delivery with the produced record.
 func (c *child) delivered(d kmq.Delivery) {
 	n, deadline := numberOf(d.Record.Value), int64(0)
 	if at := d.Deadline(); !at.IsZero() {
@@ -329,7 +328,6 @@ const (
 	drop
 )
 
-// Poison is never processed and ends as a dead letter.
 func poison(n int) bool { return n%101 == 100 }
 
 func (s childSpec) planned(n, attempt int) action {
@@ -394,7 +392,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		err = c.ack(settling, d, n)
 	case extend:
 		if err = d.Extend(settling, c.spec.Queue.Visibility); err != nil {
-			c.journal.write(lineError, "extend: ", err) // it stays locked
+			c.journal.write(lineError, "extend: ", err)
 		}
 		err = c.ack(settling, d, n)
 	default:
@@ -403,7 +401,6 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	if err == nil {
 		return
 	}
-	// Allowed errors are counted.
 	for _, allowed := range refusals {
 		if errors.Is(err, allowed) {
 			c.journal.write(lineError, allowed)
@@ -414,13 +411,13 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		}
 	}
 	if doing == reject && c.mayEnd(err) {
-		c.journal.write(lineError, "reject: ", err) // it is redelivered
+		c.journal.write(lineError, "reject: ", err)
 		return
 	}
 	c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d, action %d: %v", n, d.Attempt(), doing, err))
 }
 
-// Errors of settling that the contract allows.
+// Allowed errors of settling.
 var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 
 // reject retries while the delivery is open, as with Plain.

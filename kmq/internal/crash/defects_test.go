@@ -25,7 +25,6 @@ import (
 
 var markersWay = way{name: "markers", engine: kmq.Markers}
 
-// Otherwise it would reread everything.
 func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -51,7 +50,6 @@ func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 		if got, want := groups.Groups(), []string{v.spec.Group, v.spec.Group + "-tracker"}; !slices.Equal(got, want) {
 			t.Errorf("groups %v, want %v", got, want)
 		}
-		// The next tracker reads nothing older.
 		id := f.TopicInfo(v.spec.Topic + "-markers").TopicID
 		var below []int64
 		observe := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Observe: true, Count: -1, When: func(r kmsg.Request) bool {
@@ -157,7 +155,7 @@ func TestDefectRereadRecordIsAnother(t *testing.T) {
 				q := v.open(nil)
 				for _, d := range take(t, q, 10) {
 					if n := number(d); n == 5 || n == 6 || n == 8 {
-						continue // their locks expire
+						continue
 					}
 					ackAll(t, []kmq.Delivery{d})
 				}
@@ -255,7 +253,6 @@ func full(r *kgo.Record) string {
 	return s
 }
 
-// The application settles nothing.
 func TestDefectUnboundedMemory(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -346,7 +343,6 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 			for _, d := range take(t, q, 21) {
 				seen[number(d)]++
 			}
-			// The others are redelivered.
 			for len(seen) < 21 || slices.ContainsFunc(rangeOf(20), func(n int) bool { return seen[n] < 2 }) {
 				for _, d := range take(t, q, 1) {
 					seen[number(d)]++
@@ -361,7 +357,6 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	})
 }
 
-// The topic's largest record does not compress.
 func (v *world) putLargest(limit int) {
 	v.t.Helper()
 	cl := v.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()))
@@ -400,7 +395,6 @@ func TestDefectGivenUpUnseen(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := v.open(nil)
-				// One at a time: the last ones wait for ten locks.
 				seen := make(map[int]int)
 				for over := time.Now().Add(2 * time.Minute); len(seen) < records && time.Now().Before(over); {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)

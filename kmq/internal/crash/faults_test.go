@@ -22,15 +22,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// fault is something that brokers do while queues work.
 type fault struct {
-	name string
-	// begin returns the function that ends it.
+	name  string
 	begin func(f *faulty) (end func())
 	// quiet stops the test's producer, which would not survive.
 	quiet bool
-	// idle engines are not affected.
-	idle []kmq.Engine
+	idle  []kmq.Engine
 	// only one engine is affected; empty: all.
 	only kmq.Engine
 	// ends is a permanent error that may end queues of markers, which are then opened again; with everyWrite it must.
@@ -50,8 +47,8 @@ type faulty struct {
 
 type handle struct {
 	*kfake.FaultHandle
-	keys  []kmsg.Key // of affected requests
-	asked int64      // such requests before
+	keys  []kmsg.Key
+	asked int64
 }
 
 func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
@@ -66,8 +63,7 @@ func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	return h.Remove
 }
 
-// last keeps errors for d, and until a queue may have received one. It returns how many queues may have received;
-// false if none are injected.
+// last returns how many errors queues may have received; false if none are injected. false if none are injected.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
@@ -133,7 +129,7 @@ func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
-			// Requests have the error in their own field, or in their parts.
+			// The error is in the request's own field, or in its parts.
 			if topLevel[faults[i].Keys[0]] {
 				faults[i].TopLevel = true
 			}
@@ -179,7 +175,6 @@ func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
 	}
 }
 
-// engines without an ordinary consumer group
 var noGroup = []kmq.Engine{kmq.Share}
 
 var faults = []fault{
@@ -203,7 +198,7 @@ var faults = []fault{
 		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
 	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
 		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch))(f)
-		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f) // so that members fetch offsets
+		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f)
 		return func() { putOut(); end() }
 	}},
 	{usual: true, idle: noGroup, name: "members are put out", begin: answers(
@@ -220,7 +215,7 @@ var faults = []fault{
 	{name: "nobody knows where things are", begin: func(f *faulty) func() {
 		end := answers(some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator),
 			some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets), some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))(f)
-		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f) // so that members ask
+		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f)
 		return func() { move(); end() }
 	}},
 	{usual: true, brief: true, name: "connections break after the request", begin: func(f *faulty) func() {
@@ -266,7 +261,6 @@ var faults = []fault{
 		some(10, kerr.UnknownMemberID, kmsg.ShareGroupHeartbeat), some(10, kerr.FencedMemberEpoch, kmsg.ShareGroupHeartbeat))},
 }
 
-// a fault, and the records to process after it in time
 const (
 	faultLasts    = 1500 * time.Millisecond
 	afterFault    = 100
@@ -277,7 +271,6 @@ const (
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		// Share needs up to a minute after a fault.
 		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && testing.Short() {
 			continue
 		}
@@ -353,7 +346,6 @@ func (f *faulty) all() {
 	}
 }
 
-// ended checks how often workers received an error that ends queues.
 func (v *world) ended(by fault, times int) {
 	v.t.Helper()
 	switch {
@@ -374,7 +366,6 @@ func (f fault) asked() bool {
 	return strings.Contains(f.name, *onlyFault)
 }
 
-// faultyPuppet opens its queue again after an allowed error.
 func (v *world) faultyPuppet(slot string) worker {
 	spec := v.child(slot)
 	for _, one := range faults {

@@ -10,7 +10,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// follower reads a topic up to a requested end.
 type follower struct {
 	topic   string
 	admin   *kadm.Client
@@ -66,7 +65,7 @@ func (f *follower) sync(ctx context.Context) error {
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			if r.Offset < f.next[r.Partition] {
-				return // after a fault the client begins again
+				return
 			}
 			f.next[r.Partition] = r.Offset + 1
 			if !r.Attrs.IsControl() {

@@ -43,7 +43,6 @@ func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 				t.Fatalf("the tracker committed %d; the start at %d has no end", at, start)
 			}
 		}
-		// The next tracker can redeliver it.
 		again := take(t, first, 1)
 		if number(again[0]) != number(kept) || again[0].Attempt() != 2 {
 			t.Fatalf("record %d attempt %d", number(again[0]), again[0].Attempt())
@@ -56,7 +55,6 @@ func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 	})
 }
 
-// An end needs an acknowledgement or a durable copy.
 func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,7 +110,6 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 	})
 }
 
-// An open record holds the commit.
 func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, {name: "offsetmap", engine: kmq.OffsetMap}} {
@@ -214,7 +211,6 @@ func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// The broker's clock is set while records are locked.
 func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 2 * time.Second, -2 * time.Second} {
@@ -246,7 +242,6 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				}
 				time.Sleep(500 * time.Millisecond)
 				off.Store(int64(step))
-				// These markers have the new time.
 				if err := v.produce(soon(t), 20); err != nil {
 					t.Fatal(err)
 				}
@@ -321,7 +316,6 @@ func TestInvariant9RetentionAlarm(t *testing.T) {
 					if s.Engine != kmq.Plain {
 						s.Visibility = time.Minute
 					}
-					// The records are an hour old.
 					s.TopicConfigs = map[string]string{"retention.ms": "3660000"}
 				})
 				if err := v.produce(soon(t), 5); err != nil {

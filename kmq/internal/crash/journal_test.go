@@ -68,7 +68,7 @@ type delivery struct {
 	id       kmq.ID
 	attempt  int
 	deadline time.Time // zero: none
-	settled  bool      // by its receiver
+	settled  bool
 }
 
 type fate struct {
@@ -77,7 +77,6 @@ type fate struct {
 	rejected   int
 }
 
-// book is the journal, read as it grows.
 type book struct {
 	path string
 
@@ -178,7 +177,6 @@ func (b *book) take(line string) error {
 	return nil
 }
 
-// A step's name may have spaces.
 func stepLine(rest string) (name string, times int, err error) {
 	i := strings.LastIndexByte(rest, ' ')
 	if i < 0 {
@@ -241,7 +239,6 @@ func (b *book) count(by, kind string) int {
 	return b.began[by][kind]
 }
 
-// story returns a record's lines.
 func (b *book) story(n int) string {
 	data, err := os.ReadFile(b.path)
 	if err != nil {

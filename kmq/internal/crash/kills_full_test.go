@@ -13,7 +13,6 @@ import (
 // for each engine; -kills and make soak do more
 const killsOnKafka = 1
 
-// One process of each engine, and with -kills that many of each way at every step.
 func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Shared(t)

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// ways of keeping a queue, and their steps
 var ways = []struct {
 	way
 	steps []step.Step
@@ -36,7 +35,7 @@ var ways = []struct {
 	}},
 }
 
-// killsAStep kills are one of the only member, then two beside a member that takes over.
+// One kill is of the only member, the others beside a member that takes over.
 const killsAStep = 3
 
 // The ways run one after another, since the hook of the steps is global.
@@ -75,7 +74,6 @@ func often(s step.Step, rng *rand.Rand) int {
 // patience bounds the wait for a step; then the process is killed anyway.
 const patience = 15 * time.Second
 
-// campaign kills at the steps in turn, lets two finish, and audits.
 func (v *world) campaign(w way, steps []step.Step, times int) {
 	t := v.t
 	began := time.Now()
@@ -85,7 +83,7 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	crew := &crew{world: v, way: w}
 	for i := range times {
 		s := steps[i%len(steps)]
-		round := i/len(steps) + i%len(steps) // both kinds of rounds at each step
+		round := i/len(steps) + i%len(steps)
 		if !crew.killAt(s, often(s, rng), round) {
 			missed[s]++
 		}
@@ -94,7 +92,6 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 			break
 		}
 	}
-	// On a busy machine a process may miss its step.
 	for s := range missed {
 		for tries := 0; v.book.kills[string(s)] == 0 && tries < 3 && !t.Failed(); tries++ {
 			crew.killAt(s, 1, tries)
@@ -124,13 +121,12 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 type crew struct {
 	world   *world
 	way     way
-	steady  worker      // never killed
-	tracker worker      // never killed
-	careful bool        // acknowledge everything
-	victims []childSpec // died at their step
+	steady  worker
+	tracker worker
+	careful bool
+	victims []childSpec
 }
 
-// steps of a separate tracker
 var trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
 
 // killAt reports whether the process died at occurrence n of the step.
@@ -171,7 +167,6 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	return there
 }
 
-// steps with open records
 var behindDelivery = []step.Step{step.Acked, step.Ended, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed}
 
 // Another process must have received open records of a victim.
@@ -189,7 +184,6 @@ func (c *crew) handedOn() {
 	}
 }
 
-// It counts a victim's open records that another process received.
 func (b *book) handedOn(killed childSpec) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -224,7 +218,6 @@ func (c *crew) keep(p *worker, role string, run bool) {
 	}
 }
 
-// Two undisturbed processes settle the rest.
 func (c *crew) finish() {
 	v := c.world
 	c.keep(&c.steady, roleQueue, false)
@@ -293,7 +286,6 @@ func (v *world) await(what func() bool, within time.Duration) bool {
 	return false
 }
 
-// Settled records stay settled.
 func (v *world) nothingLeft(w way) {
 	v.t.Helper()
 	c := &crew{world: v, way: w}

@@ -17,9 +17,8 @@ import (
 // A probe checks whether the log would be correct if everything ended now. It reads in a safe order: a commit before
 // the markers that justify it, and an end before the journal that justifies it.
 
-// of earlier probes
 type probeState struct {
-	ends map[int32]int // checked markers
+	ends map[int32]int
 	// hidden ends have no readable reason yet: an abandoned transaction hides later records until it times out.
 	hidden []logged
 }
@@ -55,7 +54,7 @@ func (v *world) readAll(ctx context.Context) error {
 func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map[kmq.ID]int64) string {
 	r := v.queue.at(partition, offset)
 	if r == nil {
-		return "" // no record
+		return ""
 	}
 	n := numberOf(r.Value)
 	if v.book.processed(n) || dead[n] > 0 || copies[origin(r)] > offset {
@@ -91,7 +90,7 @@ func (v *world) copies() map[kmq.ID]int64 {
 	return last
 }
 
-// Records below a commit, or done by its metadata, are settled.
+// Records below a commit, or done by its metadata, must be settled.
 func (v *world) probeCommits(ctx context.Context) error {
 	committed, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
 	if err != nil {
@@ -209,7 +208,7 @@ func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64,
 type logged struct {
 	marker.Marker
 	at   int64
-	time time.Time // the log's
+	time time.Time
 }
 
 func readMarkers(records []*kgo.Record) ([]logged, error) {
@@ -227,7 +226,6 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-// It returns the first record without a required start marker.
 func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, copies map[kmq.ID]int64) *kgo.Record {
 	first := v.spec.StartFirst || v.spec.Transactions
 	started := make(map[int64]bool)
@@ -248,7 +246,7 @@ func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, 
 
 // unended describes a start below an offset without an end; empty: none.
 func (v *world) unended(p int32, below int64, log []logged) string {
-	last := make(map[int64]logged) // of each record
+	last := make(map[int64]logged)
 	for _, m := range log {
 		for i := range int64(m.Count) {
 			if m.Type == marker.Start || m.Type == marker.End {
@@ -264,7 +262,6 @@ func (v *world) unended(p int32, below int64, log []logged) string {
 	return ""
 }
 
-// It checks the ends since the last probe, and hidden ones.
 func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
 	look := slices.Concat(v.probes.hidden, log[v.probes.ends[p]:])
@@ -328,7 +325,7 @@ const meanwhile = time.Second
 // A redelivered record was released, or its lock had expired by the log's time.
 func (v *world) checkEarly(p int32, log []logged) {
 	v.t.Helper()
-	open := make(map[int64][]logged) // since its last end
+	open := make(map[int64][]logged)
 	for _, m := range log {
 		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
 			said := open[offset]

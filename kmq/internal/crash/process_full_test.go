@@ -27,7 +27,6 @@ type process struct {
 
 func (v *world) process(spec childSpec) worker { return start(v.t, spec) }
 
-// Name, end and last output.
 func (p *process) String() string {
 	return fmt.Sprintf("%s (%v): %s", p.name, p.cmd.ProcessState, &p.said)
 }
@@ -67,7 +66,6 @@ func start(t testing.TB, spec childSpec) *process {
 	return p
 }
 
-// It kills even a stopped child.
 func (p *process) kill() {
 	_ = p.cmd.Process.Signal(syscall.SIGKILL)
 	<-p.gone

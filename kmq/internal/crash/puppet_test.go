@@ -18,16 +18,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// worker is a child or a puppet.
 type worker interface {
-	// ended waits for the end.
 	ended(within time.Duration) bool
 	// killed: it ended at its step.
 	killed() bool
-	// close ends it in order.
 	kill()
 	close() error
-	// Name and last output.
 	String() string
 }
 
@@ -37,21 +33,19 @@ var atStep atomic.Pointer[func(step.Step)]
 // Stacks show the labels of their goroutine.
 func showLabels() error { return os.Setenv("GODEBUG", os.Getenv("GODEBUG")+",tracebacklabels=1") }
 
-// puppet is a worker in this process. It dies by losing its network and its journal, so that nothing later has an
-// effect.
+// puppet is a worker in this process. It dies by losing its network and its journal.
 type puppet struct {
 	spec    childSpec
 	journal *journal
 	wire    *cutWire
-	finish  context.CancelFunc // to close
-	perish  context.CancelFunc // to give up
-	death   chan struct{}      // at its step
+	finish  context.CancelFunc
+	perish  context.CancelFunc
+	death   chan struct{} // at its step
 	once    sync.Once
-	done    chan struct{} // closed when nothing of it runs
+	done    chan struct{}
 	failed  error
 }
 
-// A puppet ends with the test at the latest.
 func (v *world) puppet(spec childSpec) worker {
 	v.t.Helper()
 	j, err := openJournal(spec.Journal, spec.Name)
@@ -166,7 +160,7 @@ func (w *cutWire) dial(ctx context.Context, network, address string) (net.Conn, 
 		return conn, nil
 	}
 	conn.Close()
-	select { // clients retry at once
+	select {
 	case <-ctx.Done():
 	case <-time.After(time.Second):
 	}
@@ -186,7 +180,6 @@ func (w *cutWire) add(conn net.Conn) bool {
 	return true
 }
 
-// cut allows no new connections.
 func (w *cutWire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -21,7 +21,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// open closes the queue with the test; change may set fields.
+// Change may set fields.
 func (v *world) open(change func(*kmq.Config)) *kmq.Queue {
 	v.t.Helper()
 	cfg := v.spec.config(nil)
@@ -132,7 +132,6 @@ func ends(log []logged, offset int64) []marker.Reason {
 	return why
 }
 
-// One partition, one broker.
 func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)

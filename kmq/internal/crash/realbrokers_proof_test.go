@@ -26,15 +26,13 @@ var tuned = map[string]string{
 	"group.share.min.record.lock.duration.ms": "1000",
 	"group.share.record.lock.duration.ms":     "1500",
 	"group.share.delivery.count.limit":        "10",
-	"broker.session.timeout.ms":               "3000", // others take over soon
+	"broker.session.timeout.ms":               "3000",
 	"broker.heartbeat.interval.ms":            "500",
 	"replica.lag.time.max.ms":                 "3000",
 }
 
 // TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka with three replicas of each
-// record. It kills a broker and a process of the engines markers and offsetmap. With -brokers it runs every kind of
-// queue, also pauses and restarts brokers, pauses processes until their sessions have ended, and makes members join
-// and leave every second.
+// record. It kills a broker and a process of the engines markers and offsetmap; with -brokers it does more.
 func TestRealBrokers(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Own(t, 3, tuned)
@@ -92,7 +90,6 @@ func (v *world) markersLieBeside() {
 	}
 }
 
-// CI has no time for this.
 func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 	s.disturb(t, "a broker is stopped where it stands", func() {
 		b := k.Brokers()[1]
@@ -120,7 +117,7 @@ func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 			one.each(t, (*process).stop)
 			one.world.broken += 2
 		}
-		time.Sleep(12 * time.Second) // longer than a transaction
+		time.Sleep(12 * time.Second)
 		for _, one := range s {
 			one.each(t, (*process).resume)
 		}
@@ -143,7 +140,6 @@ func restart(t *testing.T, b *cluster.Broker) {
 	}
 }
 
-// station is a queue with a steady and a broken process.
 type station struct {
 	*crew
 	world *world
@@ -193,7 +189,6 @@ func (s *station) churn(*testing.T) {
 	s.keep(&s.extra, roleQueue, s.extra == nil)
 }
 
-// disturb waits until all queues continue, and probes.
 func (s site) disturb(t *testing.T, what string, do func()) {
 	t.Helper()
 	began := time.Now()

@@ -21,7 +21,7 @@ func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 		q := v.open(nil)
 		end := v.tracker()
 		read := func() int64 { return v.committedAt(v.spec.Group+"-tracker", v.spec.Topic+"-markers", 0) }
-		work := func() { // settles some
+		work := func() {
 			t.Helper()
 			if err := v.produce(soon(t), 5); err != nil {
 				t.Fatal(err)

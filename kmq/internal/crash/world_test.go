@@ -22,21 +22,20 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// world is one queue under test, with the journal of its processes and its topics as read back.
 type world struct {
 	t       testing.TB
 	spec    queueSpec
 	book    *book
 	own     []kgo.Opt // without faults
 	launch  func(childSpec) worker
-	client  *kgo.Client // produces and lists offsets
+	client  *kgo.Client
 	admin   *kadm.Client
 	queue   *follower
 	dead    *follower // or nil
 	markers *follower // or nil
 	probes  probeState
 
-	produced atomic.Int64 // 0 … produced-1 are in the topic
+	produced atomic.Int64
 	serial   atomic.Int64
 	seed     uint64
 	broken   int // killed or stopped with open records
@@ -69,7 +68,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4
 	}
 	if w.engine == kmq.Share {
-		spec.MaxDeliveries = 8 // more than the broker's limit
+		spec.MaxDeliveries = 8
 	}
 	if w.external {
 		spec.Tracker = kmq.External
@@ -126,7 +125,7 @@ func (v *world) produce(ctx context.Context, n int) error {
 	return nil
 }
 
-// feed produces until stop is called, ahead records at most.
+// feed produces at most ahead records beyond the processed ones, until stop is called.
 func (v *world) feed(ahead int) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -152,7 +151,6 @@ func (v *world) feed(ahead int) (stop func() error) {
 	})
 }
 
-// processed, rejected, or given up by the application
 func (b *book) done() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()

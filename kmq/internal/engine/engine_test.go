@@ -98,7 +98,6 @@ func TestTopics(t *testing.T) {
 			t.Errorf("none: %v", err)
 		}
 
-		// Another queue creates it at the same time.
 		cl := c.NewClient(t, cfg.ClientOptions()...)
 		stamp := "LogAppendTime"
 		is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
@@ -175,7 +174,7 @@ func TestOptionsOfTheQueueHold(t *testing.T) {
 	})
 }
 
-// An existing weaker one is logged.
+// An existing weaker topic is logged.
 func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{Brokers: 3})
@@ -307,7 +306,6 @@ func TestCopier(t *testing.T) {
 	}
 }
 
-// Write ends with its context or with Close.
 func TestCopierBesideASilentBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -359,7 +357,6 @@ func TestCopierBesideASilentBroker(t *testing.T) {
 	})
 }
 
-// The shorter result is used.
 func TestLeastOf(t *testing.T) {
 	src := bytes.Repeat([]byte("much the same, "), 1000)
 	l := newLeastOf()

@@ -15,7 +15,7 @@ func TestShareWithoutLag(t *testing.T) {
 	}{
 		{0, 350, 0, 0},
 		{3, 276, 3, unknown},
-		{-1, 276, 74, unknown}, // unknown lag
+		{-1, 276, 74, unknown},
 	} {
 		p := &Partition{Committed: unknown, End: 350, stable: 350, InFlight: unknown}
 		i := inspector{
@@ -29,7 +29,7 @@ func TestShareWithoutLag(t *testing.T) {
 		if test.lag != 0 {
 			continue
 		}
-		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() { // without a client
+		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() {
 			t.Errorf("%+v, %v", *p, err)
 		}
 	}

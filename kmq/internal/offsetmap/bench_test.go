@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/plain"
 )
 
-// A record is taken, delivered and acknowledged, with commits.
 func BenchmarkEngine(b *testing.B) {
 	for _, order := range []string{"in order", "reversed"} {
 		b.Run(order, func(b *testing.B) {
@@ -59,7 +58,6 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// an ordinary group and this engine
 var engines = []struct {
 	name string
 	open func(context.Context, engine.Config) (engine.Engine, error)
@@ -68,8 +66,7 @@ var engines = []struct {
 	{"offsetmap", New},
 }
 
-// A filled topic of Apache Kafka is read by 25 goroutines in batches of 10. It reports medians of records/s and of CPU
-// time for each record. Run it with -benchtime=5x.
+// BenchmarkDrain reports medians of records/s and of CPU time for each record. Run it with -benchtime=5x.
 func BenchmarkDrain(b *testing.B) {
 	const records = 2_000_000
 	k := clustertest.Own(b, 1, nil)
@@ -126,7 +123,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 						b.Fatal(err)
 					}
 					take(b, opened, warmUp)
-					runtime.GC() // collect the other engine's garbage first
+					runtime.GC()
 					before := cpuTime(b)
 					taken := take(b, opened, records)
 					once[e.name] = float64(cpuTime(b)-before) / float64(taken)
@@ -145,7 +142,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 	}
 }
 
-// take acknowledges at least records, in batches of 10, and returns their number.
+// take acknowledges at least records and returns their number.
 func take(b *testing.B, e engine.Engine, records int64) int64 {
 	var acked atomic.Int64
 	var workers sync.WaitGroup
@@ -183,7 +180,6 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// drainAll returns acknowledged records per second since the first delivery.
 func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -221,8 +217,8 @@ func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	return float64(records) / elapsed.Seconds()
 }
 
-// From production to delivery at 2,000 records/s, open loop: the median and the 99th percentile over 10 s. Run it with
-// -benchtime=1x.
+// BenchmarkEndToEnd produces 2,000 records/s, open loop, and reports the median and the 99th percentile over 10 s. Run
+// it with -benchtime=1x.
 func BenchmarkEndToEnd(b *testing.B) {
 	k := clustertest.Own(b, 1, nil)
 	for i := range b.N {

@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// Clusters store these: another string needs a new version. (A deflated body can always be read, but Go may change how
-// it deflates.)
+// Clusters store this metadata: another string needs a new version. (A deflated body can always be read, but Go may
+// change how it deflates.)
 var goldens = []struct {
 	name     string
 	floor    int64
@@ -57,7 +57,6 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// nil is empty.
 func same(a, b progress) bool {
 	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
 }
@@ -72,7 +71,6 @@ func drawProgress(t *rapid.T) (int64, progress) {
 		at = from + length.Draw(t, "done")
 		p.done = append(p.done, window.Range{From: from, To: at})
 	}
-	// of the first pending offsets
 	done := p.done
 	for offset := floor; offset < floor+int64(rapid.IntRange(0, 100).Draw(t, "known")); offset++ {
 		if len(done) > 0 && offset == done[0].From {
@@ -112,7 +110,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Metadata of other programs and versions.
 func TestForeign(t *testing.T) {
 	var c coder
 	ours := goldens[1]
@@ -221,7 +218,6 @@ func TestWorst(t *testing.T) {
 	})
 }
 
-// worstOf returns the limit from which a window fits.
 func worstOf(w *window.Window) int64 {
 	span, groups := w.End()-w.Committable(), w.Open()+w.Ahead()
 	limit := 0
@@ -320,7 +316,6 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// What the engine relies on.
 func checkProgress(t *testing.T, floor int64, p progress) {
 	at := floor
 	for _, r := range p.done {
@@ -349,7 +344,6 @@ func normal(p progress) progress {
 	return p
 }
 
-// 1,000 open records among 4,000.
 func BenchmarkEncode(b *testing.B) {
 	w := window.New(0)
 	for i := int64(0); i < 4000; i++ {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Crashes may happen at any moment. In the end every record is acknowledged or a dead letter, and no committed
-// acknowledgement is delivered again. Invariants 1, 4, 5 and 7.
+// In the end every record is acknowledged or a dead letter, and no committed acknowledgement is delivered again.
+// Invariants 1, 4, 5 and 7.
 func TestCrashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := testConfig()
@@ -106,7 +106,7 @@ func checkRuns(t *rapid.T, p *partition) {
 type crashes struct {
 	*world
 	produced int
-	mine     []*lease.Lease // not settled
+	mine     []*lease.Lease
 	acked    map[string]bool
 	since    []lease.ID // since this process's last commit
 	durable  map[lease.ID]bool

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Settled and expired leases are skipped.
 func TestExtendAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, testConfig(), 10)

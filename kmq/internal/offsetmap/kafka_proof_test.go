@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// See TestLimitOfABroker.
 func TestLimitOfKafka(t *testing.T) {
 	stopsAtTheLimit(t, clustertest.Own(t, 1, map[string]string{limitKey: fmt.Sprint(shortMetadata)}))
 }

@@ -127,7 +127,6 @@ func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	}
 }
 
-// The default limit applies.
 func TestUnknownLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -146,7 +145,7 @@ func TestUnknownLimit(t *testing.T) {
 	})
 }
 
-// When members leave in order, the next owner continues where the last one stopped. Invariant 5.
+// Invariant 5.
 func TestHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records, partitions = 20_000, 6

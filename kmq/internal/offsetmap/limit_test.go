@@ -20,7 +20,6 @@ func TestHeldBack(t *testing.T) {
 	if taken < 10 || taken == cfg.MaxInFlight || len(w.ready) != taken {
 		t.Fatalf("%d taken, %d ready", taken, len(w.ready))
 	}
-	// The worst case.
 	leases := w.receive(cfg.MaxInFlight)
 	for i := 1; i < len(leases); i += 2 {
 		must(t, w.Ack(ctx, leases[i]))
@@ -78,7 +77,6 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// An older commit stays until its map fits.
 func TestLimitLowered(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 100)

@@ -67,7 +67,6 @@ func TestLogIsNotWhereTheCommitIs(t *testing.T) {
 	}
 }
 
-// The coordinator refuses metadata longer than limit.
 func refuseLonger(fake *kfake.Cluster, limit int) {
 	fake.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
@@ -171,7 +170,6 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 		t.Fatalf("the limit is %d, read was %d", limit, e.limit)
 	}
 
-	// Acknowledge every other record.
 	times := map[int64]int{}
 	received := 0
 	for range 120 {

@@ -74,7 +74,7 @@ func TestRunsAreSharedAndBounded(t *testing.T) {
 	}
 }
 
-// Their copies may still be outstanding.
+// Copies of void slots may still be outstanding.
 func TestRunsOfACutAreNotReused(t *testing.T) {
 	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {

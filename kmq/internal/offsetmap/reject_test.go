@@ -87,7 +87,6 @@ func TestLockRunsOutBesideReject(t *testing.T) {
 	}
 }
 
-// The given-up copies are retried.
 func TestClientGivesUpBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()

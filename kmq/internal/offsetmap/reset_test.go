@@ -68,7 +68,6 @@ func (w *world) cutLog(partition int32, offset int64) {
 	w.read[partition] = offset
 }
 
-// The new records are delivered, and lower open records stay open.
 func TestCutLog(t *testing.T) {
 	for name, limit := range map[string]int{"ready": 4096, "held back": 20} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +77,7 @@ func TestCutLog(t *testing.T) {
 			defer w.halt()
 			leases := w.receive(20)
 			for _, l := range leases[2:] {
-				must(t, w.Ack(ctx, l)) // 0 and 1 are open
+				must(t, w.Ack(ctx, l))
 			}
 			gone := w.receive(100)
 			w.commitAll()
@@ -120,7 +119,6 @@ func TestCutLog(t *testing.T) {
 	}
 }
 
-// A commit may be above the end of the log.
 func TestCommitBehindTheLog(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
@@ -151,7 +149,6 @@ func TestCommitBehindTheLog(t *testing.T) {
 	}
 }
 
-// The old copy does not finish the new record.
 func TestCutWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -222,7 +219,6 @@ func TestRefusedAside(t *testing.T) {
 	}
 }
 
-// The record stays at its offset, and copies become rarer.
 func TestRefusedTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -243,7 +239,6 @@ func TestRefusedTail(t *testing.T) {
 	})
 }
 
-// It gets a batch of its own.
 func TestLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()

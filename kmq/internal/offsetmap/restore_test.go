@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// Done records are not redelivered; the others keep their deliveries.
 func TestRestore(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 6)
@@ -34,13 +33,13 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("received %v, want %v", got, want)
 	}
 
-	// It killed its process too often.
+	// This record killed its process too often.
 	w.commitAll()
 	w.halt()
 	cfg.MaxDeliveries = 3
 	w.open(cfg, 4096)
 	w.assign(0)
-	w.commitAll() // nothing is taken or forgotten yet
+	w.commitAll()
 	w.halt()
 	w.open(cfg, 4096)
 	w.assign(0)
@@ -71,7 +70,6 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// The partition begins at its commit.
 func TestCorrupt(t *testing.T) {
 	w := filled(testConfig(), 4096, 5)
 	defer w.halt()

@@ -31,14 +31,13 @@ func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention fun
 	return fake, fill, func(ms string) { fake.Set(t, "old", "retention.ms", ms) }
 }
 
-// The engine checks every 30 s.
 func alarm(t *testing.T, e *Engine) string {
 	t.Helper()
 	must(t, e.watch.Look(ctx))
 	return e.Counts().RetentionAlarm
 }
 
-// They are an alarm until they are done, also in a paused partition. Invariant 9.
+// Old open records are an alarm until they are done. Invariant 9.
 func TestRetentionAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
@@ -93,7 +92,6 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// Deletions before the group began are no alarm.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)

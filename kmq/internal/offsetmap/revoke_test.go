@@ -70,7 +70,6 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// without a revocation
 func TestAssignedAgain(t *testing.T) {
 	w := filled(testConfig(), 4096, 2)
 	defer w.halt()
@@ -86,7 +85,6 @@ func TestAssignedAgain(t *testing.T) {
 	}
 }
 
-// A revocation waits for copies.
 func TestRevokedWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -104,7 +102,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 		if w.committed[0].At != 1 || len(w.logOf(0)) != 3 {
 			t.Fatalf("committed %v with %d records in the log", w.committed[0], len(w.logOf(0)))
 		}
-		// It takes too long, and its record is delivered again.
+		// A copy that takes too long: its record is delivered again.
 		w.assign(0)
 		w.poll()
 		must(t, w.Nack(ctx, w.receive(1)[0], 0))
@@ -120,7 +118,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 			t.Fatalf("committed %v, %d in flight", w.committed[0], w.set.Len())
 		}
 		w.tellKept()
-		// It is not retried.
+		// A copy that fails is not retried.
 		w.assign(0)
 		w.poll()
 		refusals := 0

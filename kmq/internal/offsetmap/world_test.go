@@ -19,11 +19,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// world is an engine without Kafka.
 type world struct {
 	*Engine
 	h    handler
-	logs map[int32][]*kgo.Record // the queue's
+	logs map[int32][]*kgo.Record
 	dead []*kgo.Record
 	log  bytes.Buffer
 
@@ -37,8 +36,8 @@ type world struct {
 	gap     int64 // before each record, without a record
 	lowered bool  // a map need not fit
 
-	refuse func(*kgo.Record) error // result of a copy
-	keep   bool                    // delays results of copies
+	refuse func(*kgo.Record) error
+	keep   bool
 	kept   []func()
 
 	allowLarge bool
@@ -63,7 +62,6 @@ func newWorld(cfg engine.Config, limit int) *world {
 	return w
 }
 
-// The engine has polled the records of partition 0.
 func filled(cfg engine.Config, limit, records int) *world {
 	w := newWorld(cfg, limit)
 	w.produce(0, records)
@@ -72,7 +70,6 @@ func filled(cfg engine.Config, limit, records int) *world {
 	return w
 }
 
-// running writes copies in the background.
 func running(t *testing.T, cfg engine.Config, records int) *world {
 	w := newWorld(cfg, 4096)
 	w.run(t)
@@ -105,7 +102,6 @@ func (w *world) Append(leases ...*lease.Lease) { w.ready = append(w.ready, lease
 func (w *world) Pause(partition int32)         { w.paused[partition] = true }
 func (w *world) Resume(partition int32)        { delete(w.paused, partition) }
 
-// The result comes at once unless keep is set.
 func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	err, keep := w.write(r, promise)
 	if !keep {
@@ -148,7 +144,7 @@ func (w *world) refusing(f func(*kgo.Record) error) {
 	w.refuse = f
 }
 
-// It delays results until tellKept.
+// keeping delays results until tellKept.
 func (w *world) keeping(keep bool) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -281,7 +277,6 @@ func (w *world) none(t *testing.T) {
 	}
 }
 
-// Like a broker, commitAll checks the limit.
 func (w *world) commitAll(partitions ...int32) {
 	for p, offset := range w.h.Committable(partitions) {
 		if len(offset.Metadata) > w.limit {

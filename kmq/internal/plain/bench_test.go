@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// Batches of 10, with the client and an in-process broker.
 func BenchmarkReceiveAck(b *testing.B) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(6, "t"),
 		kfake.SyntheticFetch(kfake.SyntheticBatch{Records: 1000, RecordBytes: 100}))

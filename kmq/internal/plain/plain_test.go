@@ -131,7 +131,6 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 	})
 }
 
-// While a Reject runs, no other settling call succeeds.
 func TestADeliveryIsRejectedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -165,7 +164,6 @@ func TestADeliveryIsRejectedOnce(t *testing.T) {
 	})
 }
 
-// The delivery stays open for a waiting call.
 func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

@@ -22,7 +22,6 @@ func (p *place) old(partition int32, n int) {
 	}
 }
 
-// The engine checks every 30 s.
 func (p *place) look(e *Engine) string {
 	p.Helper()
 	if err := e.watch.Look(p.Context()); err != nil {
@@ -89,7 +88,7 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// It ignores deletions from before a group began; a commit at offset 0 counts as begun.
+// The alarm ignores deletions from before a group began; a commit at offset 0 counts as begun.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

@@ -21,7 +21,7 @@ func TestTroubleFromTheSecondLookOn(t *testing.T) {
 		{[]error{passing}, 0},
 		{[]error{passing, nil, passing}, 0},
 		{[]error{passing, passing}, 1},
-		{[]error{passing, passing, passing}, 1}, // once a minute
+		{[]error{passing, passing, passing}, 1},
 		{[]error{fatal}, 1},
 	} {
 		var log bytes.Buffer

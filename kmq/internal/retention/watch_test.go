@@ -22,7 +22,6 @@ import (
 
 const topic = "queue"
 
-// A topic has two partitions.
 type world struct {
 	*testing.T
 	on     *virtual.Cluster
@@ -123,7 +122,6 @@ func record(partition int32, offset int64) Need {
 	return Need{Topic: topic, Partition: partition, From: offset, Record: true}
 }
 
-// It is logged when it begins, changes its subject, and ends.
 func TestAlarm(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -159,7 +157,6 @@ func TestAlarm(t *testing.T) {
 	})
 }
 
-// A partition that was not begun is needed from its start.
 func TestStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -205,7 +202,7 @@ func TestNoRecordIsNeeded(t *testing.T) {
 		w.need(next)
 		w.has("")
 
-		// They may become needed.
+		// Records of an open transaction may become needed.
 		w.begin(0, 1, time.Hour)
 		w.has("offset 8 of partition 0")
 		if err := w.client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
@@ -257,7 +254,6 @@ func TestWithoutPermission(t *testing.T) {
 	})
 }
 
-// The alarm stays.
 func TestLookFails(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)

@@ -55,7 +55,6 @@ func TestCloseSaysWhatWasRefused(t *testing.T) {
 	}
 }
 
-// The first Flush or Close reports it.
 func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	for _, first := range []string{"flush", "close"} {
 		t.Run(first, func(t *testing.T) {
@@ -79,7 +78,7 @@ func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	}
 }
 
-// refused acknowledges all but the first, and a broker refuses that. A renewal makes the client send them at once.
+// A renewal makes the client send them at once.
 func (w *world) refused(e *Engine, all []*lease.Lease) {
 	w.t.Helper()
 	synctest.Wait() // an idle fetch carries no acknowledgement
@@ -96,7 +95,6 @@ func (w *world) refused(e *Engine, all []*lease.Lease) {
 	synctest.Wait()
 }
 
-// Close retries for half of its time, at most ten seconds, then leaves the group.
 func TestCloseSendsAgainForSoLong(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -8,7 +8,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A session is never shorter than three heartbeats.
 func TestASessionOutlastsHeartbeats(t *testing.T) {
 	for _, c := range []struct {
 		asked         time.Duration
@@ -19,7 +18,7 @@ func TestASessionOutlastsHeartbeats(t *testing.T) {
 		{time.Second, "100", "3000", "1000"},
 		{6 * time.Second, "100", "6000", "2000"},
 		{6 * time.Second, "5000", "15000", ""}, // heartbeats stay at 5 s
-		{time.Hour, "100", "60000", "15000"},   // the brokers' maximum
+		{time.Hour, "100", "60000", "15000"},
 	} {
 		t.Run(c.asked.String()+", "+c.leastBeat, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

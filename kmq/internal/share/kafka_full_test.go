@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Real Kafka has a coordinator, states and limits of share groups.
 func TestOnKafka(t *testing.T) {
 	k := clustertest.Shared(t)
 	of := fmt.Sprintf("share-%d-", time.Now().UnixNano())

@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// franz-go neither accepts nor releases them.
+// franz-go neither accepts nor releases open records.
 func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
@@ -98,14 +98,13 @@ func (w *world) supply(ctx context.Context, partitions int64) {
 	}
 }
 
-// Acknowledgements are always outstanding.
 func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, brokers, 6)
-				w.answersTake(30 * time.Millisecond) // longer than the interval between records
+				w.answersTake(30 * time.Millisecond)
 				w.produce(20, 6)
 				cfg := w.config()
 				cfg.MaxInFlight = 500
@@ -150,7 +149,6 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	}
 }
 
-// It is the time of brokers' answers to acknowledgements.
 func (w *world) answersTake(d time.Duration) {
 	fake := w.cluster.Fake()
 	for _, key := range []kmsg.Key{kmsg.ShareFetch, kmsg.ShareAcknowledge} {
@@ -210,7 +208,6 @@ func TestLocksEndWithTheirSession(t *testing.T) {
 	})
 }
 
-// Interceptors of the application see their own context values.
 func TestInterceptorsSeeTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -284,7 +281,7 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		cfg.MaxInFlight = 96
 		e := w.open(cfg)
 		seen := w.receive(e, e.member.of.open)
-		must(t, e.Nack(t.Context(), seen[0], time.Hour)) // a delay ends with the queue
+		must(t, e.Nack(t.Context(), seen[0], time.Hour))
 		for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("nothing was taken before its lock ran out")
@@ -308,7 +305,6 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	})
 }
 
-// They are delivered to another member.
 func TestWhatWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 3, 6)
@@ -361,13 +357,12 @@ func TestWhatWaitsForRoom(t *testing.T) {
 	})
 }
 
-// It is neither delivered nor accepted.
 func TestStaleRecordsAreLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
 		w.produce(3, 1)
 		e := w.open(w.config())
-		must(t, e.Close(t.Context())) // it has set up the group
+		must(t, e.Close(t.Context()))
 		m, err := newMember(&Engine{cfg: w.config(), ctx: t.Context()}, shape{each: 3, sources: 1})
 		must(t, err)
 		defer m.client.Close()

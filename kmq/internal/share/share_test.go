@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Its brokers lock records for two seconds and archive them after five deliveries.
+// The brokers lock records for two seconds and archive them after five deliveries.
 type world struct {
 	t       *testing.T
 	cluster *virtual.Cluster
@@ -70,7 +70,6 @@ func (w *world) open(cfg engine.Config) *Engine {
 	return e.(*Engine)
 }
 
-// produce writes numbers, round-robin.
 func (w *world) produce(n int, partitions int32) {
 	w.t.Helper()
 	for i := range n {
@@ -323,7 +322,6 @@ func TestRefusedConfigurations(t *testing.T) {
 	})
 }
 
-// It becomes a dead letter once its topic accepts it.
 func TestARefusedCopyIsHandedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -377,7 +375,7 @@ func TestDivide(t *testing.T) {
 		if got != c.want {
 			t.Errorf("divide(%d, %d) = %+v, want %+v", c.bound, c.brokers, got, c.want)
 		}
-		most := got.open // room for a whole fetch
+		most := got.open
 		if got.ahead {
 			most += 2 * got.each * c.brokers
 		}

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Undelivered deliveries never count towards a dead letter.
+// Deliveries that no application saw never count towards a dead letter.
 func TestUnseenBesideDeadEntries(t *testing.T) {
 	e := Engine{cfg: engine.Config{MaxDeliveries: 2}, group: groupFacts{moveAt: 5, deadLetterPartitions: 1}}
 	for offset := range int64(2 * mostUnseen) {
@@ -37,7 +37,6 @@ func TestUnseenBesideDeadEntries(t *testing.T) {
 	}
 }
 
-// A record that is counted repeatedly keeps its count.
 func TestUnseenKeepsWhatIsNotedAgain(t *testing.T) {
 	var u unseen
 	live, offset := lease.ID{Partition: 1}, int64(0)

@@ -23,7 +23,6 @@ type entry struct {
 	postponed   int
 }
 
-// model keeps every record separately.
 type model struct {
 	open     map[int64]*entry
 	now, log int64
@@ -79,7 +78,7 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		switch k.Type {
 		case marker.Start:
 			renewed := &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
-			if e != nil && deadline < e.deadline { // newest holder, later deadline
+			if e != nil && deadline < e.deadline {
 				renewed.deadline, renewed.source = e.deadline, e.source
 			}
 			if e != nil {
@@ -148,7 +147,6 @@ func records(due []tracker.Due) map[int64]bool {
 
 const places = 24
 
-// Due returned all open records of k.
 func ownEnd(m *model, k marker.Marker) bool {
 	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
 		if e := m.open[r]; e != nil && !e.taken {
@@ -275,7 +273,7 @@ func TestModel(t *testing.T) {
 				}
 				m.now = now
 				s.Ended(k, local)
-				take(&k) // read later, without effect
+				take(&k)
 			},
 			"postpone": func(t *rapid.T) {
 				from, n := rapid.Int64Range(0, places).Draw(t, "record"), rapid.Int64Range(1, 8).Draw(t, "count")
@@ -426,7 +424,6 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 					t.Errorf("due early: %v", due)
 				}
 			}
-			// The long lock does not delay a short one.
 			s.Apply(3, at(hour+after.due-read), live(after.due), tick)
 			if due := s.Due(10); len(due) != 1 {
 				t.Errorf("not due after its time: %v", due)
@@ -435,7 +432,6 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 	}
 }
 
-// New locks do not wait for an old long one.
 func TestOutageHoldsUpNothingElse(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, time.Hour))
@@ -489,7 +485,7 @@ func TestNeverEarlyAcrossATakeover(t *testing.T) {
 	})
 }
 
-// Invariant 2: it does not pass the lowest start without an end.
+// Invariant 2: the commit does not pass the lowest start without an end.
 func TestCommittable(t *testing.T) {
 	s := tracker.New(0)
 	end := func(offset int64, count int32) marker.Marker {
@@ -515,7 +511,6 @@ func TestCommittable(t *testing.T) {
 	}
 }
 
-// Ended records take no memory while the oldest stays open.
 func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(0, 1, time.Hour))
@@ -537,7 +532,7 @@ func TestManySpans(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(0, n, time.Second))
 	offset := int64(1)
-	for i := int64(1); i < n; i += 2 { // every second one
+	for i := int64(1); i < n; i += 2 {
 		s.Apply(offset, at(1), live(1), marker.Marker{Type: marker.End, Offset: (i * 7919) % n / 2 * 2, Count: 1})
 		offset++
 	}
@@ -562,7 +557,6 @@ func TestManySpans(t *testing.T) {
 	}
 }
 
-// Starts of polls and ends of batches.
 func BenchmarkBatches(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)
@@ -586,7 +580,6 @@ func BenchmarkBatches(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
 }
 
-// The worst case: every second record reaches its deadline.
 func BenchmarkDropped(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)

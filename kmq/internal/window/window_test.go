@@ -9,7 +9,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model has one entry for each offset.
 type model struct {
 	next int64
 	open map[int64]bool
@@ -254,7 +253,6 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// Memory of finished records is released.
 func TestShrinks(t *testing.T) {
 	w := New(0)
 	for offset := int64(0); offset < 1<<20; offset += 1 << blockBits {
@@ -300,7 +298,6 @@ func BenchmarkRandom(b *testing.B) {
 	}
 }
 
-// 1,000 open records among 4,000.
 func BenchmarkBeyond(b *testing.B) {
 	w := New(0)
 	r := rand.New(rand.NewPCG(1, 2))
