@@ -47,7 +47,6 @@ func (m *mistakes) err() error {
 	return fmt.Errorf("%w: %s", ErrConfig, strings.Join(*m, "; "))
 }
 
-// between sets zero to the default and checks the range.
 func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to time.Duration) {
 	if *d == 0 {
 		*d = byDefault
@@ -57,7 +56,6 @@ func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to ti
 	}
 }
 
-// count sets zero to the default and checks the range.
 func (m *mistakes) count(name string, n *int, byDefault, from, to int) {
 	if *n == 0 {
 		*n = byDefault
@@ -88,7 +86,6 @@ func engineNames() string {
 	return strings.Join(names, ", ")
 }
 
-// Kafka's rules for topic names.
 func (m *mistakes) topic(field, name string) {
 	legal := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)

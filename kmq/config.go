@@ -34,7 +34,7 @@ type TrackerMode string
 // The values of TrackerMode; the default is InProcess.
 const (
 	InProcess TrackerMode = "in-process" // each queue runs one for its part of the partitions
-	External  TrackerMode = "external"   // see [OpenTracker]
+	External  TrackerMode = "external"
 )
 
 // Config configures a queue. Brokers, Topic, Group and Engine are required. Zero values of others

@@ -88,13 +88,11 @@ func (d Delivery) unhand(ctx context.Context) error {
 	return e.Unhand(ctx, d.lease)
 }
 
-// The lock has expired, or the delivery is settled or lost.
 func (d Delivery) ended() bool {
 	deadline := d.lease.Deadline()
 	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
 }
 
-// The lock expired before the delivery was settled.
 func (d Delivery) ranOut() bool {
 	err := d.lease.Err()
 	return errors.Is(err, ErrExpired) || err == nil && d.ended()
@@ -126,8 +124,7 @@ func (d Delivery) Reject(ctx context.Context, reason string) error {
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 
-// refused returns the error for settling a delivery of a closed queue. A record that Close gave
-// back returns both ErrClosed and ErrLost.
+// refused returns both ErrClosed and ErrLost for a record that Close gave back.
 func (d Delivery) refused() error {
 	switch err := d.lease.Err(); {
 	case err == nil:

@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// handed holds leases that are not settled. add drops settled leases each time the list has
-// doubled, so that settling needs no search.
+// handed drops settled leases each time the list has doubled, so that settling needs no search.
 type handed struct {
 	mu     sync.Mutex
 	leases []*lease.Lease

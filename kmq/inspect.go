@@ -26,7 +26,7 @@ type PartitionInspection struct {
 	// Committed is the group's committed offset, or -1. Records below it are settled, or locked
 	// with Markers. For Share it is the start offset of the share partition.
 	Committed int64
-	End       int64 // the high watermark
+	End       int64
 	// InFlight counts the records that are not settled although later ones were delivered (Markers)
 	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait,
 	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit.

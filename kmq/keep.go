@@ -19,11 +19,10 @@ type waiter struct {
 	renewing chan struct{} // closed after its renewal; or nil
 }
 
-// keepsPer is the number of checks in each Visibility. A check renews locks with less than half of
-// it left.
+// A check, several in each Visibility, renews locks with less than half of it left.
 const keepsPer = 4
 
-// keep renews locks until kept is called, if the run has an order and the engine has locks.
+// keep renews locks until kept is called, if the run has an order.
 func (r *run) keep() {
 	ctx, stop := context.WithCancel(r.settling)
 	r.kept = stop
@@ -84,7 +83,7 @@ func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waite
 	return e.ExtendAll(ctx, r.waiting(some, renewed), r.q.lent)
 }
 
-// waiting returns the leases that have not begun, which now wait for renewed.
+// The leases that waiting returns wait for renewed before they begin.
 func (r *run) waiting(some []*waiter, renewed chan struct{}) (leases []*lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -17,7 +17,7 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		if d.ended() || r.q.closed.Load() {
-			return // the engine delivers it again
+			return
 		}
 		err := r.call(d)
 		if err == nil {
@@ -66,7 +66,7 @@ func (r *run) call(d Delivery) (err error) {
 	return err
 }
 
-// giveBack is uncounted if the engine can.
+// giveBack does not count as a delivery if the engine can avoid it.
 func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
 
 // A refusal by the dead-letter topic does not end the run. If the engine keeps the delivery open, a
@@ -86,7 +86,6 @@ func (r *run) reject(d Delivery, reason string) {
 	}
 }
 
-// rejectLater retries until the record is settled or the run ends.
 func (r *run) rejectLater(d Delivery, reason string) {
 	for try := 1; pause(r.handling, r.q.backoff.after(try)) && !d.ended() && !r.q.closed.Load(); try++ {
 		err := d.Reject(r.handling, reason)
@@ -97,7 +96,7 @@ func (r *run) rejectLater(d Delivery, reason string) {
 	}
 }
 
-// uncopied reports whether the dead-letter topic refused.
+// uncopied reports whether the dead-letter topic caused err.
 func uncopied(err error) bool {
 	return err != nil && !slices.ContainsFunc(
 		[]error{ErrSettled, ErrExpired, ErrLost, ErrClosed, ErrUnsupported, ErrConfig, context.Canceled, context.DeadlineExceeded},

@@ -22,7 +22,7 @@ import (
 type Queue struct {
 	engine  engine.Engine
 	kind    Engine
-	lent    time.Duration // Visibility
+	lent    time.Duration
 	backoff Backoff
 	log     *slog.Logger
 	handed  handed
@@ -143,7 +143,6 @@ var over = func() context.Context {
 	return ctx
 }()
 
-// ready spares a busy queue the contexts of wait.
 func (q *Queue) ready(max int) ([]*lease.Lease, error) {
 	leases, err := q.engine.Receive(over, max)
 	if errors.Is(err, context.Canceled) {
@@ -191,7 +190,6 @@ func (q *Queue) enter() bool {
 
 func (q *Queue) leave() { q.settling.Add(-1) }
 
-// No call is between enter and leave then.
 func (q *Queue) settled(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

@@ -41,8 +41,8 @@ const MaxWorkers = 100_000
 
 // HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
 type HandlerPanic struct {
-	Value any    // nil if it called runtime.Goexit
-	Stack []byte // the handler's
+	Value any // nil if it called runtime.Goexit
+	Stack []byte
 }
 
 // Error returns the panic value and the stack.
@@ -50,7 +50,7 @@ func (p *HandlerPanic) Error() string {
 	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
 }
 
-// for handlers' results, after ctx has ended
+// to write handlers' results after ctx has ended
 const settleGrace = 30 * time.Second
 
 // Run delivers records to 1 to [MaxWorkers] workers until ctx ends or the queue is closed or
@@ -119,22 +119,22 @@ type run struct {
 	work    chan job
 	workers sync.WaitGroup
 
-	// handling is the handlers' context; it ends with ctx or the run.
+	// handling is the handlers' context.
 	handling context.Context
 	halt     context.CancelCauseFunc
 	// settling outlives handling by settleGrace.
 	settling context.Context
 	release  context.CancelFunc
 
-	keeping sync.WaitGroup // renews locks
+	keeping sync.WaitGroup
 	kept    context.CancelFunc
 
 	rejecting sync.WaitGroup
 
 	mu        sync.Mutex
-	lines     map[uint64]*line // whose first record has a worker
+	lines     map[uint64]*line // lines whose first record has a worker
 	complaint *engine.Complaint
-	err       error // that ended the run
+	err       error
 	panic     *HandlerPanic
 }
 
@@ -143,7 +143,6 @@ type job struct {
 	line *line // behind this delivery; or nil
 }
 
-// line holds the deliveries that wait for the one ahead.
 type line struct {
 	name    uint64
 	ahead   Delivery
@@ -193,7 +192,6 @@ func (r *run) dispatch(ctx context.Context) error {
 // mostAtOnce bounds one Receive, whose own cost is then negligible.
 const mostAtOnce = 500
 
-// moreIdle takes more tokens of idle workers.
 func (r *run) moreIdle() (n int) {
 	for n < mostAtOnce-1 {
 		select {
@@ -206,7 +204,7 @@ func (r *run) moreIdle() (n int) {
 	return n
 }
 
-// start gives a delivery to a worker and returns true, or adds it to its line.
+// start returns true if a worker gets the delivery, or else adds it to its line.
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
@@ -243,7 +241,7 @@ func (r *run) line(d Delivery) (uint64, bool) {
 	return 0, false
 }
 
-// next takes the delivery behind a job; without one it ends the line.
+// next returns false and ends the line if nothing waits in it.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false
@@ -258,7 +256,6 @@ func (r *run) next(j job) (job, bool) {
 	return job{Delivery: w.Delivery, line: j.line}, true
 }
 
-// pop takes a line's first delivery; without one it ends the line.
 func (r *run) pop(l *line) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -34,7 +34,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known, err := inspect.Known(ctx, e); err == nil && !known { // no warning if this user may not ask
+	if known, err := inspect.Known(ctx, e); err == nil && !known { // this user may not ask
 		e.Log.Warn("kmq: the group of the tracker has committed nothing and has no members; check its name, unless its queues are still to be opened")
 	}
 	return &Tracker{tracker: t}, nil

@@ -14,7 +14,7 @@ type Server struct {
 	axis   *Axis
 	plan   Plan
 	rng    *rand.Rand
-	freeAt int64 // when the begun work is done
+	freeAt int64
 }
 
 // NewServer returns a free server.

@@ -38,7 +38,7 @@ func (w Work) draw(r *rand.Rand) int64 {
 		return int64(r.ExpFloat64() * mean)
 	case "lognormal":
 		if mean > 0 {
-			// These parameters give the wanted mean and standard deviation.
+			// for the wanted mean and standard deviation
 			ratio := float64(w.Jitter) / mean
 			sigma2 := math.Log(1 + ratio*ratio)
 			return int64(math.Exp(math.Log(mean) - sigma2/2 + math.Sqrt(sigma2)*r.NormFloat64()))

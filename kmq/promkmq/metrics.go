@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// name has no prefix.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType

@@ -16,23 +16,21 @@ type book struct {
 	// The lock of delivered guards everything here.
 	delivered            *ledger.Receiver
 	acked, dead, settled *ledger.Receiver // settled is the union; acked and settled have their own locks
-	// open holds delivered records without an acknowledgement, by lane.
-	open   map[uint64]lending
-	unread map[int64]bool
-	tally  [2]snapshot.DeliveryCounts
-	from   int64
-	last   int64 // when a record was last settled for the first time
-	count  int64
-	done   int64 // settled records: acknowledged, dead or corrupt
-	handed load.GapWatch
+	open                 map[uint64]lending
+	unread               map[int64]bool
+	tally                [2]snapshot.DeliveryCounts
+	from                 int64
+	last                 int64 // when a record was last settled for the first time
+	count                int64
+	done                 int64 // settled records: acknowledged, dead or corrupt
+	handed               load.GapWatch
 	// divided reports whether other processes have members too, which may have delivered a record before.
 	divided bool
 }
 
-// A lending is the latest delivery of an unacknowledged record.
 type lending struct {
 	due      int64 // earliest time of a redelivery, or never
-	intended int64 // when the record was due, on this process's axis
+	intended int64
 	times    int32
 	holder   *node
 }
@@ -64,7 +62,6 @@ func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
 
 func isNew(f ledger.Finding) bool { return f == ledger.First || f == ledger.Late }
 
-// A found is what the books know of a delivery.
 type found struct {
 	ours  bool
 	first bool
@@ -72,8 +69,8 @@ type found struct {
 	due   int64 // when the redelivery was due, or never
 }
 
-// deliver enters a delivery to a node at now. deadline is the end of its lock (never: none), attempt the queue's
-// own count. shift converts the stamp's times to this process's axis. The caller holds the lock.
+// In deliver, deadline is the end of the lock (never: none) and attempt the queue's own count. shift converts the
+// stamp's times to this process's axis. The caller holds the lock.
 func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
@@ -107,8 +104,7 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// again returns a redelivered record's number of deliveries, and when it was due again. An acknowledged record was
-// never due again.
+// again: an acknowledged record was never due again.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	switch {
@@ -137,7 +133,6 @@ func (b *book) corrupt(offset, now int64) {
 	b.last = max(b.last, now)
 }
 
-// ack enters an accepted acknowledgement.
 func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
@@ -202,8 +197,7 @@ func (b *book) release(of *node) {
 	}
 }
 
-// oldest returns when the oldest open record of the producers below bound was due; others reports open records of
-// other producers.
+// Oldest reports in others whether records of other producers are open.
 func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -309,7 +303,7 @@ func (g *Group) DeadLetter(value []byte) {
 	stamp, check := payload.ReadStamp(value)
 	if check != payload.Intact || stamp.Run != g.cfg.Run ||
 		stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
-		return // foreign
+		return
 	}
 	b := g.books[stamp.Partition]
 	b.delivered.Lock()

@@ -13,7 +13,6 @@ func (g *Group) Start(number int) error {
 	return g.members.Join(number, func() (*node, error) { return g.openMember(number) })
 }
 
-// leaveTimeout bounds the close of a leaving member.
 const leaveTimeout = 30 * time.Second
 
 // Leave makes a member settle its current records and close its queue, which gives back fetched records.
@@ -61,7 +60,7 @@ func (n *node) letGo() Queue {
 	return queue
 }
 
-// close closes a member's queue, which gives back fetched records; none waits for a deadline then.
+// After close, none of the member's records waits for a deadline.
 func (n *node) close(ctx context.Context) error {
 	n.gone.Store(true)
 	for _, b := range n.group.books {

@@ -32,7 +32,7 @@ type Config struct {
 	Members int
 	// Only lists the members in this process; nil is all.
 	Only    []int
-	Numbers int // bounds the numbers of members that Start may open
+	Numbers int
 	Threads int
 	Batch   int
 	// Ordered makes the queue deliver records by Run instead of Receive.
@@ -84,7 +84,7 @@ type Group struct {
 	alive    context.Context
 	end      context.CancelFunc
 
-	buried sync.WaitGroup // waits for the queues of killed members
+	buried sync.WaitGroup
 
 	mu     sync.Mutex
 	failed error
@@ -112,7 +112,7 @@ type node struct {
 	polls   atomic.Int64
 	// gone reports that its locks ended with it, not by the clock.
 	gone atomic.Bool
-	// counts returns the queue's last counts after the member left.
+	// the queue's last counts, after the member left
 	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
@@ -180,7 +180,6 @@ func (g *Group) openMember(number int) (*node, error) {
 	return n, nil
 }
 
-// ended keeps the error of a thread, unless the member was to end.
 func (n *node) ended(err error) {
 	if err == nil || n.alive.Err() != nil {
 		return

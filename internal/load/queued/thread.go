@@ -77,7 +77,6 @@ func (t *thread) run() error {
 	return nil
 }
 
-// serve lets the queue order the records.
 func (n *node) serve(threads chan *thread) error {
 	select {
 	case <-n.group.released:
@@ -91,8 +90,7 @@ func (n *node) serve(threads chan *thread) error {
 	})
 }
 
-// work delivers and settles the records of a lot. An ending member leaves the rest to the queue. took is how long
-// Receive waited; negative: it did not.
+// In work, an ending member leaves the rest to the queue. took is how long Receive waited; negative: it did not.
 func (t *thread) work(lot Lot, took time.Duration) error {
 	n := t.node
 	there := n.group.axis.Now()
@@ -123,7 +121,7 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 	return nil
 }
 
-// handOver enters the records [from, from+turns) of a lot into the books and appends them to hand.
+// handOver appends the records [from, from+turns) of a lot to hand.
 func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
 	var counts snapshot.Received
 	var delivered, first, bytes int64
@@ -249,7 +247,6 @@ func (t *thread) settle(lot Lot) bool {
 	return true
 }
 
-// settleOne acknowledges a record, gives it back, or drops it.
 func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	if h.ours && g.drops(h) {
@@ -332,7 +329,6 @@ func (n *node) late(h inHand, err error) {
 	}
 }
 
-// giveUp counts records that the thread cannot settle.
 func (n *node) giveUp(hand []inHand) {
 	for _, h := range hand {
 		if h.ours {

@@ -50,7 +50,7 @@ type Config struct {
 	ClosedLoop bool
 	Run        uint32
 
-	// Elsewhere is what other processes delivered earlier.
+	// Elsewhere has earlier deliveries of other processes.
 	Elsewhere []Handed
 
 	// OnEvent may be called by several goroutines at once.
@@ -77,7 +77,7 @@ type Group struct {
 	manual      bool
 	event       func(Event)
 
-	holding atomic.Bool   // assigned partitions are paused
+	holding atomic.Bool
 	change  chan struct{} // filled when an assignment changed
 	// alive ends with Stop.
 	alive context.Context
@@ -86,7 +86,7 @@ type Group struct {
 	buried sync.WaitGroup
 
 	mu     sync.Mutex
-	failed error // of a member that ended early
+	failed error
 }
 
 type place struct {
@@ -154,7 +154,6 @@ func (cfg Config) opened() []int {
 	return all
 }
 
-// handOut returns a manual member's partitions with their first offsets.
 func (cfg Config) handOut(member int) map[int32]int64 {
 	share := make(map[int32]int64)
 	for id := member; id < cfg.Partitions; id += cfg.Members {

@@ -22,7 +22,6 @@ type inbox struct {
 	closed bool
 }
 
-// parcel is a chunk with the time of its poll.
 type parcel struct {
 	driver.Chunk
 	there int64
@@ -72,7 +71,6 @@ func (b *inbox) records() int {
 	return b.size
 }
 
-// close drops waiting records; the partition's next owner fetches them again.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -155,7 +155,7 @@ func (m *member) onAssigned(partitions []int32) {
 	m.group.changed()
 }
 
-// The caller of take holds the lock.
+// take requires mu.
 func (m *member) take(id int32) {
 	p := m.group.partitions[id]
 	a := &assignment{partition: p, place: m.place, worker: m.worker, halt: &m.halt, alive: m.alive.Done(), cut: m.life.Done()}
@@ -386,7 +386,7 @@ func (m *member) commit(ctx context.Context) {
 	m.commitLocked(ctx)
 }
 
-// The caller of commitLocked holds committing.
+// commitLocked requires committing.
 func (m *member) commitLocked(ctx context.Context) {
 	if m.group.manual || m.dead.Load() {
 		return
@@ -414,7 +414,6 @@ func (m *member) commitLocked(ctx context.Context) {
 	}
 }
 
-// uncommitted returns processed, uncommitted offsets.
 func (m *member) uncommitted() (offsets map[int32]int64, owners map[int32]*assignment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -11,19 +11,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// partition is what a group keeps about one partition, whichever member owns it.
 type partition struct {
 	id      int32
 	stamped bool
 	offsets load.Offsets
 	// The receiver's lock also guards the fields up to the blank line.
-	receiver *ledger.Receiver
-	next     int64 // after the highest delivered record and the control records behind it
-	at       int64
-	count    int64
-	fresh    int64 // of count, those above all earlier offsets
-	handed   load.GapWatch
-	// unfinished has the offsets of a killed member's unfinished records.
+	receiver   *ledger.Receiver
+	next       int64 // after the highest delivered record and the control records behind it
+	at         int64
+	count      int64
+	fresh      int64 // of count, those above all earlier offsets
+	handed     load.GapWatch
 	unfinished map[int64]struct{}
 	// elsewhere has the deliveries of other processes; nil if unknown.
 	elsewhere *ledger.Receiver

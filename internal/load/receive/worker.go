@@ -9,22 +9,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// worker is the application behind a consumer.
 type worker struct {
 	axis     *load.Axis
 	server   load.Server
 	idle     bool
 	stamped  bool
 	open     bool // there are intended times
-	timed    int  // producers below this number have times
+	timed    int
 	run      uint32
 	offsets  load.Offsets
 	recorder *latency.Recorder
 
 	// handling is full while records are delivered and processed; ending an assignment takes it.
 	handling chan struct{}
-	// handed holds the delivered records that get a processing time.
-	handed []handed
+	handed   []handed
 
 	counts snapshot.Received // with the recorder's lock
 }
@@ -107,7 +105,6 @@ func (a *assignment) resumed() bool {
 	}
 }
 
-// deliver enters records into histograms and books.
 func (w *worker) deliver(a *assignment, records []driver.Received, now, work int64) {
 	p, bytes := a.partition, bytesOf(records)
 	p.receiver.Lock()

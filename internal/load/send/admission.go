@@ -17,7 +17,6 @@ type admission struct {
 	fates []fates // by partition if each has a gate, else one
 }
 
-// fates counts completions not yet reported to the gate.
 type fates struct{ done, unsure int64 }
 
 func newAdmission(cfg Config) admission {
@@ -67,7 +66,6 @@ func (a *admission) note(partition int32, d *completion) {
 	f.done++
 }
 
-// tell reports to the gates what note counted.
 func (a *admission) tell() {
 	for id := range a.fates {
 		f := a.fates[id]

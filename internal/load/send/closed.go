@@ -15,7 +15,7 @@ func (p *producer) runClosed() {
 		if ended && p.inFlight == 0 {
 			return
 		}
-		if !ended { // take no credits for nothing
+		if !ended {
 			if n := p.admit(p.roomClosed()); n > 0 {
 				p.giveBack(n - p.prepareClosed(now, int(n)))
 				p.hand()
@@ -37,7 +37,6 @@ func (p *producer) roomClosed() int64 {
 	return int64(min(room, p.ofRound))
 }
 
-// prepareClosed prepares up to n records, fewer if the volume is spent.
 func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()

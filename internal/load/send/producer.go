@@ -31,16 +31,16 @@ type producer struct {
 	number  int
 	fills   bool
 	axis    *load.Axis
-	clients []driver.Producer // at least one
+	clients []driver.Producer
 	admission
 
 	queue
 	share       *share // nil: no bound
 	until       int64  // due time at which the share ends
 	maxDeferred int64
-	nextIndex   int64 // of a closed loop
-	roundOf     int   // records in a closed loop's round; 0: no rounds
-	ofRound     int   // records of this round still to be sent
+	nextIndex   int64
+	roundOf     int // records in a closed loop's round; 0: no rounds
+	ofRound     int // records of this round still to be sent
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus
@@ -112,7 +112,7 @@ func (p *producer) finished() bool {
 func (p *producer) end() int64 { return min(p.axis.End(), p.until) }
 
 func (p *producer) pause(now int64) time.Duration {
-	left := 100 * time.Millisecond // to notice an early end
+	left := 100 * time.Millisecond
 	if next := p.due.Due(); next < p.end() {
 		left = min(left, time.Duration(next-now))
 	}
@@ -125,7 +125,6 @@ func (p *producer) pause(now int64) time.Duration {
 	return left
 }
 
-// notice moves the first cursor over all due records and records the pacer's lateness.
 func (p *producer) notice(now int64) {
 	end := p.end()
 	if p.due.Due() > now || p.due.Due() >= end {
@@ -239,14 +238,14 @@ func (p *producer) refuse() (goesOn bool) {
 	return true
 }
 
-// The caller of place holds the recorder's lock.
+// place requires the recorder's lock.
 func (p *producer) place(r dueRecord, now int64) {
 	s := p.slots.take()
 	s.intended, s.index = r.due, r.index
 	p.assign(s, r.partition, now)
 }
 
-// The caller of assign holds the recorder's lock.
+// assign requires the recorder's lock.
 func (p *producer) assign(s *slot, partition int32, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
 	if partition == unplaced {
@@ -303,7 +302,6 @@ func (p *producer) onDone(d driver.Done) {
 	p.slots.report(completion{tag: d.Tag, acked: p.axis.Now(), offset: d.Offset, err: d.Err, outcome: d.Outcome})
 }
 
-// complete enters reported completions into histograms and books.
 func (p *producer) complete() {
 	done := p.slots.takeDone()
 	if len(done) == 0 {

@@ -39,7 +39,7 @@ type Config struct {
 	Partitioning string
 	Corpus       *payload.Corpus
 	Keys         *payload.Keys
-	RecordBytes  int // mean, of a value
+	RecordBytes  int
 	Stamped      bool
 	Consumed     bool // keep what Behind needs
 	Run          uint32
@@ -63,7 +63,7 @@ type Config struct {
 	// Excess is what a worker does with refused records.
 	Excess      backpressure.Excess
 	Keep        int64
-	MaxDeferred int64 // of all workers together
+	MaxDeferred int64
 
 	Axis *load.Axis
 	// Sleep waits for a worker's next due time; nil is the pacer of Precise.
@@ -84,7 +84,7 @@ type Producers struct {
 	undo    func() // undoes the precise pacer's change to the process; or nil
 	running sync.WaitGroup
 
-	chooser func(id, partitions int) chooser // a worker's chooser
+	chooser func(id, partitions int) chooser
 }
 
 // Open opens the clients and makes the workers. On an error it leaves nothing open.

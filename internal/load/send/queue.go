@@ -21,7 +21,6 @@ type dueRecord struct {
 	partition  int32
 }
 
-// unplaced: no partition is chosen.
 const unplaced = -1
 
 func (q *queue) fresh() int64 { return q.waiting - int64(q.kept.n) }

@@ -9,7 +9,7 @@ import (
 // A slot holds one record in flight and its buffer. Only the worker touches it.
 type slot struct {
 	record driver.Record
-	index  int64 // in the arrival process
+	index  int64
 	*flight
 }
 
@@ -33,7 +33,7 @@ type completion struct {
 	outcome driver.Outcome
 }
 
-// slabSize is how many slots are made at once, when first needed.
+// slots made at once, when first needed
 const slabSize = 256
 
 type slab struct {
@@ -44,9 +44,9 @@ type slab struct {
 // Only the worker takes from free; the client's goroutines append to done.
 type slots struct {
 	worker uint64
-	slabs  []*slab // of full length from the start
+	slabs  []*slab
 	made   int
-	slack  int // unused slots of the last slab
+	slack  int
 	free   []*slot
 
 	mu    sync.Mutex

@@ -22,7 +22,7 @@ const (
 	maxPeriods = 1024
 )
 
-// due may not be before the previous sequence's.
+// add requires rising due times.
 func (t *timeline) add(sequence uint64, due int64) {
 	if n := len(t.periods); n > 0 && due-t.periods[n-1].due < max(t.length, periodLength) {
 		t.periods[n-1].last, t.periods[n-1].end = sequence, due

@@ -39,7 +39,6 @@ func Dealt(total int64, workers, id int) int64 {
 	return share
 }
 
-// share is a worker's part of a volume, in bytes or in records.
 type share struct {
 	of      *volume
 	records bool
@@ -75,7 +74,6 @@ func (cfg Config) firstMeasured() int {
 // the record that reaches it.
 func (s *share) empty() bool { return s.records && s.left == 0 }
 
-// take takes a record off the share and reports whether the share is spent.
 func (s *share) take(bytes int) (spent bool) {
 	if s.records {
 		bytes = 1

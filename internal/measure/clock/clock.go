@@ -35,7 +35,7 @@ func drift(ns int64) int64 { return (ns + 9989) / 9990 }
 func slewed(ns int64) int64 { return (ns + 999) / 1000 }
 
 type proof struct {
-	epoch          int   // increases at each step of a clock
+	epoch          int
 	sent, received int64 // on the own clock
 	atMost         int64 // at sent: the peer's clock showed HeardNs only later
 	atLeast        int64 // at received: the peer's clock had passed AnsweredNs

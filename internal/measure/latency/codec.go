@@ -63,7 +63,7 @@ func (s *sums) encode() Encoded {
 
 const headFields = 8
 
-// mergeEncoded adds to s, each histogram through scratch. On an error some may be added.
+// mergeEncoded may add some histograms before an error.
 func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	for len(data) > 0 {
 		var head [headFields]int64
@@ -89,7 +89,7 @@ func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	return nil
 }
 
-// takeCounts fills a histogram that has only minimum and maximum; false if the bytes are malformed.
+// takeCounts returns false if the bytes are malformed.
 func (h *Histogram) takeCounts(b []byte) bool {
 	if h.min > h.max {
 		return false

@@ -123,7 +123,6 @@ func (c *Collector) swap(r *Recorder) (full sums) {
 	return full
 }
 
-// Either histogram may be nil.
 func (c *Collector) summarise(a, b *Histogram) Summary {
 	switch {
 	case a == nil && b == nil:

@@ -151,7 +151,7 @@ func rankOf(p float64, population int64) int64 {
 	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
 }
 
-// In valueAt, h must not be empty.
+// valueAt requires a value.
 func (h *Histogram) valueAt(rank int64) int64 {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {
@@ -162,7 +162,6 @@ func (h *Histogram) valueAt(rank int64) int64 {
 	return h.Max() // rounding of the rank, beyond 2⁵³ values
 }
 
-// slotAmong ranks the values of h and open, and rest in the slot floor.
 func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int) int {
 	for slot, n := range h.counts {
 		rank -= n
@@ -192,8 +191,7 @@ func highest(slot int) int64 {
 	return lowest + width - 1
 }
 
-// In moments, h must not be empty. The second pass, over distances to the mean, keeps the digits of a small
-// deviation.
+// The second pass of moments, over distances to the mean, keeps the digits of a small deviation.
 func (h *Histogram) moments() (mean, stddev float64) {
 	mean = h.mean()
 	for s := range h.Slots() {
@@ -203,8 +201,7 @@ func (h *Histogram) moments() (mean, stddev float64) {
 	return mean, math.Sqrt(stddev / float64(h.count))
 }
 
-// In mean, h must not be empty. Slots of one width come in blocks, so it adds integers and computes values once a
-// block.
+// Slots of one width come in blocks, so mean adds integers and computes values once a block.
 func (h *Histogram) mean() (mean float64) {
 	from, to := h.span()
 	for from < to {
@@ -221,8 +218,7 @@ func (h *Histogram) mean() (mean float64) {
 	return mean / float64(h.count)
 }
 
-// deviation returns the median absolute deviation, by nearest rank; h must not be empty. It moves outwards from
-// the median's slot, to the nearer side, until half of the values are within the distance.
+// deviation returns the median absolute deviation, by nearest rank.
 func (h *Histogram) deviation() (distance int64) {
 	half := rankOf(50, h.count)
 	from, to := h.span()
@@ -254,7 +250,7 @@ func middle(slot int) int64 {
 
 // Slot is a range of values that a histogram counts together.
 type Slot struct {
-	HighestNs int64 // the value that percentiles report
+	HighestNs int64
 	MiddleNs  int64 // the value that the mean uses
 	Count     int64
 }

@@ -28,7 +28,7 @@ const (
 	lowestNs           = 1
 )
 
-// encoder reuses its buffers: a run encodes a dozen histograms an interval, and a compressor takes a megabyte.
+// encoder reuses its buffers, because a compressor takes a megabyte.
 type encoder struct {
 	plain  []byte
 	packed bytes.Buffer
@@ -40,7 +40,7 @@ type encoder struct {
 func (e *encoder) encode(h *Histogram) ([]byte, error) {
 	e.plain = appendPlain(e.plain[:0], h)
 	e.packed.Reset()
-	e.packed.Write(make([]byte, 8)) // filled in below
+	e.packed.Write(make([]byte, 8))
 	if e.zlib == nil {
 		e.zlib = zlib.NewWriter(&e.packed)
 	} else {

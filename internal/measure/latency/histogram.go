@@ -96,7 +96,7 @@ func (h *Histogram) Reset() {
 // Count returns how many values were recorded.
 func (h *Histogram) Count() int64 { return h.count }
 
-// span returns the slots [from, to) with all values. h must not be empty.
+// span requires a value.
 func (h *Histogram) span() (from, to int) {
 	return slotOf(clamp(h.min)), slotOf(clamp(h.max)) + 1
 }

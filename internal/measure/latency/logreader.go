@@ -68,7 +68,6 @@ func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
 	return entry, ok, nil
 }
 
-// wholeLines is bufio.ScanLines without an unfinished last line.
 func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if atEOF && bytes.IndexByte(data, '\n') < 0 {
 		return len(data), nil, nil

@@ -10,7 +10,7 @@ type Recorder struct {
 	sync.Mutex
 	active  [numBooks][NumMetrics]*Histogram
 	used    [NumMetrics]bool
-	metrics int // used metrics
+	metrics int
 }
 
 // NewRecorder returns a recorder for these metrics; it ignores values of others.

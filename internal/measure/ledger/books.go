@@ -2,7 +2,6 @@ package ledger
 
 import "fmt"
 
-// bounds LostRanges of a book
 const maxLostRanges = 100
 
 // Books are the closed books of a run.

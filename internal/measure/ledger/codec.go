@@ -81,7 +81,6 @@ func (s *Sender) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// A byte for each number.
 const (
 	minLaneBytes = 15
 	minSpanBytes = 2

@@ -11,7 +11,7 @@ type laneClosing struct {
 	floor   uint64
 	skipped []span // did not arrive, although the consumers passed them
 	ahead   []span // not yet arrived
-	unacked []span // failed or unknown
+	unacked []span
 }
 
 // passed reports that the consumers passed all of the lane; otherwise they passed what is below the highest
@@ -43,7 +43,6 @@ func (l *laneClosing) settle(book int) tally {
 	return t
 }
 
-// byNumber settles [lo, hi), above the floor.
 func (l *laneClosing) byNumber(lo, hi uint64) tally {
 	skipped, ahead, unacked := clip(l.skipped, lo, hi), clip(l.ahead, lo, hi), clip(l.unacked, lo, hi)
 	lost, pending := subtract(skipped, unacked), subtract(ahead, unacked)
@@ -56,7 +55,6 @@ func (l *laneClosing) byNumber(lo, hi uint64) tally {
 	return t
 }
 
-// byCount settles [lo, hi) of a book, below the floor.
 func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
 	t := tally{
 		lost:    l.closed(book) + count(clip(l.skipped, lo, hi)),
@@ -69,8 +67,7 @@ func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
 	return t
 }
 
-// closed returns the closed missing sequences of a book. Only the sender knows where the measured book begins in a
-// straddling gap.
+// Only the sender knows where the measured book begins in a straddling gap.
 func (l *laneClosing) closed(book int) int64 {
 	n := l.arrived.closed[book]
 	if l.arrived.straddles {

@@ -19,7 +19,6 @@ package ledger
 // KiB, with closed spans.
 const maxSpans = 4096
 
-// above any sequence
 const maxSequence = 1 << 62
 
 // measuredFrom of a lane without measured records

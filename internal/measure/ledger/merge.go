@@ -96,8 +96,7 @@ func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	return of
 }
 
-// mergeLane merges the lanes of one producer and corrects books for records that are unique in several lanes. The
-// lane with the highest floor decides about what is below it.
+// In mergeLane, the lane with the highest floor decides about what is below it.
 func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	base := lanes[0]
 	merged := receiverLane{measuredFrom: never}

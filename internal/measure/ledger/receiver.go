@@ -7,7 +7,7 @@ import "sync"
 type Receiver struct {
 	sync.Mutex
 	partition int32
-	latest    int // of the last delivered record
+	latest    int
 	lanes     []receiverLane
 	books     [numBooks]received
 	// of a merged receiver; uncertain

@@ -72,8 +72,7 @@ func (r *Receiver) UnmarshalBinary(data []byte) error {
 }
 
 const (
-	maxPartition = 1 << 31
-	// a byte for each number
+	maxPartition         = 1 << 31
 	minReceiverLaneBytes = 9
 )
 

@@ -12,7 +12,7 @@ type Sender struct {
 
 // senderLane fills whole cache lines, so lanes of two producers share none.
 type senderLane struct {
-	next         uint64 // to assign
+	next         uint64
 	measuredFrom uint64 // of the measured book
 	lastOffset   int64  // highest acked; -1 if unknown
 	acked        [numBooks]int64
@@ -121,7 +121,6 @@ func (l *senderLane) inFlight(book int) int64 {
 	return l.admitted(book) - l.acked[book] - l.failed.records[book] - l.unknown.records[book]
 }
 
-// forgotten records are known only by count.
 func (f *fate) forgotten() int64 {
 	return f.records[bookWarmup] + f.records[bookMeasured] - count(f.which.live())
 }

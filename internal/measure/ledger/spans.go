@@ -24,7 +24,6 @@ func (s *spans) live() []span { return s.list[s.head:] }
 
 func (s *spans) from(seq uint64) []span { return s.list[s.find(seq):] }
 
-// find returns the index of the first span that ends at seq or above.
 func (s *spans) find(seq uint64) int {
 	i, _ := slices.BinarySearchFunc(s.live(), seq, func(sp span, seq uint64) int {
 		if sp.to < seq {
@@ -35,7 +34,6 @@ func (s *spans) find(seq uint64) int {
 	return s.head + i
 }
 
-// append adds a span above all others that touches none.
 func (s *spans) append(added span) (closed span, full bool) {
 	s.list = append(s.list, added)
 	return s.bound()
@@ -64,7 +62,6 @@ func (s *spans) add(seq uint64) {
 	}
 }
 
-// A split span may close another.
 func (s *spans) remove(seq uint64) (closed span, full, found bool) {
 	i := s.find(seq)
 	if i == len(s.list) || s.list[i].from > seq {

@@ -1,6 +1,5 @@
 package ledger
 
-// tally is of one book, of a lane or a partition.
 type tally struct {
 	lost, pending, unackedDelivered int64
 	ranges                          []LostRange // those known by number
@@ -30,7 +29,6 @@ func (t *tally) takeLost(n int64) (left int64) {
 	return n - taken
 }
 
-// takePending takes up to n off the pending.
 func (t *tally) takePending(n int64) (left int64) {
 	taken := min(n, t.pending)
 	t.pending -= taken

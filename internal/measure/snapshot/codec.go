@@ -68,7 +68,6 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// section writes or reads a section; known reports whether it exists.
 func (s *Snapshot) section(c *coder, id uint64) (known bool) {
 	switch id {
 	case 1: // identity

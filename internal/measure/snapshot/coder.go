@@ -24,7 +24,6 @@ type coder struct {
 
 func (c *coder) fail(err error) { c.err = cmp.Or(c.err, err) }
 
-// A number read is at most limit.
 func (c *coder) number(n, limit uint64) uint64 {
 	if !c.reads {
 		c.b = binary.AppendUvarint(c.b, n)
@@ -78,7 +77,6 @@ func (c *coder) count(n int, isNil bool, bytesEach int) int {
 	return int(c.number(uint64(n+1), uint64(len(c.b)/bytesEach)+1)) - 1
 }
 
-// bytes returns read bytes without a copy.
 func (c *coder) bytes(b []byte) []byte {
 	n := c.count(len(b), b == nil, 1)
 	if !c.reads {
@@ -116,7 +114,6 @@ func list[T any](c *coder, p *[]T, bytesEach int, each func(*T, *coder)) {
 	}
 }
 
-// The pointer of optional may be nil.
 func optional[T any](c *coder, p **T, code func(*T, *coder)) {
 	there := *p != nil
 	if c.flags(&there); !there {

@@ -46,7 +46,6 @@ func Merge(all []Snapshot) (Snapshot, error) {
 	return sum, err
 }
 
-// add leaves out times and the books of consumers.
 func (s *Snapshot) add(o Snapshot) (err error) {
 	s.Seq = max(s.Seq, o.Seq)
 	s.FromNs, s.ToNs, s.EndNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs), max(s.EndNs, o.EndNs)
@@ -76,7 +75,6 @@ func (s *Snapshot) add(o Snapshot) (err error) {
 	return nil
 }
 
-// firstOf ignores empty texts.
 func firstOf(a, b string) string {
 	if a == "" || b == "" {
 		return a + b

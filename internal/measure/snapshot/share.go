@@ -17,7 +17,6 @@ func (s *Share) Add(records, bytes, fromNs, toNs int64) {
 	s.merge(Share{Records: records, Bytes: bytes, FirstNs: fromNs, LastNs: toNs})
 }
 
-// Both shares are of the same producer or consumer.
 func (s *Share) merge(o Share) {
 	switch {
 	case o.Records == 0:

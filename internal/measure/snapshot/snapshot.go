@@ -16,8 +16,8 @@ const Version = 6
 // count from the previous snapshot that had them. Parts not asked for are nil.
 type Snapshot struct {
 	Version  int
-	Part     int    // lowest, if merged
-	Seq      uint64 // grows with each snapshot of the part
+	Part     int // lowest, if merged
+	Seq      uint64
 	Instance uint64 // 0: none, or merged
 	// FromNs and ToNs are the begin and end of the reading.
 	FromNs, ToNs int64
@@ -27,7 +27,7 @@ type Snapshot struct {
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
 	DeferredPeak int64
-	Traffic      Traffic // of the producers' clients
+	Traffic      Traffic
 	Groups       []Group // empty without consumers
 
 	Gate   *Gate
@@ -49,7 +49,7 @@ type Group struct {
 	Owned, Idle int // Idle members have no partition
 	Traffic     Traffic
 	Reached     []Reached
-	Shares      []Share // of each member
+	Shares      []Share
 	// Arrived reports whether Reached has arrived and awaited records.
 	Arrived bool
 	// Books holds books by partition, without empty ones; nil unless asked for.
@@ -82,11 +82,11 @@ type Queue struct {
 
 // Last is what is known only after the load has ended.
 type Last struct {
-	Books        []*ledger.Sender    // of the sending side
+	Books        []*ledger.Sender
 	Errors       [2]map[string]int64 // by phase and message
-	Shares       []Share             // of each producer
-	AckGaps      []Gaps              // by partition; nil without producers
-	DeliveryGaps [][]Gaps            // by group and partition
+	Shares       []Share
+	AckGaps      []Gaps   // by partition; nil without producers
+	DeliveryGaps [][]Gaps // by group and partition
 }
 
 // clone shares no slice or map that Merge would change, but books and times.
@@ -172,7 +172,6 @@ func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	return s
 }
 
-// Group.since is Snapshot.Since.
 func (g Group) since(earlier Group) Group {
 	if g.Arrived {
 		return g

@@ -9,8 +9,8 @@ import (
 
 // Change is a place in a series where its level changes.
 type Change struct {
-	At            int     // first of the new level
-	Before, After float64 // medians
+	At            int // first of the new level
+	Before, After float64
 	P             float64 // of the permutation test
 }
 
@@ -85,7 +85,6 @@ type series struct {
 	sums   []float64
 }
 
-// energy is the distance of both sides.
 type cut struct {
 	at     int
 	energy float64
@@ -177,7 +176,6 @@ func (s *series) distances(xs []float64) []float64 {
 	return s.sums[:size*size]
 }
 
-// notable fills in levels and drops changes below least, the smallest first.
 func notable(xs []float64, found []Change, least float64) []Change {
 	for {
 		smallest := -1

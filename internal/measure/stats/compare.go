@@ -9,8 +9,8 @@ type Verdict int8
 const (
 	TooFew       Verdict = iota // no outcome could have shown a difference
 	NoDifference                // not that there is none
-	Lower                       // b is lower than a
-	Higher                      // b is higher than a
+	Lower
+	Higher
 )
 
 // Comparison compares values b with values a.
@@ -37,7 +37,6 @@ type Comparison struct {
 // of a real difference to be shown after MoreToShow runs
 const power = 0.8
 
-// bounds More and MoreToShow
 const mostRuns = 1000
 
 // Compare compares b with a at the level alpha, usually 0.05. Comparing a configuration with itself gives Lower or

@@ -46,7 +46,7 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 	degrees := c.N - 2
 	t := studentQuantile(1-confidence, degrees)
 	scale := squares / float64(degrees) / det
-	ff, pp, fp := scale*vv, scale*uu, -scale*uv // with the covariance
+	ff, pp, fp := scale*vv, scale*uu, -scale*uv
 	c.FixedLow, c.FixedHigh = around(c.Fixed, t*math.Sqrt(ff))
 	c.PerUnitLow, c.PerUnitHigh = around(c.PerUnit, t*math.Sqrt(pp))
 	if c.Fixed > 0 && c.PerUnit > 0 {
@@ -58,8 +58,8 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 
 func around(x, half float64) (low, high float64) { return x - half, x + half }
 
-// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². It has all ratios r for which
-// a − r·b may be 0. If every ratio qualifies, both bounds are NaN.
+// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². It has all ratios r for which a −
+// r·b may be 0.
 func fieller(a, b, aa, bb, ab float64) (low, high float64) {
 	// (a − r·b)² ≤ aa − 2r·ab + r²·bb is square·r² − 2·middle·r + rest ≤ 0 with
 	square, middle, rest := b*b-bb, a*b-ab, a*a-aa

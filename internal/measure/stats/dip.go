@@ -36,10 +36,10 @@ func dip(xs []float64) float64 {
 	return widest / float64(2*len(x))
 }
 
-// convex or concave, through corners of the steps
+// through corners of the steps
 type curve struct {
 	low     int
-	corners []int     // places
+	corners []int
 	height  []float64 // at places from low on, in steps
 }
 

@@ -75,7 +75,6 @@ func doubledRanks(xs []float64) (ranks, ties []int) {
 	return ranks, ties
 }
 
-// rankSums returns the chance of each sum of n ranks.
 func rankSums(ranks []int, n int) []float64 {
 	most := 0
 	for _, r := range ranks {
@@ -127,7 +126,6 @@ func deviation(m, n int, ties []int) float64 {
 	return math.Sqrt(float64(m) * float64(n) / 12 * (all + 1 - tied/(all*(all-1))))
 }
 
-// Both directions count.
 func normalTail(distance, deviation float64) float64 {
 	if deviation == 0 {
 		return 1

@@ -8,7 +8,7 @@ func studentQuantile(tail float64, degrees int) float64 {
 	for studentTail(high, degrees) > tail {
 		low, high = high, 2*high
 	}
-	for range 60 { // more than a float64 has digits
+	for range 60 {
 		middle := low + (high-low)/2
 		if studentTail(middle, degrees) > tail {
 			low = middle

@@ -11,7 +11,7 @@ type Summary struct {
 	Median float64
 	// Low and High bound the median; NaN with too few values.
 	Low, High float64
-	// Confidence is the interval's, at least the requested one; 0 without an interval.
+	// Confidence is the interval's, at least the requested one.
 	Confidence             float64
 	Min, Max, Mean, Stddev float64
 	// Spread is the interquartile range ÷ |median|: the typical error of a single run. NaN if only the median is

@@ -38,7 +38,7 @@ func trend(xs []float64) (s int, p float64) {
 		falling = convolve(falling, inversions(before, t))
 		before += t
 	}
-	pairs := len(falling) - 1 // unequal
+	pairs := len(falling) - 1
 	for k, chance := range falling {
 		if abs(pairs-2*k) >= abs(s) {
 			p += chance
@@ -47,7 +47,6 @@ func trend(xs []float64) (s int, p float64) {
 	return s, min(p, 1)
 }
 
-// convolve adds independent variables.
 func convolve(a, b []float64) []float64 {
 	sum := make([]float64, len(a)+len(b)-1)
 	for i, x := range a {

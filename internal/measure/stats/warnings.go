@@ -119,7 +119,6 @@ func runs(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// run 3, runs 1, 4 and 7
 func named(at []int) string {
 	words := make([]string, len(at))
 	for i, place := range at {
@@ -208,7 +207,6 @@ func limitAt(table []limit, n int) float64 {
 	return low.value + (high.value-low.value)*float64(n-low.n)/float64(high.n-low.n)
 }
 
-// One sample in a hundred exceeds the value.
 type limit struct {
 	n     int
 	value float64

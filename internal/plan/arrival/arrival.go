@@ -57,7 +57,6 @@ type Stream interface {
 	// Due returns nanoseconds since the start of the process, negative during a warm-up, Never after the last
 	// record. It never decreases.
 	Due() int64
-	// Advance moves to the next record.
 	Advance()
 	// Clone returns an independent cursor at the same place.
 	Clone() Stream

@@ -6,7 +6,6 @@ import (
 	"math/bits"
 )
 
-// In a piece the rate is constant or changes linearly.
 type piece struct {
 	length   int64  // ns
 	from, to uint64 // credits per ns
@@ -24,7 +23,7 @@ func newPiece(from, to uint64, length int64) (piece, error) {
 	return p, nil
 }
 
-// foreverPiece has no end. At rate zero it has no records, and the cursor passes it.
+// foreverPiece has no end.
 func foreverPiece(perNs uint64) piece {
 	p := piece{length: horizonNs, from: perNs, to: perNs}
 	if perNs > 0 {
@@ -33,7 +32,6 @@ func foreverPiece(perNs uint64) piece {
 	return p
 }
 
-// earned is approximate.
 func (p *piece) earned(ns int64) float64 {
 	t := float64(ns)
 	slope := (float64(p.to) - float64(p.from)) / float64(p.length)

@@ -44,7 +44,7 @@ func (p *poisson) withWarmup(d time.Duration) Process {
 type poissonStream struct {
 	dueNs    int64
 	fraction float64 // of a ns, so that rounding does not add up
-	meanNs   float64 // between records of this worker
+	meanNs   float64
 	gaps     gaps
 	index    int64
 	workers  int64

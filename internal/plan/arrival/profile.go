@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// profile has consecutive pieces.
 type profile struct {
 	initial    unit.Rate
 	recordCost uint64
@@ -87,7 +86,6 @@ func wrap(process string, err error) error {
 	return nil
 }
 
-// name is that of its length in errors.
 type span struct {
 	name     string
 	from, to unit.Rate
@@ -98,7 +96,6 @@ func flat(name string, rate unit.Rate, length time.Duration) span {
 	return span{name, rate, rate, length}
 }
 
-// Unless cyclic, the last span has no end.
 func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	var rates []unit.Rate
 	for _, s := range spans {

@@ -16,7 +16,7 @@ type stream struct {
 
 	ramp    bool
 	due     credits // of a ramp: earned up to the current record
-	cost    uint64  // of one step: workers × recordCost
+	cost    uint64
 	startNs int64
 	at      int // len(profile.pieces): no more records
 	profile *profile
@@ -80,7 +80,7 @@ func (s *stream) leave() {
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }
 
-// The record is due at credits after the next piece's start.
+// next moves to the record due at credits after the next piece's start.
 func (s *stream) next(credits uint64) {
 	s.startNs += s.profile.pieces[s.at].length
 	s.at++
@@ -128,7 +128,6 @@ func (s *stream) skipCycles(left uint64) uint64 {
 	return left % p.cycleCredit.lo
 }
 
-// enter moves to left credits after the start of q.
 func (s *stream) enter(q *piece, left uint64) {
 	s.ramp = q.from != q.to
 	if s.ramp {

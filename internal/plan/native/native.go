@@ -18,8 +18,8 @@ import (
 
 // A Table lists the settings of a client's producers or consumers.
 type Table struct {
-	Client string            // in messages
-	Passed []string          // passed to the client
+	Client string
+	Passed []string
 	Keys   map[string]string // set by a scenario key
 	Ours   map[string]string // set by the driver, with the reason
 	// OneRecord ends a batch at its first record; empty if there is none.
@@ -91,7 +91,7 @@ func Access(name string) bool {
 		slices.ContainsFunc(accessWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// Kafka's own names of settings that have a scenario key, also for other clients.
+// kafkaKeys has Kafka's own names of settings that have a scenario key, also for other clients.
 var kafkaKeys = map[string]string{
 	"acks": "load.acks", "linger.ms": "load.linger", "batch.size": "load.batch", "compression.type": "load.compression",
 	"compression.level": "load.level", "compression.gzip.level": "load.level", "compression.lz4.level": "load.level",

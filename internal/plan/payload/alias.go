@@ -14,7 +14,6 @@ type aliasSlot struct {
 	alias     uint32
 }
 
-// From k = 0 the weight is 1/(k+1)^skew.
 func zipfWeights(count int, skew float64) []float64 {
 	weights := make([]float64, count)
 	for k := range weights {
@@ -40,7 +39,6 @@ func newAliases(weights []float64) aliases {
 	}
 	table := make(aliases, len(weights))
 	for i := range table {
-		// Rounding leaves them over; each belongs to one number.
 		table[i] = aliasSlot{math.MaxUint32, uint32(i)}
 	}
 	for len(small) > 0 && len(large) > 0 {

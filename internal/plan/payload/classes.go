@@ -35,7 +35,7 @@ func appendZeros(dst []byte, end int, _ *rand.Rand, _ int) []byte {
 	return append(dst, make([]byte, end-len(dst))...)
 }
 
-// As in a topic shared by several teams.
+// appendMixed appends what several teams might send.
 func appendMixed(dst []byte, end int, random *rand.Rand, number int) []byte {
 	switch percent := random.IntN(100); {
 	case percent < 50:

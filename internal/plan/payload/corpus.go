@@ -17,7 +17,7 @@ const (
 
 // Spec describes the records of a run.
 type Spec struct {
-	Class   string // one of Classes
+	Class   string
 	Seed    uint64
 	Sizes   Sizes
 	Stamped bool // each record has a stamp, within its size
@@ -29,7 +29,7 @@ type Corpus struct {
 	bodies []byte
 	// One for each body, and a last one for the end.
 	index []entry
-	head  int // before a body
+	head  int
 }
 
 type entry struct{ start, checksum uint32 }
@@ -75,7 +75,6 @@ func (c *Corpus) reserve(n, size int) {
 	c.index, c.bodies = make([]entry, 0, n), make([]byte, 0, min(n*size, corpusFillBytes))
 }
 
-// The last entry is not yet in the index.
 func (c *Corpus) full() bool {
 	n := len(c.index)
 	batched := len(c.bodies) + n*(c.head+recordOverheadBytes)

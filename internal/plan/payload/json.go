@@ -71,7 +71,6 @@ func (d *document) note() {
 	d.bytes = append(d.bytes, '"')
 }
 
-// RFC 3339 with milliseconds
 const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
 // timeOf uses no clock: consecutive bodies are milliseconds apart.

@@ -5,7 +5,7 @@ import (
 	"math/rand/v2"
 )
 
-// Lines of a web server's access log and of an application's log; the last one is cut.
+// The last line is cut.
 func appendLogLines(dst []byte, end int, random *rand.Rand, number int) []byte {
 	for len(dst) < end {
 		if random.IntN(3) == 0 {
@@ -17,7 +17,6 @@ func appendLogLines(dst []byte, end int, random *rand.Rand, number int) []byte {
 	return dst
 }
 
-// The combined log format.
 func appendAccessLine(dst []byte, random *rand.Rand, number int) []byte {
 	dst = fmt.Appendf(dst, "10.%d.%d.%d - %s [", random.IntN(4), random.IntN(256), 1+random.IntN(254),
 		pick(random, users))
@@ -27,7 +26,6 @@ func appendAccessLine(dst []byte, random *rand.Rand, number int) []byte {
 		120+random.IntN(1<<(5+random.IntN(12))), pick(random, referrers), pick(random, agents))
 }
 
-// Like those of Java's logging libraries.
 func appendApplicationLine(dst []byte, random *rand.Rand, number int) []byte {
 	dst = timeOf(number, random).AppendFormat(dst, timestamp)
 	return fmt.Appendf(dst, " %-5s [%s-%d] com.example.%s - %s id=%d trace=%016x took=%dms\n",

@@ -36,7 +36,7 @@ type Stamp struct {
 	Run       uint32
 	Producer  uint16
 	Partition int32
-	Sequence  uint64 // in its lane, from 0
+	Sequence  uint64
 	// Intended and Actual are the send times on the run's axis, in nanoseconds.
 	Intended, Actual int64
 }

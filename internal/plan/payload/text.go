@@ -6,7 +6,6 @@ import (
 	"strings"
 )
 
-// Words have frequencies by Zipf's law.
 func appendText(dst []byte, end int, random *rand.Rand, _ int) []byte {
 	for len(dst) < end {
 		dst = appendSentence(dst, random)
@@ -63,7 +62,6 @@ var syllables = strings.Fields(`
 ba be bri ca che con da den der do el en fal fe gar ge gra hal hen in ka ker la len lo ma mer mi mon na ne nor o pal per
 pi pre qui ra ren ri ro sal se sha si sol sta ta ten ter ti to tra tri tu u va ven ver vi vol wa wen wil xi ya zan zo`)
 
-// by frequency
 var vocabulary = strings.Fields(`
 the of and to in a is that it for was on are as with his they at be this from have or by one had not but what all were
 when we there can an your which their said if do will each about how up out them then she many some so these would other

@@ -41,7 +41,7 @@ func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))
 	}
-	var before, above []int // above the current one
+	var before, above []int
 	row := make([]int, len(b)+1)
 	for j := range row {
 		row[j] = j

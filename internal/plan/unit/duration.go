@@ -21,7 +21,6 @@ func ParseDuration(s string) (Duration, error) {
 	return 0, fmt.Errorf("duration %q: not a duration; write it as 5ms, 2s or 1m30s", s)
 }
 
-// durationHint returns "" without a suggestion.
 func durationHint(s string) string {
 	if iso, is := strings.CutPrefix(strings.ToLower(s), "pt"); is {
 		return written(iso)
@@ -57,7 +56,6 @@ func durationHint(s string) string {
 	return ""
 }
 
-// written returns "" if s cannot be read.
 func written(s string) string {
 	if _, err := time.ParseDuration(s); err != nil {
 		return ""

@@ -148,7 +148,7 @@ func round3(v float64) float64 {
 	return rounded
 }
 
-// v is below a thousand; three significant digits, at most three decimals.
+// v is below a thousand.
 func digits3(v float64) string {
 	decimals := 3
 	for limit := 1.0; decimals > 0 && math.Abs(round3(v)) >= limit; limit *= 10 {

@@ -37,7 +37,6 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Records) / float64(r.Per) * 1e9
 }
 
-// ascending by value
 var (
 	multipliers = []struct {
 		name string
@@ -110,7 +109,6 @@ func parsePeriod(name string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// s is for errors.
 func lowest(s string, perSecond *big.Rat) (Rate, error) {
 	records, seconds := perSecond.Num(), perSecond.Denom()
 	if !records.IsInt64() {

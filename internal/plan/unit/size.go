@@ -23,7 +23,6 @@ const (
 	TiB  Size = 1024 * GiB
 )
 
-// in the order of String
 var sizeUnits = []struct {
 	name  string
 	bytes Size
@@ -66,7 +65,6 @@ func sizeUnit(name string) (Size, bool) {
 	return 0, false
 }
 
-// sizeHint reads "64 KB", "64k" or "64".
 func sizeHint(digits, unit string) string {
 	word := strings.ToLower(strings.TrimSpace(unit))
 	switch word {

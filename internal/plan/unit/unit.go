@@ -12,7 +12,7 @@ import (
 	"strings"
 )
 
-// An int64 needs at most 19 digits; the others are decimals.
+// maxDigits bounds the digits of a number; an int64 needs at most 19.
 const maxDigits = 40
 
 // splitNumber splits s into an unsigned decimal number and the rest; ok is false if s does not begin with one.

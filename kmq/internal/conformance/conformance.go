@@ -14,18 +14,17 @@ import (
 
 // Subject is an engine and the clusters for its tests.
 type Subject struct {
-	Engine kmq.Engine
-	// StartFirst is set in each kmq.Config.
+	Engine     kmq.Engine
 	StartFirst bool
 	// On runs a law on a cluster and returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
-	// Tries reports whether to run a law; nil runs all.
+	// Tries may be nil.
 	Tries func(kmq.Engine, law) bool
 }
 
 // able lists an engine's abilities; it must refuse the others with ErrUnsupported or ErrConfig.
 type able struct {
-	release bool // Nack
+	release bool
 	lend    bool // Visibility and Extend
 	limit   bool
 	order   bool // in Run
@@ -58,7 +57,6 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// a rule of the contract
 type law struct {
 	name  string
 	holds func(*world)
@@ -69,10 +67,10 @@ type law struct {
 type decider int
 
 const (
-	byEngine decider = iota // on any broker
-	byBroker                // needs Kafka
-	byLock                  // needs Kafka if it has the locks
-	byCodec                 // codecs do not run in virtual time
+	byEngine decider = iota
+	byBroker         // needs Kafka
+	byLock           // needs Kafka if it has the locks
+	byCodec          // codecs do not run in virtual time
 )
 
 func ofKafka(e kmq.Engine, l law) bool {

@@ -61,7 +61,6 @@ func (w *world) within(what string, f func()) {
 	}
 }
 
-// Neither Reject nor Close hangs.
 func rejectsNowhere(w *world) {
 	w.produce(partitions)
 	q := w.open(w.withDead, w.shortly)

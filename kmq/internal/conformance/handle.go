@@ -31,7 +31,6 @@ func unordered(w *world) {
 	const workers = 4 * partitions
 	w.produce(workers)
 	q := w.open()
-	// Handlers wait for each other.
 	var here sync.WaitGroup
 	here.Add(workers)
 	err := w.run(q, workers, workers, func(ctx context.Context, _ kmq.Delivery) error {
@@ -149,7 +148,6 @@ func waitsInLine(w *world) {
 	}
 }
 
-// It interrupts a record more often than MaxDeliveries.
 func interrupted(w *world) {
 	if !w.can.unhand {
 		return

@@ -60,7 +60,6 @@ func settledOnce(w *world) {
 	}
 }
 
-// The error must name an alternative.
 func (w *world) unsupported(what string, err error) {
 	w.Helper()
 	w.is(what, err, kmq.ErrUnsupported)
@@ -105,7 +104,7 @@ func releasedLater(w *world) {
 	if err := ds[0].Nack(w.ctx, delay); err != nil {
 		w.Fatalf("nack: %v", err)
 	}
-	w.ack(ds[1]) // it delays no other
+	w.ack(ds[1])
 	d := w.one(q)
 	if waited := time.Since(released); waited < delay {
 		w.Errorf("it came again after %v, before its delay of %v", waited, delay)
@@ -191,7 +190,6 @@ func rejected(w *world) {
 	if err := ds[1].Reject(w.ctx, reason); err != nil {
 		w.Fatalf("reject: %v", err)
 	}
-	// The dead letter is there before Close.
 	dead := w.deadLetters(1)[0]
 	got := make(map[string]string)
 	for _, h := range dead.Headers {

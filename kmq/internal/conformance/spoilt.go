@@ -58,7 +58,6 @@ func header(r *kgo.Record, key string) []byte {
 	return nil
 }
 
-// A record is released until it becomes a dead letter, after a copy by each engine that copies.
 func spoilt(w *world) {
 	if !w.can.release {
 		return
@@ -78,7 +77,6 @@ func spoilt(w *world) {
 	w.nothing(q)
 }
 
-// The handlers fail and finally reject.
 func spoiltByHandlers(w *world) {
 	for i, order := range []kmq.Order{kmq.Unordered, kmq.ByPartition, kmq.ByKey} {
 		if order != kmq.Unordered && !w.can.order {

@@ -22,12 +22,9 @@ import (
 
 const (
 	partitions = 3
-	// patience bounds waits, also on a busy machine.
-	patience = 90 * time.Second
-	// moment is how long nothing must happen.
-	moment = time.Second
-	// of members
-	session = 3 * time.Second
+	patience   = 90 * time.Second
+	moment     = time.Second
+	session    = 3 * time.Second
 )
 
 type world struct {
@@ -187,7 +184,7 @@ func (w *world) one(q *kmq.Queue) kmq.Delivery {
 	return w.receive(q, 1)[0]
 }
 
-// A moment passes without a record.
+// nothing fails if a record comes within a moment.
 func (w *world) nothing(q *kmq.Queue) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, moment)
@@ -223,7 +220,6 @@ func (w *world) is(what string, err, kind error) {
 	}
 }
 
-// in any order
 func (w *world) same(what string, got, want []kmq.ID) {
 	w.Helper()
 	got, want = sorted(got), sorted(want)

@@ -14,7 +14,7 @@ type Config struct {
 
 	Visibility      time.Duration // 0: no lock (Plain)
 	MaxDeliveries   int           // 0: no limit
-	DeadLetterTopic string        // "": none
+	DeadLetterTopic string
 	MaxInFlight     int           // at least 1
 	CommitEvery     time.Duration // above 0
 

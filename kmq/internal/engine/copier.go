@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Errors with which a broker or the client refuses a record.
 var refused = []error{
 	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTimestamp,
 	kerr.PolicyViolation, kerr.UnsupportedForMessageFormat,
@@ -182,7 +181,7 @@ func (l *leastOf) options() []kgo.Opt {
 
 // leastOf keeps the shorter of zstd's and the requested codec's result.
 type leastOf struct {
-	like   atomic.Int32 // a kgo.CompressionCodecType
+	like   atomic.Int32
 	codecs map[kgo.CompressionCodecType]kgo.Compressor
 }
 

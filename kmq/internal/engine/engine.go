@@ -19,7 +19,7 @@ type Engine interface {
 	Ack(ctx context.Context, l *lease.Lease) error
 	// Nack releases a record for another delivery after a delay; 0 means at once.
 	Nack(ctx context.Context, l *lease.Lease, delay time.Duration) error
-	// Extend sets the record's lock to expire d from now.
+	// Extend sets the lock to expire d from now.
 	Extend(ctx context.Context, l *lease.Lease, d time.Duration) error
 	// Reject gives a record up. The record is durably in the dead-letter topic before it is
 	// settled.
@@ -30,7 +30,6 @@ type Engine interface {
 	// Close gives back what is not settled, flushes, and leaves the group. ctx bounds the flushing; all resources are
 	// freed even with an error.
 	Close(ctx context.Context) error
-	// Counts returns the engine's counters.
 	Counts() Counts
 }
 

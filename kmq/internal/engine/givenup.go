@@ -14,7 +14,7 @@ type GivenUp struct {
 
 	mu    sync.Mutex
 	last  time.Time
-	since int64 // since then
+	since int64
 }
 
 // NewGivenUp returns a GivenUp that logs to log.

@@ -45,7 +45,6 @@ func NotThere(err error) bool {
 // safe for concurrent use.
 type Missing struct{ since time.Time }
 
-// until Refuses returns true
 const missingFor = 2 * time.Second
 
 // Refuses takes the result of a write and reports whether the topic has been missing for missingFor.

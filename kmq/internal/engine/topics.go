@@ -200,7 +200,7 @@ func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Top
 	return all, nil
 }
 
-// In less, -1 is the largest; values that are no numbers are not less.
+// In less, -1 is the largest.
 func less(a, b string) bool {
 	x, errX := strconv.ParseInt(a, 10, 64)
 	y, errY := strconv.ParseInt(b, 10, 64)
@@ -256,7 +256,7 @@ func tryTopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[str
 	return all, nil
 }
 
-// 0 partitions: it does not exist.
+// shape returns 0 partitions if the topic does not exist.
 func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, topic)
 	if err != nil {
@@ -281,7 +281,7 @@ const (
 
 var errUnseen = errors.New("brokers do not know the topic")
 
-// errUnseen is its error if that takes too long.
+// awaitShape returns errUnseen if that takes too long.
 func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
 	wait, until := NewWait(), time.Now().Add(within)
 	for {

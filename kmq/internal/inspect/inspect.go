@@ -24,7 +24,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// The engines, by their names in package kmq.
+// Names of the engines, as in package kmq.
 const (
 	Plain     = "plain"
 	Markers   = "markers"
@@ -49,7 +49,7 @@ type Partition struct {
 	Redelivered    int64
 	OldestUnacked  time.Time
 
-	start  int64          // of the log
+	start  int64
 	stable int64          // later records may still be aborted
 	unlent int64          // from here on nothing is known to be delivered
 	open   []window.Range // unsettled, below unlent
@@ -106,9 +106,9 @@ type inspector struct {
 	cfg       engine.Config
 	client    *kgo.Client
 	adm       *kadm.Client
-	committed kadm.OffsetResponses // in all topics
+	committed kadm.OffsetResponses
 	shared    kadm.ShareOffsets
-	sharers   []string // read by members of a share group
+	sharers   []string
 	parts     []*Partition
 }
 
@@ -302,7 +302,7 @@ func (i *inspector) lay(ctx context.Context) error {
 	return nil
 }
 
-// A missing topic is an error.
+// listed returns an error if the topic does not exist.
 func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
 	all, err := list(ctx, topic)
 	if err == nil {
@@ -317,7 +317,7 @@ func listed(ctx context.Context, topic string, list func(context.Context, ...str
 	return all[topic], nil
 }
 
-// Gaps in the acknowledged offsets are in flight.
+// offsetMap counts gaps in the acknowledged offsets as in flight.
 func (i *inspector) offsetMap() error {
 	for _, p := range i.parts {
 		o, ok := i.committed.Lookup(i.cfg.Topic, p.ID)
@@ -341,7 +341,7 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// Committed up to the end: nothing is in flight.
+// In partitions committed up to the end, settled leaves nothing in flight.
 func (i *inspector) settled() {
 	for _, p := range i.parts {
 		if p.Waiting == 0 {
@@ -350,7 +350,7 @@ func (i *inspector) settled() {
 	}
 }
 
-// The broker counts the open records. Without any, its start offset may still be below the end of the log.
+// share takes the open records from the broker, whose start offset may be below the end of the log without any.
 func (i *inspector) share() {
 	for _, p := range i.parts {
 		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)

@@ -79,7 +79,7 @@ func (i *inspector) markers(ctx context.Context) error {
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
-		others := m.Group != 0 && m.Group != ours // of another group
+		others := m.Group != 0 && m.Group != ours
 		switch {
 		case others && m.Partition == r.Partition && (err == nil || errors.Is(err, marker.ErrVersion)):
 			return
@@ -135,7 +135,6 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	})
 }
 
-// It may hold unsettled records.
 func (p *Partition) readable() window.Range {
 	from := max(p.unlent, p.start)
 	if len(p.open) > 0 {

@@ -56,7 +56,7 @@ type Reason uint8
 
 // Reasons. Their numbers are on disk.
 const (
-	Acked        Reason = 0 // by the application
+	Acked        Reason = 0
 	Copied       Reason = 1 // for the next delivery
 	DeadLettered Reason = 2 // in the dead-letter topic
 	Missing      Reason = 3 // no longer in the log
@@ -80,7 +80,7 @@ type Marker struct {
 	Group uint32 // all but Tick
 }
 
-// The bounds of a marker's fields.
+// Bounds of a marker's fields.
 const (
 	MaxCount    = 1 << 24
 	MaxDuration = 366 * 24 * time.Hour
@@ -104,7 +104,7 @@ const (
 	minor    = 1 // first with groups
 	keyBytes = 12
 
-	undelivered = 1 // of a Release
+	undelivered = 1
 )
 
 // Size is the most bytes that Append adds.

@@ -65,7 +65,7 @@ type progress struct {
 	delivered []delivered
 }
 
-// coder reuses its buffers and is not safe for concurrent use.
+// not safe for concurrent use
 type coder struct {
 	runs, bitset, body []byte
 	deflated           bytes.Buffer
@@ -167,7 +167,7 @@ func appendBitset(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// Offsets must rise.
+// appendDelivered requires rising offsets.
 func appendDelivered(to []byte, floor int64, p progress) []byte {
 	pending := pendingIndex{next: floor, done: p.done}
 	var run, times, index int64
@@ -199,14 +199,13 @@ func appendDelivered(to []byte, floor int64, p progress) []byte {
 	return to
 }
 
-// pendingIndex counts pending offsets from a floor on.
 type pendingIndex struct {
-	next  int64 // counted up to here
-	index int64 // below next
+	next  int64
+	index int64
 	done  []window.Range
 }
 
-// of returns the index of a pending offset, from 0 at the floor. Offsets must rise.
+// of returns the index of a pending offset, from 0 at the floor.
 func (p *pendingIndex) of(offset int64) int64 {
 	for len(p.done) > 0 && p.done[0].From <= offset {
 		p.index += p.done[0].From - p.next
@@ -216,7 +215,7 @@ func (p *pendingIndex) of(offset int64) int64 {
 	return p.index + offset - p.next
 }
 
-// decode reads the metadata of a commit at floor. The error is an errMetadata.
+// The error is an errMetadata.
 func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	if metadata == "" {
 		return progress{}, nil

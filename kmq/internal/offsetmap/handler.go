@@ -69,7 +69,7 @@ func (e *Engine) begin(leases []*lease.Lease) {
 	e.out.Append(ready...)
 }
 
-// beginRun takes records of one partition and returns ready leases in the same slice.
+// beginRun returns ready leases in the same slice.
 func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 	// One check for all, if possible.
 	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
@@ -88,7 +88,7 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 			taken = true
 		}
 		if taken && len(inFlight) == i {
-			inFlight = leases[:i+1] // unchanged
+			inFlight = leases[:i+1]
 		} else if taken {
 			inFlight = append(inFlight, l)
 		}

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// limitKey bounds the metadata of a commit, in characters.
 const (
 	limitKey     = "offset.metadata.max.bytes"
 	defaultLimit = 4096

@@ -15,17 +15,16 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// move is one copy.
 type move struct {
 	of       *slot
-	lease    *lease.Lease // when the move was queued
-	dead     bool         // to the dead-letter topic
-	reason   string       // of a dead letter
-	due      time.Time    // end of the lock; zero: lateness is not measured
+	lease    *lease.Lease
+	dead     bool
+	reason   string
+	due      time.Time // end of the lock; zero: lateness is not measured
 	rejected bool
 	told     chan error // for the result of a Reject: buffered, sent once
-	alone    bool       // larger than a batch of the client
-	cancel   func()     // of a running Reject: the client gives the copy up
+	alone    bool
+	cancel   func() // of a running Reject: the client gives the copy up
 }
 
 type producer interface {
@@ -86,7 +85,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
-// The context of a Reject's move ends with its lock.
+// A Reject's context ends with its lock.
 func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	if !m.rejected {
 		return ctx
@@ -95,12 +94,11 @@ func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	defer e.mu.Unlock()
 	ctx, m.cancel = context.WithCancel(ctx)
 	if m.of.move != m {
-		m.cancel() // its lock has expired
+		m.cancel()
 	}
 	return ctx
 }
 
-// moveLarge writes large copies, one at a time.
 func (e *Engine) moveLarge(ctx context.Context) {
 	for {
 		select {
@@ -204,7 +202,6 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	}
 }
 
-// The dead-letter topic has been missing for too long.
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
 func (m *move) end() {

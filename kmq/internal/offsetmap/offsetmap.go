@@ -32,7 +32,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// outlet is a member.Member.
 type outlet interface {
 	Push(leases ...*lease.Lease)
 	Append(leases ...*lease.Lease)
@@ -60,7 +59,7 @@ type Engine struct {
 	pool       *pool
 	moves      []*move // copies to write, each with its place
 	large      []*move // too large for the producer
-	failed     bool    // of moves
+	failed     bool
 	missing    engine.Missing
 	held       int
 	counts     engine.Counts
@@ -81,7 +80,7 @@ type Engine struct {
 	closing sync.Once
 	closed  error
 
-	complaint *engine.Complaint // for results of copies
+	complaint *engine.Complaint
 	givenUp   *engine.GivenUp
 }
 
@@ -149,7 +148,6 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return err
 }
 
-// finish takes held records that fit now.
 func (e *Engine) finish(s *slot) {
 	p := s.run.of
 	p.done(s)
@@ -216,8 +214,8 @@ func (e *Engine) spent(l *lease.Lease) bool {
 	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
 
-// again decides on another delivery, a copy, or a dead letter. next is the lease of the next attempt, in the set
-// without a deadline. due is the end of the lock; zero: lateness is not measured.
+// In again, next is the lease of the next attempt, in the set without a deadline. due is the end of the lock; zero:
+// lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
 	switch deliveries := next.Attempt - 1; {
@@ -234,7 +232,6 @@ func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	}
 }
 
-// A lock or a delay has ended.
 func (e *Engine) expired(l *lease.Lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -305,7 +302,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 	})
 }
 
-// It is an error if a commit lacks a map.
+// whole returns an error if a commit lacks a map.
 func (e *Engine) whole() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -358,8 +355,7 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	return own
 }
 
-// needed returns each partition's oldest record that is not done, or the next offset to take; held records are behind
-// it.
+// needed returns each partition's oldest record that is not done, or the next offset to take.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

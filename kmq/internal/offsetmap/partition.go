@@ -11,20 +11,20 @@ import (
 type phase uint8
 
 const (
-	done    phase = iota // or never taken, since it was done before
-	void                 // the log was cut: the offset has another record, or none
-	held                 // fetched, but its metadata might not fit
-	live                 // or delivered
-	waiting              // in its delay
-	moving               // being copied
+	done phase = iota // or never taken, since it was done before
+	void              // the log was cut: the offset has another record, or none
+	held              // fetched, but its metadata might not fit
+	live              // or delivered
+	waiting
+	moving
 )
 
 // slot is one fetched record; its lease changes with each delivery.
 type slot struct {
 	run   *run
-	lease *lease.Lease // nil when it is done
-	move  *move        // while moving
-	base  int32        // first attempt from this offset
+	lease *lease.Lease
+	move  *move
+	base  int32 // first attempt from this offset
 	phase phase
 	// Permanent refusals of its copies: to its partition, as a dead letter.
 	refused, aside uint8
@@ -60,15 +60,15 @@ func (q *pool) get(p *partition, n int) *run {
 	return r
 }
 
-// put keeps a run that is done. Only settled leases refer to its slots, and those are checked before their slots.
+// Only settled leases refer to slots of free runs, and those are checked before their slots.
 func (q *pool) put(r *run) {
 	if cap(r.slots) == runSlots && !r.void && len(q.free) < q.most {
-		r.of = nil // so that the partition can be freed
+		r.of = nil
 		q.free = append(q.free, r)
 	}
 }
 
-// times counts deliveries from this offset, by earlier owners too. A delivery counts from its deadline.
+// times counts deliveries from this offset, by earlier owners too.
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
 	if s.lent() {
@@ -80,12 +80,11 @@ func (s *slot) times() int {
 // While moving, the deadline is an earlier delivery's.
 func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
 
-// The engine's lock guards partition.
 type partition struct {
 	id     int32
 	window *window.Window
 	runs   []*run // in offset order; the first has an open slot
-	spent  int    // runs without open slots
+	spent  int
 	pool   *pool
 
 	known  []delivered // deliveries by an earlier owner, not taken yet
@@ -98,9 +97,9 @@ type partition struct {
 	leaving bool // it delivers nothing again
 	gone    bool
 
-	changed bool          // since the last built commit
-	commit  member.Offset // last built
-	tight   bool          // the map was too long
+	changed bool // since the last built commit
+	commit  member.Offset
+	tight   bool // the map was too long
 }
 
 // restore returns a partition from its commit. If the metadata is unreadable, which err explains, it begins at the
@@ -116,7 +115,7 @@ func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partitio
 	return p, err
 }
 
-// Retention deleted r; the result counts its records that are not known to be done.
+// deleted returns how many records of r, which retention deleted, are not known to be done.
 func (p *partition) deleted(r window.Range) int64 {
 	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= r.From && d.offset < r.To })
 	p.read = r.To
@@ -152,7 +151,7 @@ func (p *partition) fit(offset int64, n, limit int) bool {
 	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
 }
 
-// The run is kept until filled is called.
+// newRun keeps the run until filled is called.
 func (p *partition) newRun(n int) *run {
 	r := p.pool.get(p, n)
 	r.open = 1
@@ -174,8 +173,7 @@ func (r *run) fetched(i int, l *lease.Lease) *slot {
 	return s
 }
 
-// take returns false if the record is already done. missing counts earlier records that a former owner delivered and
-// the log no longer has.
+// missing counts earlier records that a former owner delivered and the log no longer has.
 func (p *partition) take(s *slot) (taken bool, missing int) {
 	offset := s.lease.At.Offset
 	for len(p.known) > 0 && p.known[0].offset < offset {
@@ -202,7 +200,7 @@ func (p *partition) done(s *slot) {
 	}
 }
 
-// Empty runs are dropped: at the front at once, others when they are the majority.
+// leave drops empty runs: at the front at once, others when they are the majority.
 func (p *partition) leave(s *slot) {
 	s.phase, s.lease = done, nil
 	if s.move != nil {

@@ -39,7 +39,7 @@ type Engine struct {
 
 	mu         sync.Mutex
 	partitions map[int32]*partition
-	rejecting  map[*lease.Lease]chan struct{} // leases being copied; closed after the copy
+	rejecting  map[*lease.Lease]chan struct{} // closed after the copy
 }
 
 type partition struct {

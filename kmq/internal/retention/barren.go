@@ -24,7 +24,6 @@ type barren struct {
 	record   bool
 }
 
-// of one check of a partition
 const (
 	fetchBytes    = 16 << 10
 	fetchesAtMost = 16
@@ -52,7 +51,7 @@ func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need)
 		return found
 	}
 	if err := w.extend(ctx, adm, at, &known, end); err != nil {
-		return found // assumed
+		return found
 	}
 	w.barren[at] = known
 	return b.threatens(n.Partition, known.to)

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// Topic configs that bound what is kept.
+// Topic configs of retention.
 const (
 	Time  = "retention.ms"
 	Bytes = "retention.bytes"
@@ -67,7 +67,6 @@ func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bou
 	return b, nil
 }
 
-// A permission is missing.
 func denied(err error) bool {
 	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
 }
@@ -114,14 +113,12 @@ func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []N
 	})
 }
 
-// ok is false if the span is unknown.
 func (b *bound) span(partition int32) (start, end int64, ok bool) {
 	s, okStart := b.start.Lookup(b.topic, partition)
 	e, okEnd := b.end.Lookup(b.topic, partition)
 	return s.Offset, e.Offset, okStart && okEnd && s.Err == nil && e.Err == nil
 }
 
-// The records from low on are or will be deleted.
 func (b *bound) threatens(partition int32, low int64) []threat {
 	start, end, ok := b.span(partition)
 	if !ok || low >= end {
@@ -143,7 +140,7 @@ func (b *bound) threatens(partition int32, low int64) []threat {
 	return said
 }
 
-// Bytes from low on are estimated from the average record size.
+// outgrown estimates the bytes from low on from the average record size.
 func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
 	size := b.bytes[partition]
 	if b.most == 0 || size == 0 || end <= start {

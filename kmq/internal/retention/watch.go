@@ -30,7 +30,7 @@ const watchEvery = 30 * time.Second
 type Need struct {
 	Topic     string
 	Partition int32
-	From      int64 // or Start
+	From      int64
 	// Record: a record is at From, which else is only the next offset to read.
 	Record bool
 }
@@ -45,15 +45,15 @@ type Watch struct {
 	topics []string
 	needed func(context.Context) ([]Need, error)
 
-	looking sync.Mutex       // one check at a time; guards silent and barren
-	silent  map[string]bool  // logged unknown things
+	looking sync.Mutex // one check at a time; guards silent and barren
+	silent  map[string]bool
 	barren  map[place]barren // ranges without records
 
 	mu    sync.Mutex
-	last  string   // of the last check
-	about string   // without figures
-	kept  []string // permanent
-	more  int      // beyond keptAtMost
+	last  string
+	about string // without figures
+	kept  []string
+	more  int // beyond keptAtMost
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -92,7 +92,6 @@ func (w *Watch) Alarm() string {
 	return strings.Join(all, "; ")
 }
 
-// described permanent alarms
 const keptAtMost = 3
 
 // Keep adds a permanent alarm about records that are lost.
@@ -126,7 +125,7 @@ func (w *Watch) run(ctx context.Context) {
 // trouble logs failed checks, of retriable ones from the second in a row: a new cluster has no coordinator at first.
 type trouble struct {
 	complaint *engine.Complaint
-	failed    int // in a row
+	failed    int
 }
 
 func (t *trouble) looked(err error) {
@@ -171,7 +170,7 @@ func (w *Watch) Look(ctx context.Context) error {
 	return nil
 }
 
-// It logs when an alarm begins, ends or changes its subject.
+// say logs when an alarm begins, ends or changes its subject.
 func (w *Watch) say(all []threat) {
 	var alarm, about []string
 	for _, t := range all {
@@ -190,7 +189,6 @@ func (w *Watch) say(all []threat) {
 	}
 }
 
-// news: it was not logged since it was last known.
 func (w *Watch) news(what string) bool {
 	before := w.silent[what]
 	w.silent[what] = true

@@ -26,7 +26,6 @@ const (
 	quietFor = time.Second
 )
 
-// ack is sent after a flush.
 type ack struct {
 	*lent
 	as        kgo.AckStatus
@@ -67,7 +66,7 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	}
 }
 
-// inTime records an Ack or a Reject that is too late. m.mu must be held.
+// inTime records an Ack or a Reject that is too late. It requires m.mu.
 func (m *member) inTime(a ack, now time.Time) bool {
 	if now.Before(a.end) {
 		return true
@@ -82,7 +81,7 @@ func (m *member) inTime(a ack, now time.Time) bool {
 
 var errLate = errors.New("the lock had expired")
 
-// m.mu must be held.
+// drop requires m.mu.
 func (m *member) drop(le *lease.Lease) {
 	last, place := len(m.held)-1, le.Private.(*hold).place
 	if place > last || m.held[place] != le {
@@ -106,7 +105,6 @@ func ended() context.Context {
 	return ctx
 }
 
-// answers counts brokers' answers for a partition.
 type answers struct {
 	times, refused int           // or lost with a connection or session
 	late           int           // not sent because their locks had expired
@@ -162,7 +160,6 @@ type flush struct {
 	err  error
 }
 
-// flush returns an error if brokers refused acknowledgements.
 func (m *member) flush(ctx context.Context) error {
 	told := m.alreadyTold()
 	for {
@@ -193,7 +190,6 @@ func (m *member) alreadyTold() map[int32]int {
 	return counts
 }
 
-// refusedSince marks refusals as reported.
 func (m *member) refusedSince(told map[int32]int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -27,7 +27,6 @@ const (
 	defaultLimit = 5
 )
 
-// with Kafka's default and limits
 type groupDuration struct {
 	name               string
 	usual, least, most time.Duration
@@ -47,7 +46,7 @@ const lockSlack = 2 * time.Second
 const leastSession = 3 * time.Second
 
 type groupFacts struct {
-	brokers              int  // leaders of the topic
+	brokers              int
 	renews               bool // KIP-1222
 	moveAt               int  // a record is copied at this delivery count
 	deadLetterPartitions int
@@ -174,7 +173,6 @@ func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error)
 	return len(leading), nil
 }
 
-// It returns the group's delivery limit and lock duration.
 func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
@@ -302,7 +300,7 @@ func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResource
 	return s, nil
 }
 
-// They should be the same on all.
+// Brokers should have the same settings.
 func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all

@@ -32,7 +32,6 @@ func (m *member) keep() {
 	}
 }
 
-// sendDue also sets the next time.
 func (m *member) sendDue(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

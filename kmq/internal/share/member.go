@@ -18,7 +18,6 @@ import (
 // fetchWait is how long a broker without records holds a fetch, and gets no other request.
 const fetchWait = 100 * time.Millisecond
 
-// complaints is the shortest interval between log lines.
 const complaints = time.Minute
 
 // member fetches while there is room and the application receives records, however many are open.
@@ -29,37 +28,35 @@ type member struct {
 
 	room  chan struct{} // a poll may have room
 	nudge chan struct{} // something must be sent or renewed sooner
-	// the last record's, in nanoseconds
+	// of the last record, in nanoseconds
 	lockFor atomic.Int64
 
 	mu      sync.Mutex
 	held    []*lease.Lease // each at its lent.place
-	lookAt  time.Time      // next check of the locks
-	sendAt  time.Time      // zero: none wait
+	lookAt  time.Time
+	sendAt  time.Time // zero: none wait
 	lastAck time.Time
 	answers map[int32]*answers
-	told    time.Time // last logged problem
+	told    time.Time
 
-	// for flushes
 	next    *flush
-	flushed chan struct{} // when no flush runs; or nil
+	flushed chan struct{} // closed when no flush runs; or nil
 	quiet   bool
 	later   []ack
 }
 
-// hold is a lease's Private.
 type hold struct {
 	*lent
-	handed atomic.Bool // before that the lock is renewed and there is no deadline
+	handed atomic.Bool // delivered; before that the lock is renewed and there is no deadline
 	kept   bool        // in a delay, or being copied
 }
 
 // lent is a record's lock. member.mu guards the fields after record.
 type lent struct {
-	record   *kgo.Record // for its acknowledgement
-	place    int         // in member.held
-	until    time.Time   // of the processing
-	end      time.Time   // of the broker's lock, minus the time of a request
+	record   *kgo.Record
+	place    int
+	until    time.Time // of the processing
+	end      time.Time // of the broker's lock, minus the time of a request
 	renewing bool
 	refused  bool // so the lock will expire
 }
@@ -98,7 +95,6 @@ func newMember(e *Engine, of shape) (*member, error) {
 	return m, nil
 }
 
-// fetch polls until the engine is closed or fails.
 func (m *member) fetch() {
 	ctx, topic := m.e.ctx, m.e.cfg.Topic
 	paused := false
@@ -212,7 +208,6 @@ func (m *member) complain(what string, err error) {
 	}
 }
 
-// Leases become ready, or are copied instead.
 func (m *member) begin(records []*kgo.Record) {
 	e, now := m.e, time.Now()
 	fresh := m.stillLent(now, records)
@@ -228,7 +223,7 @@ func (m *member) begin(records []*kgo.Record) {
 	leases, holds, locks := lease.FromRecords(theirs), make([]hold, len(fresh)), make([]lent, len(fresh))
 	var ready []*lease.Lease
 	var instead []*copied
-	first := fresh[0].AcquisitionDeadline() // to expire
+	first := fresh[0].AcquisitionDeadline()
 	for i, le := range leases {
 		until, count := fresh[i].AcquisitionDeadline(), int(fresh[i].DeliveryCount())
 		if until.Before(first) {
@@ -265,7 +260,7 @@ func (m *member) begin(records []*kgo.Record) {
 		e.wait(ready, end.until)
 	}
 	if len(instead) > 0 {
-		e.run.Go(func() { e.move(instead) }) // the cluster may not answer
+		e.run.Go(func() { e.move(instead) })
 	}
 }
 

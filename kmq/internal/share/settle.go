@@ -110,7 +110,6 @@ func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lea
 	return kept, nil
 }
 
-// It is an error if the lease cannot be held until then.
 func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 	if e.group.renews || until.Before(e.member.lockOf(l)) {
 		return nil
@@ -119,7 +118,6 @@ func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 		"(Kafka 4.2 can)", lease.ErrUnsupported)
 }
 
-// The processing's or a delay's time has passed.
 func (e *Engine) expired(l *lease.Lease) {
 	h := l.Private.(*hold)
 	if !h.kept && h.handed.Load() {
@@ -232,7 +230,7 @@ func (m *member) handOut(le *lease.Lease) {
 	m.e.wait([]*lease.Lease{le}, end)
 }
 
-// wait makes leases ready whose locks expire at end. With renewals they have no deadline until they are delivered.
+// wait gives leases no deadline until they are delivered, if locks can be renewed.
 func (e *Engine) wait(leases []*lease.Lease, end time.Time) {
 	if e.group.renews {
 		end = time.Time{}

@@ -27,11 +27,10 @@ const mostEach = 500
 
 // Engine implements [engine.Engine] with a share group.
 type Engine struct {
-	cfg    engine.Config
-	group  groupFacts
-	set    *lease.Set
-	member *member
-	// copies writes to the queue's and the dead-letter topic.
+	cfg     engine.Config
+	group   groupFacts
+	set     *lease.Set
+	member  *member
 	copies  *kgo.Client
 	copier  *engine.Copier
 	givenUp *engine.GivenUp
@@ -43,7 +42,7 @@ type Engine struct {
 	mu     sync.Mutex
 	ready  []*lease.Lease // in the set, but not delivered
 	closed bool
-	failed error         // permanent
+	failed error
 	some   chan struct{} // ready has records, or an end
 	unseen unseen
 
@@ -52,7 +51,6 @@ type Engine struct {
 	counts   counts
 }
 
-// counts that the engine makes itself
 type counts struct {
 	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered, retried atomic.Int64
 
@@ -77,7 +75,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e.ctx, e.cancel = context.WithCancel(context.WithoutCancel(ctx))
 	e.set = lease.NewSet(cfg.MaxInFlight, e.expired)
 	if e.member, err = newMember(e, divide(cfg.MaxInFlight, e.group.brokers)); err != nil {
-		_ = e.Close(ctx) // err is the reason
+		_ = e.Close(ctx)
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
 	}
 	e.run.Go(e.member.fetch)
@@ -118,7 +116,6 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 		if err != nil {
 			return nil, err
 		}
-		// without those that were lost meanwhile
 		if kept := e.lend(taken); len(kept) > 0 {
 			for _, l := range kept {
 				l.Private.(*hold).handed.Store(true)
@@ -141,7 +138,6 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-// lend sets deadlines, and returns the leases that are still open.
 func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	now := time.Now()
 	deadline := now.Add(e.cfg.Visibility)
@@ -159,7 +155,6 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	return kept
 }
 
-// overlooked counts a delivery that ended before the application had it.
 func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Lock()
 	e.unseen.note(at)
@@ -215,7 +210,7 @@ func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Unlock()
 }
 
-// A waiting Receive wakes the next. e.mu must be held.
+// tell requires e.mu.
 func (e *Engine) tell() {
 	select {
 	case e.some <- struct{}{}:

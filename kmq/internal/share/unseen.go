@@ -23,7 +23,7 @@ func (u *unseen) note(at lease.ID) {
 	u.newer[at] = n
 }
 
-func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] } // only one map has it
+func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] }
 
 func (u *unseen) forget(at lease.ID) {
 	delete(u.newer, at)

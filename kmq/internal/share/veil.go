@@ -48,7 +48,6 @@ func (h veiling) OnFetchRecordBuffered(r *kgo.Record) {
 	r.Context = &veil{Context: r.Context}
 }
 
-// Unveiled records can be acknowledged.
 func unveil(records []*kgo.Record) {
 	for _, r := range records {
 		if r.Context == nil {

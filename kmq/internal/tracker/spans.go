@@ -11,10 +11,10 @@ type span struct {
 	from, to int64
 	src      *source
 	loan
-	taken       bool // by Due
+	taken       bool
 	undelivered bool
-	postponed   uint8 // Postpone calls
-	place       int   // in the deadlines, from 1; 0: not there
+	postponed   uint8
+	place       int // from 1; 0: not in the deadlines
 }
 
 // blockSpans keeps blocks few and insertion cheap.
@@ -42,7 +42,6 @@ func (l *spans) seek(offset int64) (spot, *span) {
 	return spot{b, i}, block[i]
 }
 
-// All spans end at or below offset.
 func (l *spans) endsBefore(offset int64) bool {
 	if len(l.blocks) == 0 {
 		return true
@@ -94,7 +93,6 @@ func (l *spans) join(b int) {
 	l.blocks = slices.Delete(l.blocks, b+1, b+2)
 }
 
-// heap of the spans that Due has not returned
 type deadlines struct{ heap []*span }
 
 func (d *deadlines) first() *span {
@@ -139,7 +137,6 @@ func (d *deadlines) put(i int, sp *span) {
 	sp.place = i + 1
 }
 
-// by deadline, then offset
 func less(a, b *span) bool {
 	return a.deadline < b.deadline || a.deadline == b.deadline && a.from < b.from
 }

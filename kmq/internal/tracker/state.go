@@ -38,8 +38,8 @@ type State struct {
 
 	next    int64 // behind the newest marker
 	refused int64 // first unreadable marker; -1: none
-	open    int64 // in spans
-	taken   int64 // of open, returned by Due
+	open    int64
+	taken   int64
 }
 
 // New returns the state of a partition whose markers will be read from offset next.
@@ -110,7 +110,6 @@ func (s *State) bound() {
 	}
 }
 
-// loan is a lock with its holder.
 type loan struct {
 	deadline  int64         // on the log's clock
 	notBefore time.Duration // on the reader's clock; 0: no bound
@@ -241,7 +240,7 @@ func (s *State) add(sp *span) {
 	s.addCounted(sp)
 }
 
-// The records of addCounted are already in open and taken.
+// addCounted adds records that are already in open and taken.
 func (s *State) addCounted(sp *span) {
 	at, _ := s.spans.seek(sp.from)
 	s.spans.insert(at, sp)
@@ -380,7 +379,6 @@ func (s *State) OldestStart() (at time.Time, ok bool) {
 // log catches up; after a larger step it follows the new time.
 const jitter = 2000 // ms
 
-// clock adds up the time between markers.
 type clock struct {
 	began  bool
 	now    int64         // ms since the first
@@ -389,7 +387,6 @@ type clock struct {
 	local  time.Duration // at the newest marker
 }
 
-// gap is how far a marker is ahead.
 func (c *clock) gap(log int64) int64 {
 	if !c.began {
 		return 0

@@ -23,7 +23,6 @@ type Range struct{ From, To int64 }
 // Len returns the number of offsets in the range.
 func (r Range) Len() int64 { return r.To - r.From }
 
-// blockBits is log₂ of the offsets in a block.
 const blockBits = 6
 
 // open has a bit for each open record.
@@ -36,8 +35,8 @@ type block struct {
 type Window struct {
 	next   int64   // everything below is taken, done, or no record
 	blocks []block // rising; the first has an open record
-	head   int     // first used block
-	empty  int     // of blocks[head:]
+	head   int
+	empty  int // of blocks[head:]
 	open   int
 	ahead  []Range // done by an earlier owner above next, rising, with gaps between
 }
@@ -84,7 +83,6 @@ func join(ranges []Range, r Range) []Range {
 	return append(ranges, r)
 }
 
-// absorb moves next over an earlier owner's ranges.
 func (w *Window) absorb() {
 	for len(w.ahead) > 0 && w.ahead[0].From <= w.next {
 		w.next = max(w.next, w.ahead[0].To)

@@ -100,7 +100,6 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 	return summary, nil
 }
 
-// lastTotals reads the last line's running totals.
 func lastTotals(r io.Reader) (latency.Summary, error) {
 	table := csv.NewReader(r)
 	table.Comment = '#'
