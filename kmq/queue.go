@@ -212,7 +212,7 @@ func (q *Queue) Drain(ctx context.Context) error {
 	}
 	q.hush()
 	err := q.handed.wait(ctx, &q.closed)
-	if err == nil { // whose call may still run
+	if err == nil { // the call that settled the last record may still run
 		err = q.settled(ctx)
 	}
 	if err != nil {
@@ -230,8 +230,9 @@ func (q *Queue) hush() {
 
 // Close waits for running calls that settle, gives back unsettled records, flushes, and leaves the
 // group. A delivery that Close gave back then returns [ErrClosed]. ctx bounds the waiting and the
-// flushing; calls that still run then may fail. Afterwards nothing of the queue runs, even with an
-// error. With [Share] it returns [ErrLost] like [Queue.Flush]. A second Close returns the same.
+// flushing; calls that still run when it ends may fail. Afterwards nothing of the queue runs, even
+// with an error. With [Share] it returns [ErrLost] for refused acknowledgements that no
+// [Queue.Flush] reported. A second Close returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

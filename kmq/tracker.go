@@ -17,8 +17,8 @@ type Tracker struct{ tracker *markers.Tracker }
 // markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and Transactions, since it does
 // not know the queues'. The queues set how long a record is locked. OpenTracker returns after it
 // has checked the topics; ctx bounds only OpenTracker itself. The error is [ErrConfig] or the
-// cluster's. [Tracker.Wait] and one log line report what the brokers refuse later; then the tracker
-// redelivers nothing.
+// cluster's. [Tracker.Wait] and one log line report what the brokers refuse later; a tracker that
+// has ended redelivers nothing.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -34,7 +34,7 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known, err := inspect.Known(ctx, e); err == nil && !known { // this user may not ask
+	if known, err := inspect.Known(ctx, e); err == nil && !known { // no warning if this user may not ask
 		e.Log.Warn("kmq: the group of the tracker has committed nothing and has no members; check its name, unless its queues are still to be opened")
 	}
 	return &Tracker{tracker: t}, nil

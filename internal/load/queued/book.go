@@ -104,7 +104,7 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// again: an acknowledged record was never due again.
+// An acknowledged record was never due again.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	switch {
@@ -197,7 +197,7 @@ func (b *book) release(of *node) {
 	}
 }
 
-// Oldest reports in others whether records of other producers are open.
+// oldest reports in others whether records of other producers are open.
 func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()

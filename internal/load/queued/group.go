@@ -68,8 +68,8 @@ type Config struct {
 
 // Group is the consumers of a queue: members with threads, and the application behind them.
 //
-// They have the number of deliveries of each unacknowledged record, and when it is due again. The books use only
-// the stamps of records, not the queue's counts.
+// The books have the number of deliveries of each unacknowledged record, and when it is due again. They use only the
+// stamps of records, not the queue's counts.
 type Group struct {
 	cfg  Config
 	axis *load.Axis

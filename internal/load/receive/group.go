@@ -57,7 +57,7 @@ type Config struct {
 	OnEvent func(Event)
 }
 
-// Event is a rebalance or an error. Data repeats What for programs, and may be nil. it may be nil.
+// Event is a rebalance or an error. Data repeats What for programs, and may be nil.
 type Event struct {
 	Kind, What, Reason string
 	Data               map[string]any

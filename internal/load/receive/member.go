@@ -281,7 +281,7 @@ func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
 	return m.client.Poll(ctx)
 }
 
-// countPoll takes no time from the axis for took, because the axis's zero may be set during the poll.
+// took is not measured on the axis, whose zero may be set during the poll.
 func (m *member) countPoll(there int64, took time.Duration) {
 	m.counts.polls.Add(1)
 	m.recorder.Lock()

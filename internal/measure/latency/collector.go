@@ -2,9 +2,10 @@ package latency
 
 import "sync"
 
-// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use;
-// but see Collect. ¶ It swaps each recorder's full histograms for spares, so it holds two for each metric and
-// book.
+// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use; but
+// see Collect.
+//
+// It swaps each recorder's full histograms for spares, so it holds two for each metric and book.
 type Collector struct {
 	mu        sync.Mutex
 	recorders []*Recorder

@@ -107,7 +107,8 @@ func (h *Histogram) Percentile(p float64) int64 {
 	return ns
 }
 
-// Percentiles returns many Percentiles in one pass. They must ascend, from 0 (the lowest value) to 100.
+// Percentiles returns Percentile for many percentiles, in one pass. They must ascend, from 0 (the lowest value) to
+// 100.
 func (h *Histogram) Percentiles(ascending []float64) []int64 {
 	values := make([]int64, len(ascending))
 	if h.count == 0 {
@@ -151,7 +152,7 @@ func rankOf(p float64, population int64) int64 {
 	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
 }
 
-// valueAt requires a value.
+// h must not be empty.
 func (h *Histogram) valueAt(rank int64) int64 {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {

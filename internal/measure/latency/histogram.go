@@ -96,7 +96,7 @@ func (h *Histogram) Reset() {
 // Count returns how many values were recorded.
 func (h *Histogram) Count() int64 { return h.count }
 
-// span requires a value.
+// h must not be empty.
 func (h *Histogram) span() (from, to int) {
 	return slotOf(clamp(h.min)), slotOf(clamp(h.max)) + 1
 }

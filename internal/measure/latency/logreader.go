@@ -14,11 +14,11 @@ import (
 type LogEntry struct {
 	Start, End time.Duration
 	Tag        string
-	// Histogram has the recorded counts. The format has no clamped values, and only the minimum's slot.
+	// Histogram has the recorded counts. The format keeps no clamped values, and of the minimum only its slot.
 	Histogram *Histogram
 }
 
-// maxLineBytes is twice a histogram with a count in each slot.
+// maxLineBytes is more than twice a histogram with a count in each slot.
 const maxLineBytes = 1 << 20
 
 // ReadLog reads a LogWriter's log, entry by entry. It skips a last line without its end, which a crash may leave.

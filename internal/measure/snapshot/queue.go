@@ -11,7 +11,7 @@ const MaxAttempts = 64
 // DeliveryCounts are the counts of a queue's consumers.
 type DeliveryCounts struct {
 	Received int64
-	// Unique and Acked count first ones, AckedAgain later acknowledgements.
+	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
 	Dead, DeadAcked             int64 // dead letters, and acknowledged ones of them
 	Dropped, Nacked             int64

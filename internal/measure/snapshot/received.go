@@ -76,8 +76,8 @@ type Reached struct {
 	// Delivered includes duplicates. Arrived counts first deliveries and corrupt records; without stamps, by
 	// offset.
 	Delivered, Arrived int64
-	// Awaited has, for each producer, the sequences still to arrive. Without order, in a queue, they are all
-	// missing ones, else those above the highest arrived one. Corrupt records of a queue stay in Awaited, because
+	// Awaited has, for each producer, the sequences still to arrive. In a queue, which has no order, they are all
+	// missing ones; otherwise those above the highest arrived one. Corrupt records of a queue stay in Awaited, because
 	// their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64

@@ -89,7 +89,7 @@ type Last struct {
 	DeliveryGaps [][]Gaps // by group and partition
 }
 
-// clone shares no slice or map that Merge would change, but books and times.
+// clone shares books and times, but no slice or map that Merge would change.
 func (s Snapshot) clone() Snapshot {
 	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
 	for i := range s.Groups {

@@ -8,7 +8,7 @@ type Verdict int8
 // Only the figure knows whether lower is better.
 const (
 	TooFew       Verdict = iota // no outcome could have shown a difference
-	NoDifference                // not that there is none
+	NoDifference                // which does not show that there is none
 	Lower
 	Higher
 )

@@ -9,7 +9,7 @@ type stream struct {
 	endNs   int64
 	stepNs  int64  // whole ns between records
 	stepRem uint64 // its remainder, in 1/rate ns
-	rem     uint64 // of the current due time, in 1/rate ns
+	rem     uint64 // remainder of the current due time, in 1/rate ns
 	rate    uint64 // credits per ns
 	index   int64
 	workers int64
@@ -18,7 +18,7 @@ type stream struct {
 	due     credits // of a ramp: earned up to the current record
 	cost    uint64
 	startNs int64
-	at      int // len(profile.pieces): no more records
+	at      int // current piece; len(profile.pieces): no more records
 	profile *profile
 }
 

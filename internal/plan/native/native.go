@@ -20,7 +20,7 @@ import (
 type Table struct {
 	Client string
 	Passed []string
-	Keys   map[string]string // set by a scenario key
+	Keys   map[string]string // set by this scenario key
 	Ours   map[string]string // set by the driver, with the reason
 	// OneRecord ends a batch at its first record; empty if there is none.
 	OneRecord string

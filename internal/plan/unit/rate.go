@@ -134,7 +134,7 @@ func (r Rate) String() string {
 			return count + "/" + p.name
 		}
 	}
-	// as 1/7s
+	// 1/7s is not a finite decimal in any period.
 	return strconv.FormatInt(r.Records, 10) + "/" + Duration(r.Per).String()
 }
 

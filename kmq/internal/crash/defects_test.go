@@ -349,7 +349,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 					ackAll(t, []kmq.Delivery{d})
 				}
 			}
-			// It ends only with an acknowledgement or a copy.
+			// The large record ends only with an acknowledgement or a copy.
 			if why := ends(v.markersOf(0), 0); len(why) > 0 && seen[-1] < 2 {
 				t.Errorf("the record that can't be copied has ends for %v", why)
 			}
@@ -382,7 +382,7 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// If its lock expired before, it does not count as delivered.
+// A record whose lock expired before its delivery does not count as delivered.
 func TestDefectGivenUpUnseen(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {

@@ -28,7 +28,7 @@ type fault struct {
 	// quiet stops the test's producer, which would not survive.
 	quiet bool
 	idle  []kmq.Engine
-	// only one engine is affected; empty: all.
+	// only is the affected engine; empty: all.
 	only kmq.Engine
 	// ends is a permanent error that may end queues of markers, which are then opened again; with everyWrite it must.
 	ends       error
@@ -63,7 +63,7 @@ func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	return h.Remove
 }
 
-// last returns how many errors queues may have received; false if none are injected. false if none are injected.
+// last returns how many errors queues may have received; false if none are injected.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {

@@ -35,7 +35,7 @@ var ways = []struct {
 	}},
 }
 
-// One kill is of the only member, the others beside a member that takes over.
+// The first kill is of the only member, the others of one beside a member that takes over.
 const killsAStep = 3
 
 // The ways run one after another, since the hook of the steps is global.
@@ -140,7 +140,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	if asTracker {
 		victim.Role = roleTracker
 	}
-	// Every third is alone: its successor finds its state.
+	// Every third victim is alone: its successor finds its state.
 	alone := rebalance || round%3 == 0
 	c.keep(&c.steady, roleQueue, asTracker || !alone)
 	c.keep(&c.tracker, roleTracker, c.way.external && (!asTracker || !alone))

@@ -76,7 +76,7 @@ func TestRealBrokers(t *testing.T) {
 	}
 }
 
-// They have the same replicas as the records in the same order, so that their preferred leader is the same.
+// Markers have the same replicas as their records, in the same order, and so the same preferred leader.
 func (v *world) markersLieBeside() {
 	v.t.Helper()
 	all, err := v.admin.ListTopics(soon(v.t), v.spec.Topic, v.spec.Topic+"-markers")

@@ -42,8 +42,8 @@ type Unhander interface {
 // AllExtender is an Engine that can extend many leases in one step.
 type AllExtender interface {
 	// ExtendAll sets locks to expire at most d from now. It skips leases that have ended or cannot be extended, and
-	// returns the first error of the latter. It returns at the end of ctx. Until then it owns the slice, and nothing
-	// else may settle or extend the leases.
+	// returns the first error of the latter. It returns when ctx ends at the latest. Until then it owns the slice, and
+	// nothing else may settle or extend the leases.
 	ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Duration) error
 }
 
@@ -59,8 +59,8 @@ type Counts struct {
 	Tailed       int64 // to the end of their partition, by this process
 	DeadLettered int64 // by this process
 	Missing      int64 // to be redelivered, but not in the log
-	Retried      int64 // of this process's tracker, which repeats them
-	Unreadable   int64 // by this process's tracker
+	Retried      int64 // failed attempts of this process's tracker, which it repeats
+	Unreadable   int64 // markers that this process's tracker could not read
 
 	InFlight      int       // delivered or ready, and not settled
 	OldestUnacked time.Time // of these; or zero
@@ -85,7 +85,7 @@ var Bounds = [...]time.Duration{
 	time.Second, 2 * time.Second, 5 * time.Second, 10 * time.Second, 30 * time.Second,
 }
 
-// Bounds returns the upper bounds of Counts, of which the last has none.
+// Bounds returns the upper bounds of Counts; the last count has none.
 func (Histogram) Bounds() []time.Duration { return Bounds[:] }
 
 // Add counts one duration.

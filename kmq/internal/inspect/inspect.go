@@ -62,7 +62,7 @@ type Result struct {
 	DeadLetters   int64 // -1: no topic is given
 }
 
-// Group inspects a group. An empty cfg.Topic or kind is found out, for which the group must be known.
+// Group inspects a group. It finds out an empty cfg.Topic or kind, and then refuses an unknown group.
 func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -182,7 +182,7 @@ func (i *inspector) findTopic(ctx context.Context) error {
 	return i.chooseTopic(topics)
 }
 
-// Known reports whether a group has commits or members, unless it is a share group.
+// Known reports whether a group that is not a share group has commits or members.
 func Known(ctx context.Context, cfg engine.Config) (bool, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -350,7 +350,8 @@ func (i *inspector) settled() {
 	}
 }
 
-// share takes the open records from the broker, whose start offset may be below the end of the log without any.
+// share takes the number of open records from the broker. If it is 0, the broker's start offset may still be below the
+// end of the log.
 func (i *inspector) share() {
 	for _, p := range i.parts {
 		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)

@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// stalls ends a read: its last offsets may hold no records.
+// stalls is how long a read waits for records: the last offsets may hold none.
 const stalls = 3 * time.Second
 
 func (i *inspector) markersTopic() string {

@@ -219,7 +219,7 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 	return nil
 }
 
-// An offset plus a count does not overflow.
+// maxOffset keeps an offset plus a count from overflowing.
 const maxOffset = 1<<63 - 1 - MaxCount
 
 func (m *Marker) loan(r *reader) {

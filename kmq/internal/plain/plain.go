@@ -110,7 +110,7 @@ func (e *Engine) finish(l *lease.Lease, as lease.State) error {
 	if err := e.set.Settle(l, as); err != nil {
 		return err
 	}
-	// The loss of the partition would have lost the lease.
+	// The partition is present: its loss would have lost the lease.
 	e.partitions[l.At.Partition].Done(l.At.Offset)
 	return nil
 }

@@ -106,7 +106,7 @@ func ended() context.Context {
 }
 
 type answers struct {
-	times, refused int           // or lost with a connection or session
+	times, refused int           // refused includes those lost with a connection or session
 	late           int           // not sent because their locks had expired
 	told           int           // of refused and late, reported by Flush
 	last           error         // of the last refused or late one

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// fetchWait is how long a broker without records holds a fetch, and gets no other request.
+// fetchWait is how long a broker without records holds a fetch; meanwhile it gets no other request.
 const fetchWait = 100 * time.Millisecond
 
 const complaints = time.Minute
@@ -28,7 +28,7 @@ type member struct {
 
 	room  chan struct{} // a poll may have room
 	nudge chan struct{} // something must be sent or renewed sooner
-	// of the last record, in nanoseconds
+	// lockFor is the duration of the last record's lock, in nanoseconds.
 	lockFor atomic.Int64
 
 	mu      sync.Mutex
@@ -55,8 +55,8 @@ type hold struct {
 type lent struct {
 	record   *kgo.Record
 	place    int
-	until    time.Time // of the processing
-	end      time.Time // of the broker's lock, minus the time of a request
+	until    time.Time // end of the processing
+	end      time.Time // end of the broker's lock, minus the time of a request
 	renewing bool
 	refused  bool // so the lock will expire
 }

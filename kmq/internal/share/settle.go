@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// Ack accepts a record. That is sent after acceptLinger, or with an earlier fetch.
+// Ack accepts a record. The acknowledgement is sent after acceptLinger, or with an earlier fetch.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	if err := e.set.Settle(l, lease.Accepted); err != nil {
 		return err
@@ -45,7 +45,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Extend renews the lock now and, if d is longer, repeatedly. It returns after the broker's first answer.
+// Extend renews the lock now and, if d is longer than the lock, repeatedly. It returns after the broker's first
+// answer.
 func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
 	if err := e.set.Check(l); err != nil {
 		return err

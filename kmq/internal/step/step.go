@@ -16,7 +16,7 @@ const (
 	Acked      Step = "acked"       // nothing is written about that
 	Ended      Step = "ended"       // its end marker is durable
 	BeforeCopy Step = "before copy" // of a copy to the end of the partition or the dead-letter topic
-	Copied     Step = "copied"      // its end is not written
+	Copied     Step = "copied"      // the copy is durable and its end is not written
 	CopyEnded  Step = "copy ended"  // the end of the copied record is durable
 	Revoking   Step = "revoking"    // nothing is flushed
 	Flushed    Step = "flushed"     // flushed on revocation, not committed

@@ -85,7 +85,7 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 	if err != nil {
 		return latency.Summary{}, fmt.Errorf("HistogramLogProcessor: tag %s: %w: %s", tag, err, printed)
 	}
-	if len(printed) > 0 { // it exits with 0
+	if len(printed) > 0 { // it prints errors there and exits with 0
 		return latency.Summary{}, fmt.Errorf("HistogramLogProcessor: tag %s: %s", tag, printed)
 	}
 	file, err := os.Open(out)
@@ -127,8 +127,8 @@ func lastTotals(r io.Reader) (latency.Summary, error) {
 	}, nil
 }
 
-// WriteSample writes a log with a warm-up before time zero, values at and beyond both ends of the range, and
-// intervals without a metric or at all.
+// WriteSample writes a log with a warm-up before time zero, values at and beyond both ends of the range, and intervals
+// without a metric, and a gap between two intervals.
 func WriteSample(w io.Writer) error {
 	recorder := latency.NewRecorder(latency.SendDelay, latency.E2EResponseTime, latency.PollTime)
 	var collector latency.Collector
