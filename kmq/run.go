@@ -12,7 +12,7 @@ import (
 
 // Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
 // releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
-// itself; its result is then ignored.
+// itself; after it settled, its result is ignored.
 //
 // A panic releases the record and ends the Run, which panics with a [HandlerPanic].
 type Handler func(ctx context.Context, d Delivery) error

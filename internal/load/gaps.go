@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Bounds of the gaps that a watch keeps: shortestGap is their least length (ns). A full watch keeps only longer
-// gaps.
+// A full watch keeps only longer gaps. Times are in ns.
 const (
 	shortestGap = int64(1e6)
 	mostGaps    = 1 << 16

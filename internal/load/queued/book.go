@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A book holds one partition's deliveries, acknowledgements and dead letters. A copy of a record counts in the
-// partition of its original.
+// A copy of a record counts in the book of its original's partition.
 type book struct {
 	id int32
 	// The lock of delivered guards everything here.

@@ -241,7 +241,7 @@ func (g *Group) Stop(ctx context.Context) {
 	}
 }
 
-// awaitBuried waits for the queues of killed members, but no longer than ctx: they must not delay the run.
+// The queues of killed members must not delay the run.
 func (g *Group) awaitBuried(ctx context.Context) {
 	over := make(chan struct{})
 	go func() {

@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Marks of an inbox, in records: the member pauses the partition above the high mark and resumes it below the low
-// mark.
+// in records: the member pauses above the high mark and resumes below the low one
 const (
 	inboxHigh = 512
 	inboxLow  = 128

@@ -302,8 +302,7 @@ func (m *member) route(c parcel) {
 	}
 }
 
-// regulate pauses or resumes fetching by the size of the inbox. The lock covers decision and call, so the last
-// call matches the inbox.
+// The lock of regulate covers decision and call, so the last call matches the inbox.
 func (m *member) regulate(a *assignment) {
 	pauser, able := m.client.(driver.Pauser)
 	if !able {

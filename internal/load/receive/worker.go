@@ -132,7 +132,7 @@ func bytesOf(records []driver.Received) (sum int64) {
 	return sum
 }
 
-// check counts the intact records of this run, and those that arrive for the first time.
+// check counts intact and new records of this run.
 func (w *worker) check(p *partition, records []driver.Received, now int64) (ours, first int64) {
 	w.handed = w.handed[:0]
 	for i := range records {

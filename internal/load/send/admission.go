@@ -5,7 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// admission asks the gate whether a worker may send, and reports completions. Only the worker's goroutine uses it.
+// Only the worker's goroutine uses admission.
 type admission struct {
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned

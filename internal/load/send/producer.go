@@ -24,8 +24,8 @@ const completeEvery = 5 * time.Millisecond
 // retryEvery is how often waiting records ask for admission again.
 const retryEvery = time.Millisecond
 
-// producer is one worker. The recorder's lock, taken once a round, guards the queue and the fields from recorder
-// on; only the worker's goroutine uses the others.
+// The recorder's lock, taken once a round, guards the queue and the fields from recorder on; only the worker's
+// goroutine uses the others.
 type producer struct {
 	id      int
 	number  int
@@ -175,7 +175,7 @@ func (p *producer) drop(n int64) {
 	}
 }
 
-// prepare takes up to room admitted records off the queue. It sheds refused records that may not wait.
+// prepare sheds refused records that may not wait.
 func (p *producer) prepare(now, room int64) (granted int64) {
 	if p.partitioned != nil {
 		return p.prepareEach(now, room)

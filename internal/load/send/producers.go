@@ -240,8 +240,8 @@ func (ps *Producers) Done() <-chan struct{} {
 	return done
 }
 
-// Close ends the workers and their clients. Records still in flight become unknown; those at the source stay
-// deferred.
+// Close ends the workers and their clients. Records still in flight become unknown; those at the source stay deferred.
+// Closing again does nothing.
 func (ps *Producers) Close() {
 	if ps.ended.Swap(true) {
 		return

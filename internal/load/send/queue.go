@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// queue holds one worker's due, unsent records. They lie between two cursors and take no memory, except refused
-// records that are kept.
+// The queued records lie between two cursors and take no memory, except refused records that are kept.
 type queue struct {
 	due, sent arrival.Stream
 	chosen    int32 // of the record at sent, or unplaced

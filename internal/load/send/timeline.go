@@ -2,8 +2,8 @@ package send
 
 import "sort"
 
-// A timeline remembers when the records of one lane were due, in bounded memory. It stores periods of consecutive
-// sequences with close due times. A pause between two records never lies inside one.
+// A timeline remembers when the records of one lane were due, in bounded memory. A pause between two records never
+// lies inside one.
 type timeline struct {
 	periods []period
 	length  int64 // longest period, in ns; 0: periodLength

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// volume bounds what all workers offer in the measured window. Each has a part, so none asks another. The last
-// spent part ends the window.
+// Each worker has a part of the volume, so none asks another. The last spent part ends the window.
 type volume struct {
 	axis  *load.Axis
 	part  bool // other processes offer the rest
@@ -45,8 +44,8 @@ type share struct {
 	left    int64
 }
 
-// newShare returns a worker's part; nil without a bound. Parts of records begin with the worker of the first
-// measured record, so that the first records of the schedule are offered.
+// newShare deals records from the worker of the first measured record on, so that the first records of the schedule
+// are offered.
 func newShare(cfg Config, of *volume, id int) *share {
 	switch {
 	case of == nil:
@@ -82,8 +81,7 @@ func (s *share) take(bytes int) (spent bool) {
 	return s.left <= 0
 }
 
-// end reports a spent share, with the due times of its last record and of the one after it. The window ends at the
-// first due time that no worker offered, but never before the last offered record.
+// The window ends at the first due time that no worker offered, but never before the last offered record.
 func (s *share) end(last, next int64) {
 	v := s.of
 	v.mu.Lock()

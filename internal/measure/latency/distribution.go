@@ -75,7 +75,7 @@ var ranks = []struct {
 	{100, "max_ns", func(d *Distribution) *int64 { return &d.MaxNs }},
 }
 
-// distributionAmong returns all figures of h; those that follow from a rank include open and rest (Among).
+// Figures that follow from a rank include open and rest (Among).
 func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d Distribution) {
 	if d.NotEnded = open.ended() + rest; h.count+d.NotEnded == 0 {
 		return d

@@ -10,8 +10,7 @@ type span struct{ from, to uint64 }
 
 func (s span) len() uint64 { return s.to - s.from + 1 }
 
-// spans is a bounded set of ascending spans that do not touch. If there is one too many, the lowest is closed: the
-// set forgets it, and the floor rises above it.
+// If there is one span too many, the lowest is closed: the set forgets it, and the floor rises above it.
 type spans struct {
 	list  []span // list[head:] is the set; spans before head are closed
 	head  int

@@ -15,7 +15,7 @@ var (
 	errNoBooks   = errors.New("a snapshot has nil books")
 )
 
-// coder writes or reads a snapshot. Both visit the same fields in the same order.
+// Reading and writing visit the same fields in the same order.
 type coder struct {
 	reads bool
 	b     []byte

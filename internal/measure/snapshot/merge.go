@@ -139,8 +139,7 @@ func (q Queue) add(o Queue) Queue {
 	return q
 }
 
-// mergeBooks merges books by group and partition: a partition may move between parts, and a record that two parts
-// got is a duplicate.
+// A partition may move between parts, and a record that two parts got is a duplicate.
 func (s *Snapshot) mergeBooks(all []Snapshot) {
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -175,7 +174,7 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 	}
 }
 
-// mergeQueue corrects the counts for records that were first delivered to, or acknowledged by, two parts.
+// Records may be first delivered to, or acknowledged by, two parts.
 func (g *Group) mergeQueue(all []Snapshot, number int) {
 	settled, acked := make(map[int32][]*ledger.Receiver), make(map[int32][]*ledger.Receiver)
 	for _, part := range all {

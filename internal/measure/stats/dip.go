@@ -5,13 +5,12 @@ import (
 	"slices"
 )
 
-// dip returns the least distance between the cumulative distribution of xs and one with a single mode (J. A.
-// Hartigan and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4; a skewed
-// distribution still has one mode. Values must differ (see spreadTies).
+// dip returns the least distance between the cumulative distribution of xs and one with a single mode (J. A. Hartigan
+// and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4; a skewed distribution still
+// has one mode. Values must differ (see spreadTies).
 //
-// It narrows the mode down from both ends. Left of the mode the nearest distribution is the greatest convex one
-// below the steps, right of it the least concave one above them. Where these are farthest apart is outside the
-// mode.
+// Left of the mode the nearest distribution is the greatest convex one below the steps, right of it the least concave
+// one above them.
 func dip(xs []float64) float64 {
 	x := slices.Sorted(slices.Values(xs))
 	low, high := 0, len(x)-1
@@ -93,8 +92,7 @@ func farthest(below, above curve) (from, to int, apart float64) {
 	return from, to, apart
 }
 
-// spreadTies spreads equal values over half the least gap to either side, because a coarse count is not
-// multimodal. Two frequent values cannot be distinguished from a coarse measure of one mode.
+// spreadTies spreads equal values over half the least gap to either side, because a coarse count is not multimodal.
 func spreadTies(xs []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	gap := math.Inf(1)

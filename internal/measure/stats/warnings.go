@@ -140,9 +140,9 @@ func medianAt(xs []float64, at []int) float64 {
 }
 
 // farOff returns the values whose distance from the median, in median distances, is above the limit for the sample
-// size. One normal sample in a hundred exceeds that limit. It is the modified z-score (B. Iglewicz and D. C.
-// Hoaglin, How to Detect and Handle Outliers, 1993). Their fixed bound of 3.5 is for many values. If more than
-// half of the values are equal, the mean distance replaces the median one.
+// size. It is the modified z-score (B. Iglewicz and D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their
+// fixed bound of 3.5 is for many values. If more than half of the values are equal, the mean distance replaces the
+// median one.
 func farOff(xs []float64) []int {
 	n := len(xs)
 	if n < 5 {
@@ -212,7 +212,7 @@ type limit struct {
 	value float64
 }
 
-// One normal sample in a hundred exceeds outlierLimits, by simulation; a test repeats it.
+// One normal sample in a hundred exceeds outlierLimits, by simulation.
 var outlierLimits = []limit{
 	{5, 18.6}, {6, 10.2}, {7, 10.6}, {8, 8.06}, {9, 8.29}, {10, 6.92}, {11, 7.08}, {12, 6.30},
 	{15, 6.00}, {20, 5.23}, {30, 4.76}, {50, 4.47}, {100, 4.33}, {500, 4.33},

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A profile counts in credits: every record costs the same whole number of credits, and each nanosecond earns a
-// whole number of credits. So rates, which are fractions, become integers, and their sums are exact.
+// A profile counts in credits: every record costs the same whole number of credits, and each nanosecond earns a whole
+// number of credits.
 //
 // The bounds keep a stream's arithmetic within 64 bits, and that of ramps within 128.
 const (

@@ -13,12 +13,12 @@ type poisson struct {
 	warmupNs int64
 }
 
-// Poisson returns a process with independent, exponentially distributed times between records, like many
-// independent users.
+// Poisson returns a process with independent, exponentially distributed times between records, like many independent
+// users.
 //
-// The superposition of n Poisson processes of rate r/n is a Poisson process of rate r. So each worker has its own
-// stream. The arrivals are the same in every run, but differ between numbers of workers. A worker's k-th record
-// has index worker + k × workers.
+// The superposition of n Poisson processes of rate r/n is a Poisson process of rate r, so each worker has its own
+// stream. The arrivals are the same in every run, but differ between numbers of workers. A worker's k-th record has
+// index worker + k × workers.
 func Poisson(rate unit.Rate, seed uint64) (Process, error) {
 	if err := checkRate(rate); err != nil {
 		return nil, wrap("poisson", err)

@@ -7,8 +7,7 @@ import (
 	"time"
 )
 
-// appendJSON appends an order event, with as many fields as fit. A note fills it to the exact size. From two bytes
-// on it is valid JSON.
+// A note fills the order event to the exact size. From two bytes on it is valid JSON.
 func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	if end-len(dst) < len("{}") {
 		return appendZeros(dst, end, random, number)

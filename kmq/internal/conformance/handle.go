@@ -50,7 +50,7 @@ func unordered(w *world) {
 	}
 }
 
-// inOrder checks that records with the same name are handled one at a time in offset order, beside others.
+// Records with the same name must be handled one at a time, in offset order.
 func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...func(int, *kgo.Record)) {
 	const records, workers = 120, 12
 	w.produce(records, with...)

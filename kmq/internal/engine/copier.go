@@ -49,8 +49,8 @@ func NewCopier(cfg *Config, client *kgo.Client) *Copier {
 }
 
 // Write produces each record once and waits for the results until ctx or the client ends. It returns one error for
-// each record. One without a result has ctx's error or kgo.ErrClientClosed, and may be in the log or still be written:
-// an idempotent producer never gives up a record that it has sent.
+// each record. A record without a result has ctx's error or kgo.ErrClientClosed, and may be in the log or still be
+// written: an idempotent producer never gives up a record that it has sent.
 func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 	errs := c.together(ctx, records)
 	for i, err := range errs {
@@ -169,8 +169,8 @@ func (c *Copier) Close() {
 	}
 }
 
-// LargeOptions returns options of a producer that leaves the batch limit to the brokers and compresses well. Engines
-// use it for copies in transactions. It may have one batch at a time.
+// LargeOptions returns options of a producer that leaves the batch limit to the brokers and compresses well. It may
+// have one batch at a time.
 func LargeOptions() []kgo.Opt { return newLeastOf().options() }
 
 const mostBytes = 1 << 30

@@ -92,8 +92,7 @@ const (
 	maxMessageBytes = "max.message.bytes"
 	cleanupPolicy   = "cleanup.policy"
 
-	// headerRoom is the size of a copy's extra headers, with a reason of lease.MostReason bytes and the names of a
-	// topic and a group.
+	// for a copy's extra headers
 	headerRoom = 4096
 )
 
@@ -136,8 +135,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	return awaitShape(ctx, cl, name, createdFor)
 }
 
-// createBeside gives partitions the brokers and leaders of another topic's, so that work on both needs one request and
-// fails together.
+// createBeside gives partitions the brokers and leaders of another topic's, so that work on both needs one request.
 func createBeside(ctx context.Context, cl *kgo.Client, name, other string, partitions int, configs map[string]*string) error {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
 	if err != nil {
@@ -272,8 +270,7 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// unseenFor is how long a topic may be unknown; createdFor is the same for a created one: on busy brokers, 192
-// replicas took more than 3 s.
+// createdFor is longer: on busy brokers, 192 replicas took more than 3 s.
 const (
 	unseenFor  = 3 * time.Second
 	createdFor = 30 * time.Second

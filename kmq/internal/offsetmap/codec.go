@@ -39,7 +39,7 @@ const (
 	headerBytes = 6
 )
 
-// Limits of decoded metadata. The body is checked before it is inflated, and the deliveries before they are expanded.
+// The body is checked before it is inflated, and the deliveries before they are expanded.
 const (
 	maxBody       = 1 << 20
 	maxDelivered  = 1 << 17
@@ -379,8 +379,7 @@ func worstBitset(span int64) int64 {
 	return uvarintBytes(n) + n
 }
 
-// worstRuns bounds two numbers for each group, whose sum is at most span. A number needs a second byte from 2^7 on, a
-// third from 2^14 on, and so on.
+// worstRuns bounds two numbers for each group, whose sum is at most span.
 func worstRuns(span int64, groups int) int64 {
 	numbers := 2 * int64(groups)
 	n := uvarintBytes(int64(groups)) + numbers

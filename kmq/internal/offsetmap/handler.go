@@ -146,9 +146,8 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// take opens the record of a slot; taken is false if it was done. handOut is false after too many deliveries from this
-// offset. A copy with more deliveries than this queue allows is delivered once, because another group or other
-// settings made it.
+// In take, handOut is false after too many deliveries from this offset. A copy with more deliveries than this queue
+// allows is delivered once, because another group or other settings made it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)

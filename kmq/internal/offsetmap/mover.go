@@ -211,8 +211,8 @@ func (m *move) end() {
 	}
 }
 
-// overdue delivers a record again whose lock expired during a Reject. The copy may still be written too. After its
-// last delivery, or during a revocation, it waits for the copy.
+// After its last delivery, or during a revocation, the record waits for the copy. Otherwise the copy may still be
+// written too.
 func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	m, next := s.move, l.Again()
 	next.Attempt = l.Attempt
@@ -236,8 +236,8 @@ const (
 	mostAside   = time.Hour
 )
 
-// aside returns the delay after some refusals. From the second on it is random, because copies that were refused
-// together because of one of them should not be sent together again.
+// From the second refusal on the delay is random, because copies that were refused together should not be sent
+// together again.
 func aside(visibility time.Duration, times uint8) time.Duration {
 	if times == 0 {
 		return visibility

@@ -30,7 +30,7 @@ type slot struct {
 	refused, aside uint8
 }
 
-// run is a small block of records of one partition, so that a record that is never done keeps little memory.
+// A run is small, so that a record that is never done keeps little memory.
 type run struct {
 	of    *partition
 	slots []slot
@@ -40,8 +40,7 @@ type run struct {
 
 const runSlots = 32
 
-// pool keeps finished runs for any partition, no more than the records in flight need: a fetch may bring thousands of
-// records of one partition.
+// A pool is bounded, because a fetch may bring thousands of records of one partition.
 type pool struct {
 	free []*run // all slots are done
 	most int
@@ -122,8 +121,7 @@ func (p *partition) deleted(r window.Range) int64 {
 	return p.window.Unknown(r)
 }
 
-// cut forgets everything from an offset on, because the log has other records there. Flush still waits for copies. The
-// caller ends the leases.
+// cut forgets everything from an offset on, because the log has other records there.
 func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
@@ -144,8 +142,7 @@ func (p *partition) fits(offset int64, limit int) bool {
 	return p.window.Open() == 0 || p.fit(offset, 1, limit)
 }
 
-// fit reports whether n records up to an offset may be taken. It may return false although each could be taken alone
-// or later.
+// fit may return false although each of the n records could be taken alone or later.
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
 	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)

@@ -124,7 +124,7 @@ func (m *member) answersOf(partition int32) *answers {
 }
 
 // answered counts brokers' answers, which name partitions, not records: records of a refused request stay locked until
-// their locks expire. With a connection's error the result is unknown. A refused release or renewal counts too.
+// their locks expire. With a connection's error the result is unknown.
 func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	var last error
 	taken := false

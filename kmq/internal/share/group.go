@@ -58,8 +58,7 @@ type settings struct {
 	set   map[string]bool
 }
 
-// prepareGroup checks that the cluster supports the configuration and sets the group's settings. It waits for the
-// coordinators of a cluster that has just started.
+// prepareGroup waits for the coordinators of a cluster that has just started.
 func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
 	for {
@@ -243,7 +242,7 @@ func (d groupDuration) inForce(group, broker settings) time.Duration {
 }
 
 // setDurations sets durations in one request, because brokers refuse a session that is not longer than the heartbeat.
-// It reports whether all have these values now. A failure is harmless: short locks are renewed.
+// It reports whether all have these values now.
 func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
 	wanted map[groupDuration]time.Duration,
 ) bool {

@@ -96,8 +96,8 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 	}
 }
 
-// renew waits for the broker's answer. Records that are settled meanwhile are not renewed. A refusal is final: the
-// client does not ask again for a record whose session has ended.
+// renew waits for the broker's answer. A refusal is final: the client does not ask again for a record whose session
+// has ended.
 func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()

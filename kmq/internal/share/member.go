@@ -264,7 +264,7 @@ func (m *member) begin(records []*kgo.Record) {
 	}
 }
 
-// leastLeft is the lock time that a delivery needs: for a renewal, or without renewals for the processing.
+// leastLeft is the lock time needed for a renewal, or without renewals for the processing.
 func (m *member) leastLeft() time.Duration {
 	const renewed = 500 * time.Millisecond
 	if m.e.group.renews {
@@ -290,8 +290,7 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 }
 
 // close sends acknowledgements, releases what is held or in the client, and leaves the group; fetching and renewing
-// must have ended. It returns an error for unreported refusals, except of releases. Releasing an undelivered record
-// counts as a delivery, but avoids a wait for its lock.
+// must have ended. It returns an error for unreported refusals, except of releases.
 func (m *member) close(ctx context.Context) error {
 	told := m.alreadyTold()
 	m.mu.Lock()

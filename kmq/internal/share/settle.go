@@ -153,8 +153,7 @@ type copied struct {
 }
 
 // instead returns the copy of a record that was delivered MaxDeliveries times or comes near the broker's limit; nil:
-// deliver it. A copy above MaxDeliveries is delivered once: another group or other settings made it, or its dead
-// letter was refused.
+// deliver it.
 func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
@@ -175,7 +174,7 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 // closes, because the broker archives a record that is released too often.
 //
 // A record whose copy is refused is delivered once more. Its copy is retried when that delivery ends without an
-// acknowledgement. A refused dead letter near the broker's limit is first copied to its partition.
+// acknowledgement.
 func (e *Engine) move(all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {

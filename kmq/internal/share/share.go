@@ -102,7 +102,7 @@ func (s shape) least() int {
 
 // Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would wait. So divide
 // then fetches ahead and reserves a third of the bound: for one fetch from each broker in the client, and one that was
-// taken before its locks expired. If a bound is too small for that, divide does not fetch ahead.
+// taken before its locks expired.
 func divide(bound, brokers int) shape {
 	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
 		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}

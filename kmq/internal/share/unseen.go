@@ -3,8 +3,7 @@ package share
 import "kafkabench.example/kafka-bench/kmq/internal/lease"
 
 // unseen counts deliveries that ended before an application had the record: the broker counts them, the queue does
-// not. Old entries make room, because records that others settle are never forgotten: at least mostUnseen/2 and at
-// most mostUnseen stay.
+// not.
 type unseen struct {
 	newer, older map[lease.ID]int
 }

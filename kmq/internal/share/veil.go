@@ -13,9 +13,6 @@ import (
 // At each poll franz-go accepts every record of the previous poll that is not acknowledged. It finds them by the locks
 // in their contexts, so a hidden lock keeps a record open. HookFetchRecordBuffered may change a record before the
 // poll. This is an internal of franz-go; TestWhatIsOpenSurvivesPolls fails when that changes.
-//
-// When the client leaves, records that were never polled are not released. The broker gives them back when the session
-// ends or the lock expires.
 type veil struct {
 	context.Context
 	lifted bool // before another goroutine has the record

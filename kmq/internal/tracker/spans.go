@@ -20,7 +20,7 @@ type span struct {
 // blockSpans keeps blocks few and insertion cheap.
 const blockSpans = 128
 
-// spans are in blocks by offset, so that a search or an insertion touches only a few hundred words.
+// Blocks keep a search or an insertion cheap.
 type spans struct {
 	blocks [][]*span // none is empty
 	n      int

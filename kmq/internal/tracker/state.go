@@ -95,7 +95,7 @@ func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 // for a retry of a failed delivery (within a minute).
 const untendedFor = 120_000 // ms
 
-// untended reports whether no tracker moved the log's time over a gap in which a record was due.
+// untended reports whether no tracker moved the log's time over a gap.
 func (s *State) untended(gap int64) bool {
 	first := s.due.first()
 	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor

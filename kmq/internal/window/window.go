@@ -203,8 +203,7 @@ func (w *Window) find(base int64) (int, bool) {
 	return w.head + low, low < len(blocks) && blocks[low].base == base
 }
 
-// shrink drops blocks at the front at once, others when they are the majority, so that a block moves O(1) times on
-// average.
+// shrink drops other blocks only when they are the majority, so that a block moves O(1) times on average.
 func (w *Window) shrink() {
 	for w.head < len(w.blocks) && w.blocks[w.head].open == 0 {
 		w.head++

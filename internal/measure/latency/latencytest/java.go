@@ -127,7 +127,7 @@ func lastTotals(r io.Reader) (latency.Summary, error) {
 	}, nil
 }
 
-// WriteSample writes a log with a warm-up before time zero, values at and beyond both ends of the range, and intervals
+// WriteSample writes a log with a warm-up before time zero, values at and beyond both ends of the range, intervals
 // without a metric, and a gap between two intervals.
 func WriteSample(w io.Writer) error {
 	recorder := latency.NewRecorder(latency.SendDelay, latency.E2EResponseTime, latency.PollTime)
