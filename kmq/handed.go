@@ -37,7 +37,6 @@ func (h *handed) tidy() {
 	})
 }
 
-// wait polls, because settling sends no signal.
 const lookEvery = 2 * time.Millisecond
 
 func (h *handed) wait(ctx context.Context, closed *atomic.Bool) error {

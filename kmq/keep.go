@@ -22,7 +22,6 @@ type waiter struct {
 // A check, several in each Visibility, renews locks with less than half of it left.
 const keepsPer = 4
 
-// keep renews locks until kept is called, if the run has an order.
 func (r *run) keep() {
 	ctx, stop := context.WithCancel(r.settling)
 	r.kept = stop
@@ -83,7 +82,6 @@ func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waite
 	return e.ExtendAll(ctx, r.waiting(some, renewed), r.q.lent)
 }
 
-// The leases that waiting returns wait for renewed before they begin.
 func (r *run) waiting(some []*waiter, renewed chan struct{}) (leases []*lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

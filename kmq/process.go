@@ -37,7 +37,7 @@ func (r *run) process(d Delivery) {
 		if r.nack(d, delay) || !pause(r.handling, delay) {
 			return
 		}
-		d.Record = d.lease.Original() // undoes the handler's changes
+		d.Record = d.lease.Original()
 	}
 }
 
@@ -113,7 +113,6 @@ func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
 	return r.released(d, func(ctx context.Context) error { return r.nackOnceThereIsRoom(ctx, d, delay) })
 }
 
-// after ErrDelayed
 const retryDelayed = 50 * time.Millisecond
 
 // nackOnceThereIsRoom retries Nack while it returns ErrDelayed. The engine ends the wait when the

@@ -33,7 +33,7 @@ type Queue struct {
 	closed   atomic.Bool
 	settling atomic.Int64 // running calls that settle or flush
 
-	receiving sync.RWMutex // held by receivers for reading
+	receiving sync.RWMutex
 
 	closing  sync.Once
 	closeErr error
@@ -97,7 +97,6 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 	}
 }
 
-// cfg must be resolved.
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
@@ -221,7 +220,6 @@ func (q *Queue) Drain(ctx context.Context) error {
 	return q.Flush(ctx)
 }
 
-// hush waits for running Receive calls.
 func (q *Queue) hush() {
 	q.stop()
 	q.receiving.Lock()

@@ -50,7 +50,6 @@ func (p *HandlerPanic) Error() string {
 	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
 }
 
-// to write handlers' results after ctx has ended
 const settleGrace = 30 * time.Second
 
 // Run delivers records to 1 to [MaxWorkers] workers until ctx ends or the queue is closed or
@@ -119,10 +118,8 @@ type run struct {
 	work    chan job
 	workers sync.WaitGroup
 
-	// handling is the handlers' context.
 	handling context.Context
 	halt     context.CancelCauseFunc
-	// settling outlives handling by settleGrace.
 	settling context.Context
 	release  context.CancelFunc
 
@@ -189,7 +186,6 @@ func (r *run) dispatch(ctx context.Context) error {
 	}
 }
 
-// mostAtOnce bounds one Receive, whose own cost is then negligible.
 const mostAtOnce = 500
 
 func (r *run) moreIdle() (n int) {
@@ -208,7 +204,7 @@ func (r *run) moreIdle() (n int) {
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
-		r.work <- job{Delivery: d, line: l} // does not block: the caller holds a token
+		r.work <- job{Delivery: d, line: l}
 	}
 	return ahead
 }
@@ -241,7 +237,6 @@ func (r *run) line(d Delivery) (uint64, bool) {
 	return 0, false
 }
 
-// next returns false and ends the line if nothing waits in it.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false

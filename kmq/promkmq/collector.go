@@ -49,7 +49,6 @@ func none(source Source) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// A registry refuses invalid.
 type invalid struct{ why error }
 
 // Describe implements [prometheus.Collector].

@@ -14,7 +14,6 @@ type row struct {
 	value      func(s kmq.Stats, now time.Time) float64
 }
 
-// table leaves out the lateness of redeliveries.
 func table() []row {
 	return []row{
 		counter("delivered_records_total", "Records handed out, every attempt.",

@@ -21,7 +21,7 @@ type book struct {
 	from                 int64
 	last                 int64 // when a record was last settled for the first time
 	count                int64
-	done                 int64 // settled records: acknowledged, dead or corrupt
+	done                 int64
 	handed               load.GapWatch
 	// divided reports whether other processes have members too, which may have delivered a record before.
 	divided bool
@@ -65,7 +65,7 @@ type found struct {
 	ours  bool
 	first bool
 	times int
-	due   int64 // when the redelivery was due, or never
+	due   int64
 }
 
 // In deliver, deadline is the end of the lock (never: none) and attempt the queue's own count. shift converts the
@@ -175,7 +175,6 @@ func (b *book) settle(stamp payload.Stamp, now int64) {
 	b.last = max(b.last, now)
 }
 
-// dueAt changes when a record is due again if its latest delivery was to the node.
 func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	key := lane(stamp)
 	if l, open := b.open[key]; open && l.holder == of {

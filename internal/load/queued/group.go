@@ -197,7 +197,6 @@ func (n *node) ended(err error) {
 	}
 }
 
-// knowsDue reports whether the record's previous lock ended by the clock.
 func (n *node) knowsDue(before lending) bool {
 	switch n.group.cfg.Locks {
 	case LocksOfOwner:

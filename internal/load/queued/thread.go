@@ -252,7 +252,7 @@ func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Rec
 	if h.ours && g.drops(h) {
 		if g.cfg.Nack {
 			n.nack(lot, h)
-		} else { // no answer to the queue
+		} else {
 			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Dropped++ })
 		}
 		return

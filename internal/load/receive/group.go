@@ -50,7 +50,6 @@ type Config struct {
 	ClosedLoop bool
 	Run        uint32
 
-	// Elsewhere has earlier deliveries of other processes.
 	Elsewhere []Handed
 
 	// OnEvent may be called by several goroutines at once.
@@ -78,10 +77,9 @@ type Group struct {
 	event       func(Event)
 
 	holding atomic.Bool
-	change  chan struct{} // filled when an assignment changed
-	// alive ends with Stop.
-	alive context.Context
-	end   context.CancelFunc
+	change  chan struct{}
+	alive   context.Context
+	end     context.CancelFunc
 
 	buried sync.WaitGroup
 

@@ -12,7 +12,6 @@ const (
 	inboxLow  = 128
 )
 
-// inbox holds polled records of one partition: at most inboxHigh plus one poll.
 type inbox struct {
 	mu     sync.Mutex
 	filled sync.Cond

@@ -178,7 +178,6 @@ func (m *member) release() {
 	}
 }
 
-// inline reports whether the polling goroutine does the work itself.
 func (m *member) inline() bool { return m.worker != nil || m.group.idle }
 
 func (m *member) onRevoked(partitions []int32, lost bool) {

@@ -62,7 +62,6 @@ func (p *partition) dueOf(r driver.Received) int64 {
 	return snapshot.BeforeAll
 }
 
-// again reports whether another process delivered the record.
 func (p *partition) again(producer int, seq uint64) bool {
 	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
 }

@@ -14,7 +14,7 @@ type worker struct {
 	server   load.Server
 	idle     bool
 	stamped  bool
-	open     bool // there are intended times
+	open     bool
 	timed    int
 	run      uint32
 	offsets  load.Offsets
@@ -76,7 +76,7 @@ func (w *worker) pass(a *assignment, next int64) {
 
 // abandon gives up the current work, which the partition's next owner may do again.
 func (w *worker) abandon(a *assignment) {
-	a.ended = true // no later record may count as processed
+	a.ended = true
 	p := a.partition
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -132,7 +132,6 @@ func bytesOf(records []driver.Received) (sum int64) {
 	return sum
 }
 
-// check counts intact and new records of this run.
 func (w *worker) check(p *partition, records []driver.Received, now int64) (ours, first int64) {
 	w.handed = w.handed[:0]
 	for i := range records {

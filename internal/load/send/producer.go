@@ -40,7 +40,7 @@ type producer struct {
 	maxDeferred int64
 	nextIndex   int64
 	roundOf     int // records in a closed loop's round; 0: no rounds
-	ofRound     int // records of this round still to be sent
+	ofRound     int
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus
@@ -49,10 +49,9 @@ type producer struct {
 	run         uint32
 	recordBytes int
 
-	slots    *slots
-	round    []*slot
-	inFlight int
-	// deferredPeak is the most records that waited after a round.
+	slots        *slots
+	round        []*slot
+	inFlight     int
 	deferredPeak atomic.Int64
 	abandon      <-chan struct{}
 
@@ -229,7 +228,7 @@ func (p *producer) refuse() (goesOn bool) {
 	case p.excess == backpressure.Shed:
 		p.takeFresh()
 		c.ShedByGate++
-	case p.sent.Index()/int64(p.workers)%p.keep == 0: // one in keep of this worker's records
+	case p.sent.Index()/int64(p.workers)%p.keep == 0:
 		p.keepFresh()
 	default:
 		p.takeFresh()
@@ -360,7 +359,6 @@ func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
 	p.sentNs, p.ackedNs = min(p.sentNs, sentNs), max(p.ackedNs, ackedNs)
 }
 
-// Records without an ack have metrics of their own.
 func (p *producer) recordTimes(measured bool, f *flight, acked bool, at int64) {
 	service, response := latency.SendServiceTime, latency.SendResponseTime
 	if !acked {

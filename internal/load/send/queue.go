@@ -12,7 +12,7 @@ type queue struct {
 	due, sent arrival.Stream
 	chosen    int32 // of the record at sent, or unplaced
 	waiting   int64
-	kept      kept // records before sent
+	kept      kept
 }
 
 type dueRecord struct {

@@ -128,7 +128,6 @@ func (s *slots) takeDone() []completion {
 	return taken
 }
 
-// await reports whether a completion is already there.
 func (s *slots) await(waiting bool) (done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

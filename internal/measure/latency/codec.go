@@ -89,7 +89,6 @@ func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	return nil
 }
 
-// takeCounts returns false if the bytes are malformed.
 func (h *Histogram) takeCounts(b []byte) bool {
 	if h.min > h.max {
 		return false

@@ -12,11 +12,10 @@ type Collector struct {
 	sources   []Source
 	interval  sums
 	run       sums
-	both      *Histogram // scratch
+	both      *Histogram
 	spares    []*Histogram
 }
 
-// nil until needed
 type sums [numBooks][NumMetrics]*Histogram
 
 // Interval is what was recorded between two calls of Collect.

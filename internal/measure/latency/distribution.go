@@ -219,7 +219,6 @@ func (h *Histogram) mean() (mean float64) {
 	return mean / float64(h.count)
 }
 
-// deviation returns the median absolute deviation, by nearest rank.
 func (h *Histogram) deviation() (distance int64) {
 	half := rankOf(50, h.count)
 	from, to := h.span()
@@ -252,7 +251,7 @@ func middle(slot int) int64 {
 // Slot is a range of values that a histogram counts together.
 type Slot struct {
 	HighestNs int64
-	MiddleNs  int64 // the value that the mean uses
+	MiddleNs  int64
 	Count     int64
 }
 

@@ -9,8 +9,8 @@ type laneClosing struct {
 	arrived   *receiverLane
 
 	floor   uint64
-	skipped []span // did not arrive, although the consumers passed them
-	ahead   []span // not yet arrived
+	skipped []span
+	ahead   []span
 	unacked []span
 }
 

@@ -28,7 +28,7 @@ type received struct {
 // receiverLane fills whole cache lines, so lanes of two partitions share none.
 type receiverLane struct {
 	next         uint64 // one above the highest delivered sequence
-	measuredFrom uint64 // lowest delivered
+	measuredFrom uint64
 	missing      spans
 	// closed counts the sequences of closed gaps, by book. straddle is the one closed gap that may belong to both,
 	// because the measured records begin in or right after it.

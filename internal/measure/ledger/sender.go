@@ -13,8 +13,8 @@ type Sender struct {
 // senderLane fills whole cache lines, so lanes of two producers share none.
 type senderLane struct {
 	next         uint64
-	measuredFrom uint64 // of the measured book
-	lastOffset   int64  // highest acked; -1 if unknown
+	measuredFrom uint64
+	lastOffset   int64 // highest acked; -1 if unknown
 	acked        [numBooks]int64
 	failed       fate
 	unknown      fate

@@ -2,7 +2,7 @@ package ledger
 
 type tally struct {
 	lost, pending, unackedDelivered int64
-	ranges                          []LostRange // those known by number
+	ranges                          []LostRange
 }
 
 func (t *tally) merge(o *tally) {

@@ -130,7 +130,6 @@ type pair[K, V any] struct {
 	value V
 }
 
-// dictionary codes pairs, ascending by key.
 func dictionary[K cmp.Ordered, V any](c *coder, m *map[K]V, each func(*pair[K, V], *coder)) {
 	var pairs []pair[K, V]
 	if *m != nil {

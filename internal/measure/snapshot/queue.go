@@ -13,7 +13,7 @@ type DeliveryCounts struct {
 	Received int64
 	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked             int64 // dead letters, and acknowledged ones of them
+	Dead, DeadAcked             int64
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -70,7 +70,7 @@ func (q *Queue) WithoutBooks() *Queue {
 // QueueTotal holds running totals of a queue's consumers.
 type QueueTotal struct {
 	Acked         int64
-	AckedInWindow int64 // in the measured window
+	AckedInWindow int64
 	Redelivered   int64
 }
 

@@ -15,17 +15,16 @@ const Version = 6
 // Snapshot is what a part's producers and consumers have counted since they began. Only Times, Pauses and Told
 // count from the previous snapshot that had them. Parts not asked for are nil.
 type Snapshot struct {
-	Version  int
-	Part     int // lowest, if merged
-	Seq      uint64
-	Instance uint64 // 0: none, or merged
-	// FromNs and ToNs are the begin and end of the reading.
+	Version      int
+	Part         int // lowest, if merged
+	Seq          uint64
+	Instance     uint64 // 0: none, or merged
 	FromNs, ToNs int64
 	// EndNs is the end of the closed interval, if any.
 	EndNs int64
 
-	Sent         [2]Sent // warm-up, measured
-	Behind       Behind  // its slices are nil without producers
+	Sent         [2]Sent
+	Behind       Behind // its slices are nil without producers
 	DeferredPeak int64
 	Traffic      Traffic
 	Groups       []Group // empty without consumers
@@ -37,7 +36,6 @@ type Snapshot struct {
 	Last   *Last
 	Failed string // of a consumer; empty: none
 
-	// Told is opaque here.
 	Told []byte
 }
 
@@ -72,7 +70,7 @@ func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
 type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
-	Deliveries [2]DeliveryCounts // warm-up, measured
+	Deliveries [2]DeliveryCounts
 	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due, or NothingDue; nil if unknown.
 	OldestUnackedNs *int64
 	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty

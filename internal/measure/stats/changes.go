@@ -9,7 +9,7 @@ import (
 
 // Change is a place in a series where its level changes.
 type Change struct {
-	At            int // first of the new level
+	At            int
 	Before, After float64
 	P             float64 // of the permutation test
 }
@@ -23,8 +23,7 @@ type ChangeOptions struct {
 	Alpha float64
 	// Permutations of the test, by default 999; P is at least 1/(Permutations+1).
 	Permutations int
-	// Seed of the permutations.
-	Seed uint64
+	Seed         uint64
 	// MinSize is the shortest level, by default 3 and at least 2.
 	MinSize int
 	// MinChange drops smaller changes, relative to the level before; 0 keeps all.

@@ -34,7 +34,6 @@ type Comparison struct {
 	MoreToShow int
 }
 
-// of a real difference to be shown after MoreToShow runs
 const power = 0.8
 
 const mostRuns = 1000

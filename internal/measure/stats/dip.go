@@ -39,7 +39,7 @@ func dip(xs []float64) float64 {
 type curve struct {
 	low     int
 	corners []int
-	height  []float64 // at places from low on, in steps
+	height  []float64
 }
 
 // hull returns the greatest convex curve below the steps from x[low] to x[high] (side 1), or the least concave one
@@ -102,7 +102,7 @@ func spreadTies(xs []float64) []float64 {
 		}
 	}
 	if math.IsInf(gap, 1) {
-		gap = 1 // all are equal
+		gap = 1
 	}
 	apart := make([]float64, 0, len(sorted))
 	for from := 0; from < len(sorted); {

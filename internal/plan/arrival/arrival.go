@@ -40,7 +40,6 @@ type Process interface {
 	// Stripe returns the arrivals of one worker of several, 0 ≤ worker < workers ≤ MaxWorkers; others have no
 	// arrivals. The stripes are disjoint, and together they are the whole process.
 	Stripe(worker, workers int) Stream
-	// Initial returns the rate at time zero.
 	Initial() unit.Rate
 	// Expected returns the expected number of arrivals in [0, d). It is exact within one for deterministic
 	// processes.

@@ -23,7 +23,6 @@ func newPiece(from, to uint64, length int64) (piece, error) {
 	return p, nil
 }
 
-// foreverPiece has no end.
 func foreverPiece(perNs uint64) piece {
 	p := piece{length: horizonNs, from: perNs, to: perNs}
 	if perNs > 0 {

@@ -111,7 +111,6 @@ func (s *poissonStream) Clone() Stream {
 	return &clone
 }
 
-// gaps is a copyable source.
 type gaps struct {
 	source *rand.PCG
 	random *rand.Rand

@@ -78,7 +78,6 @@ var accessWords = []string{
 	"kerberos", "gssapi", "keystore", "truststore", "certificate", "private.key", "api.key", "apikey", "basic.auth",
 }
 
-// settings with broker addresses
 var addressNames = []string{
 	"bootstrap.servers", "metadata.broker.list", "security.protocol", "seedbrokers", "addr", "brokers", "writer.addr",
 	"readerconfig.brokers", "consumergroupconfig.brokers",

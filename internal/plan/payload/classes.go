@@ -35,7 +35,6 @@ func appendZeros(dst []byte, end int, _ *rand.Rand, _ int) []byte {
 	return append(dst, make([]byte, end-len(dst))...)
 }
 
-// appendMixed appends what several teams might send.
 func appendMixed(dst []byte, end int, random *rand.Rand, number int) []byte {
 	switch percent := random.IntN(100); {
 	case percent < 50:

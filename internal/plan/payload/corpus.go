@@ -27,9 +27,8 @@ type Spec struct {
 type Corpus struct {
 	// Consecutive records read consecutive memory.
 	bodies []byte
-	// One for each body, and a last one for the end.
-	index []entry
-	head  int
+	index  []entry
+	head   int
 }
 
 type entry struct{ start, checksum uint32 }
@@ -69,7 +68,6 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	return c, nil
 }
 
-// reserve allocates some more than n, for a prime number.
 func (c *Corpus) reserve(n, size int) {
 	n += n/64 + 16
 	c.index, c.bodies = make([]entry, 0, n), make([]byte, 0, min(n*size, corpusFillBytes))

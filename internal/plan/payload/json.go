@@ -26,7 +26,6 @@ func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	return append(d.bytes, '}')
 }
 
-// bytes never exceed end.
 type document struct {
 	bytes  []byte
 	end    int

@@ -33,7 +33,6 @@ func appendApplicationLine(dst []byte, random *rand.Rand, number int) []byte {
 		random.IntN(1_000_000), random.Uint64(), random.IntN(1<<(1+random.IntN(11))))
 }
 
-// Frequent values occur several times.
 var (
 	users   = []string{"-", "-", "-", "amara", "bjorn", "chen", "dipika", "elena", "farid"}
 	methods = []string{"GET", "GET", "GET", "GET", "POST", "PUT", "DELETE"}

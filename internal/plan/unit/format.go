@@ -95,7 +95,6 @@ func Span(d time.Duration) string {
 // Bytes prints a number of bytes with three significant digits, in powers of ten: 78.3 MB.
 func Bytes(bytes int64) string { return scaled(bytes, "B", "kB", "MB", "GB", "TB") }
 
-// scaled prints three significant digits in the first unit in which n is below a thousand.
 func scaled(n int64, units ...string) string {
 	if -1000 < n && n < 1000 {
 		return strconv.FormatInt(n, 10) + " " + units[0]

@@ -85,7 +85,6 @@ func ParseRate(s string) (Rate, error) {
 	return lowest(s, number)
 }
 
-// thousands separators
 var grouping = strings.NewReplacer(",", "", "_", "", "'", "")
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }

@@ -25,9 +25,9 @@ type Subject struct {
 // able lists an engine's abilities; it must refuse the others with ErrUnsupported or ErrConfig.
 type able struct {
 	release bool
-	lend    bool // Visibility and Extend
+	lend    bool
 	limit   bool
-	order   bool // in Run
+	order   bool
 	unhand  bool // deliveries that Run gives back do not count
 	exact   bool // an acknowledgement beyond an open record is durable
 	whole   bool // a partition can use all of MaxInFlight
@@ -68,9 +68,9 @@ type decider int
 
 const (
 	byEngine decider = iota
-	byBroker         // needs Kafka
-	byLock           // needs Kafka if it has the locks
-	byCodec          // codecs do not run in virtual time
+	byBroker
+	byLock  // needs Kafka if it has the locks
+	byCodec // codecs do not run in virtual time
 )
 
 func ofKafka(e kmq.Engine, l law) bool {

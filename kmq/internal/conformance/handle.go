@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// run ends when the handler has succeeded want times.
 func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler, options ...kmq.RunOption) error {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
@@ -115,7 +114,6 @@ func orderedByKey(w *world) {
 	})
 }
 
-// Lines take much longer than a lock, although each handler is fast.
 func waitsInLine(w *world) {
 	const lent, took = 2 * time.Second, 100 * time.Millisecond
 	const records = partitions * 50 // the last ones wait for 5 s

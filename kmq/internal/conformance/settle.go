@@ -36,7 +36,6 @@ func settledOnce(w *world) {
 	w.is("ack after reject", ds[1].Ack(w.ctx), kmq.ErrSettled)
 	w.deadLetters(1)
 
-	// Only one concurrent Ack succeeds.
 	w.produce(1)
 	d := w.one(q)
 	var mu sync.Mutex

@@ -30,7 +30,6 @@ func (w *world) produceForSpoil() (was kgo.Record) {
 	return was
 }
 
-// A dead letter has more headers.
 func (w *world) unspoilt(what string, r *kgo.Record, was kgo.Record) {
 	w.Helper()
 	own := r.Headers

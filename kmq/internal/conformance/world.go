@@ -76,7 +76,7 @@ func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
 		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst, Client: w.access.Options(),
 	}
-	if w.can.lend { // Share uses the broker's lock
+	if w.can.lend {
 		cfg.Visibility = 30 * time.Second
 	}
 	for _, f := range with {
@@ -245,7 +245,6 @@ func compare(a, b kmq.ID) int {
 
 func sorted(ids []kmq.ID) []kmq.ID { return slices.SortedFunc(slices.Values(ids), compare) }
 
-// deadLetters fails if there are more than n.
 func (w *world) deadLetters(n int) []*kgo.Record {
 	w.Helper()
 	reader := w.newClient(kgo.ConsumeTopics(w.dead))

@@ -19,12 +19,12 @@ type Config struct {
 	CommitEvery     time.Duration // above 0
 
 	MarkersTopic    string
-	ExternalTracker bool // it runs no tracker of its own
+	ExternalTracker bool
 	Transactions    bool
 	StartFirst      bool // markers: a record's start is durable before the delivery
 	InPlace         int  // at least 1
 
-	AcksLeader     bool          // for what the queue writes
+	AcksLeader     bool
 	SessionTimeout time.Duration // 0: the client's default
 
 	// Client has options for every client; use [Config.ClientOptions].

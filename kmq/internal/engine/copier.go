@@ -33,7 +33,7 @@ type Copier struct {
 	cfg    *Config
 	client *kgo.Client
 	codec  *leastOf
-	turn   chan struct{} // one large record without a known result
+	turn   chan struct{}
 
 	mu     sync.Mutex
 	large  *kgo.Client
@@ -179,7 +179,6 @@ func (l *leastOf) options() []kgo.Opt {
 	return []kgo.Opt{kgo.ProducerBatchMaxBytes(mostBytes), kgo.BrokerMaxWriteBytes(mostBytes), kgo.WithCompressor(l)}
 }
 
-// leastOf keeps the shorter of zstd's and the requested codec's result.
 type leastOf struct {
 	like   atomic.Int32
 	codecs map[kgo.CompressionCodecType]kgo.Compressor

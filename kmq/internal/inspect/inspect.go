@@ -50,14 +50,14 @@ type Partition struct {
 	OldestUnacked  time.Time
 
 	start  int64
-	stable int64          // later records may still be aborted
-	unlent int64          // from here on nothing is known to be delivered
-	open   []window.Range // unsettled, below unlent
+	stable int64 // later records may still be aborted
+	unlent int64 // from here on nothing is known to be delivered
+	open   []window.Range
 }
 
 // Result is the state of a group.
 type Result struct {
-	Topic, Engine string // may be Unsaid
+	Topic, Engine string
 	Partitions    []Partition
 	DeadLetters   int64 // -1: no topic is given
 }
@@ -163,7 +163,6 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	return Unsaid, nil
 }
 
-// findTopic uses the commits, or else the members' subscriptions.
 func (i *inspector) findTopic(ctx context.Context) error {
 	if i.cfg.Topic != "" {
 		return nil
@@ -204,7 +203,6 @@ func (i *inspector) known(ctx context.Context) (bool, error) {
 	return live, err
 }
 
-// members returns the topics that members read, if known, and whether there are any.
 func (i *inspector) members(ctx context.Context) (topics []string, live bool, err error) {
 	group := i.cfg.Group
 	classic, err := i.adm.DescribeGroups(ctx, group)
@@ -302,7 +300,6 @@ func (i *inspector) lay(ctx context.Context) error {
 	return nil
 }
 
-// listed returns an error if the topic does not exist.
 func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
 	all, err := list(ctx, topic)
 	if err == nil {

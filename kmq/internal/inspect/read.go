@@ -74,7 +74,7 @@ func (i *inspector) markers(ctx context.Context) error {
 		}
 		states[id] = tracker.New(s.From)
 	}
-	handed := make(map[int32]int64) // end of the delivered offsets
+	handed := make(map[int32]int64)
 	var unreadable error
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {

@@ -57,9 +57,9 @@ type Reason uint8
 // Reasons. Their numbers are on disk.
 const (
 	Acked        Reason = 0
-	Copied       Reason = 1 // for the next delivery
-	DeadLettered Reason = 2 // in the dead-letter topic
-	Missing      Reason = 3 // no longer in the log
+	Copied       Reason = 1
+	DeadLettered Reason = 2
+	Missing      Reason = 3
 )
 
 // Marker is one fact. Fields that its Type does not use are zero.

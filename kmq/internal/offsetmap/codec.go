@@ -46,7 +46,6 @@ const (
 	maxDeliveries = 1 << 30
 )
 
-// bytes from which a body is deflated
 const flateFrom = 48
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
@@ -167,7 +166,6 @@ func appendBitset(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// appendDelivered requires rising offsets.
 func appendDelivered(to []byte, floor int64, p progress) []byte {
 	pending := pendingIndex{next: floor, done: p.done}
 	var run, times, index int64
@@ -215,7 +213,6 @@ func (p *pendingIndex) of(offset int64) int64 {
 	return p.index + offset - p.next
 }
 
-// The error is an errMetadata.
 func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	if metadata == "" {
 		return progress{}, nil
@@ -272,7 +269,6 @@ func decodeBody(floor int64, body []byte, bitset bool) (progress, error) {
 	return p, nil
 }
 
-// bad is the first mistake.
 type varints struct {
 	rest []byte
 	bad  string

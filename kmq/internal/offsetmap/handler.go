@@ -69,9 +69,7 @@ func (e *Engine) begin(leases []*lease.Lease) {
 	e.out.Append(ready...)
 }
 
-// beginRun returns ready leases in the same slice.
 func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
-	// One check for all, if possible.
 	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
 	fit := len(p.held) == 0 && p.fit(last, len(leases), e.limit)
 	inFlight, ready := leases[:0], 0

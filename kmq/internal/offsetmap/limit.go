@@ -72,7 +72,6 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 // learnEvery is the interval of the engine's own commits: the member's are retried unchanged.
 const learnEvery = 10 * time.Second
 
-// learnLimit lowers the limit until the brokers accept the metadata.
 func (e *Engine) learnLimit(ctx context.Context) {
 	tick := time.NewTicker(max(learnEvery, e.cfg.CommitEvery))
 	defer tick.Stop()

@@ -31,7 +31,6 @@ type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
 }
 
-// copier is an engine.Copier for records that are too large for the producer.
 type copier interface {
 	Write(ctx context.Context, records ...*kgo.Record) []error
 }
@@ -148,7 +147,6 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	defer e.calm.Broadcast()
 	m.end()
 	switch {
-	// The offset has another record, or the lock expired.
 	case s.phase == void || s.move != m:
 		if err == nil {
 			e.countMove(m)

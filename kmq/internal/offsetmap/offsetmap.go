@@ -57,8 +57,8 @@ type Engine struct {
 	calm       *sync.Cond
 	partitions map[int32]*partition
 	pool       *pool
-	moves      []*move // copies to write, each with its place
-	large      []*move // too large for the producer
+	moves      []*move
+	large      []*move
 	failed     bool
 	missing    engine.Missing
 	held       int
@@ -76,7 +76,7 @@ type Engine struct {
 	closeCopies func()
 
 	running sync.WaitGroup
-	started chan struct{} // closed by start
+	started chan struct{}
 	closing sync.Once
 	closed  error
 
@@ -355,7 +355,6 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	return own
 }
 
-// needed returns each partition's oldest record that is not done, or the next offset to take.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -14,7 +14,7 @@ const (
 	done phase = iota // or never taken, since it was done before
 	void              // the log was cut: the offset has another record, or none
 	held              // fetched, but its metadata might not fit
-	live              // or delivered
+	live
 	waiting
 	moving
 )
@@ -34,7 +34,7 @@ type slot struct {
 type run struct {
 	of    *partition
 	slots []slot
-	open  int  // slots that are not done
+	open  int
 	void  bool // copies and expired leases may still use void slots
 }
 
@@ -42,7 +42,7 @@ const runSlots = 32
 
 // A pool is bounded, because a fetch may bring thousands of records of one partition.
 type pool struct {
-	free []*run // all slots are done
+	free []*run
 	most int
 }
 
@@ -67,7 +67,6 @@ func (q *pool) put(r *run) {
 	}
 }
 
-// times counts deliveries from this offset, by earlier owners too.
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
 	if s.lent() {
@@ -88,15 +87,15 @@ type partition struct {
 
 	known  []delivered // deliveries by an earlier owner, not taken yet
 	held   []*lease.Lease
-	paused bool // many records are held
+	paused bool
 	moving int
 	read   int64 // after the last fetched record
 
 	begun   bool // a commit or a record
-	leaving bool // it delivers nothing again
+	leaving bool
 	gone    bool
 
-	changed bool // since the last built commit
+	changed bool
 	commit  member.Offset
 	tight   bool // the map was too long
 }
@@ -170,7 +169,6 @@ func (r *run) fetched(i int, l *lease.Lease) *slot {
 	return s
 }
 
-// missing counts earlier records that a former owner delivered and the log no longer has.
 func (p *partition) take(s *slot) (taken bool, missing int) {
 	offset := s.lease.At.Offset
 	for len(p.known) > 0 && p.known[0].offset < offset {

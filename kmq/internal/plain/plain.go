@@ -39,7 +39,7 @@ type Engine struct {
 
 	mu         sync.Mutex
 	partitions map[int32]*partition
-	rejecting  map[*lease.Lease]chan struct{} // closed after the copy
+	rejecting  map[*lease.Lease]chan struct{}
 }
 
 type partition struct {
@@ -150,7 +150,6 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	return nil
 }
 
-// claim makes other settling calls wait until over is closed.
 func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{}, err error) {
 	if err := e.turn(ctx, l); err != nil {
 		return nil, err

@@ -57,7 +57,6 @@ func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need)
 	return b.threatens(n.Partition, known.to)
 }
 
-// extend reads behind known up to a record or the end of the log.
 func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *barren, end int64) error {
 	topics, err := adm.ListTopics(ctx, at.topic)
 	if err != nil {

@@ -25,7 +25,6 @@ const (
 // aged is the part of the retention after which a needed record causes an alarm.
 const aged = 0.75
 
-// bound has a topic's retention, and its partitions' starts, ends and first offsets that are not aged.
 type bound struct {
 	topic             string
 	start, end, young kadm.ListedOffsets
@@ -140,7 +139,6 @@ func (b *bound) threatens(partition int32, low int64) []threat {
 	return said
 }
 
-// outgrown estimates the bytes from low on from the average record size.
 func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
 	size := b.bytes[partition]
 	if b.most == 0 || size == 0 || end <= start {

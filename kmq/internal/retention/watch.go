@@ -51,9 +51,9 @@ type Watch struct {
 
 	mu    sync.Mutex
 	last  string
-	about string // without figures
+	about string
 	kept  []string
-	more  int // beyond keptAtMost
+	more  int
 
 	stop context.CancelFunc
 	done chan struct{}
@@ -170,7 +170,6 @@ func (w *Watch) Look(ctx context.Context) error {
 	return nil
 }
 
-// say logs when an alarm begins, ends or changes its subject.
 func (w *Watch) say(all []threat) {
 	var alarm, about []string
 	for _, t := range all {

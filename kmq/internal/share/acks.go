@@ -17,10 +17,8 @@ const (
 	// acceptLinger is how long an acknowledgement waits for others; it may be sent with an earlier fetch.
 	acceptLinger  = 100 * time.Millisecond
 	releaseLinger = 5 * time.Millisecond // another member may wait for the record
-	// sendAgain delays a resend that a broker asks for.
-	sendAgain = time.Second
+	sendAgain     = time.Second
 
-	// answerWithin bounds a broker's answer.
 	answerWithin = 10 * time.Second
 	// quietFor bounds how long a flush delays others.
 	quietFor = time.Second
@@ -94,7 +92,6 @@ func (m *member) drop(le *lease.Lease) {
 	wake(m.room)
 }
 
-// send does not wait for answers.
 func (m *member) send() {
 	_ = m.client.FlushAcks(ended())
 }
@@ -106,10 +103,10 @@ func ended() context.Context {
 }
 
 type answers struct {
-	times, refused int           // refused includes those lost with a connection or session
-	late           int           // not sent because their locks had expired
-	told           int           // of refused and late, reported by Flush
-	last           error         // of the last refused or late one
+	times, refused int // refused includes those lost with a connection or session
+	late           int // not sent because their locks had expired
+	told           int
+	last           error
 	more           chan struct{} // closed by the next answer; or nil
 }
 

@@ -48,11 +48,10 @@ const leastSession = 3 * time.Second
 type groupFacts struct {
 	brokers              int
 	renews               bool // KIP-1222
-	moveAt               int  // a record is copied at this delivery count
+	moveAt               int
 	deadLetterPartitions int
 }
 
-// set has those that were set for a group.
 type settings struct {
 	value map[string]string
 	set   map[string]bool
@@ -299,7 +298,6 @@ func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResource
 	return s, nil
 }
 
-// Brokers should have the same settings.
 func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
 	req := kmsg.NewPtrMetadataRequest()
 	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all

@@ -20,14 +20,13 @@ const fetchWait = 100 * time.Millisecond
 
 const complaints = time.Minute
 
-// member fetches while there is room and the application receives records, however many are open.
 type member struct {
 	e      *Engine
 	client *kgo.Client
 	of     shape
 
-	room  chan struct{} // a poll may have room
-	nudge chan struct{} // something must be sent or renewed sooner
+	room  chan struct{}
+	nudge chan struct{}
 	// lockFor is the duration of the last record's lock, in nanoseconds.
 	lockFor atomic.Int64
 
@@ -48,14 +47,14 @@ type member struct {
 type hold struct {
 	*lent
 	handed atomic.Bool // delivered; before that the lock is renewed and there is no deadline
-	kept   bool        // in a delay, or being copied
+	kept   bool
 }
 
 // lent is a record's lock. member.mu guards the fields after record.
 type lent struct {
 	record   *kgo.Record
 	place    int
-	until    time.Time // end of the processing
+	until    time.Time
 	end      time.Time // end of the broker's lock, minus the time of a request
 	renewing bool
 	refused  bool // so the lock will expire
@@ -163,7 +162,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 		}
 		if m.of.ahead {
 			ripe := time.Duration(m.lockFor.Load()) / 4
-			kept := m.of.poll() + room // of the reserved room
+			kept := m.of.poll() + room
 			if age >= ripe && kept > 0 && ahead < 2*m.of.poll() && m.client.BufferedFetchRecords() > 0 {
 				return min(kept, m.of.poll()), true
 			}
@@ -229,7 +228,7 @@ func (m *member) begin(records []*kgo.Record) {
 		if until.Before(first) {
 			first = until
 		}
-		before := max(0, count-1-e.overlookedOf(le.At)) // deliveries from this offset
+		before := max(0, count-1-e.overlookedOf(le.At))
 		le.Attempt += before
 		h := &holds[i]
 		h.lent = &locks[i]

@@ -130,7 +130,6 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.member.settle(l, kgo.AckRelease)
 }
 
-// The broker delivers lost leases to another member.
 func (e *Engine) lose(leases []*lease.Lease) {
 	gone := make(map[*lease.Lease]bool, len(leases))
 	for _, l := range leases {
@@ -206,7 +205,7 @@ func (e *Engine) move(all []*copied) {
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
-			return // close releases the rest
+			return
 		}
 	}
 }

@@ -35,7 +35,7 @@ type Engine struct {
 	copier  *engine.Copier
 	givenUp *engine.GivenUp
 
-	ctx    context.Context // ends with Close
+	ctx    context.Context
 	cancel context.CancelFunc
 	run    sync.WaitGroup
 
@@ -43,7 +43,7 @@ type Engine struct {
 	ready  []*lease.Lease // in the set, but not delivered
 	closed bool
 	failed error
-	some   chan struct{} // ready has records, or an end
+	some   chan struct{}
 	unseen unseen
 
 	closing  sync.Once
@@ -178,7 +178,7 @@ func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	defer e.mu.Unlock()
 	switch {
 	case e.closed:
-		e.tell() // wakes the other waiters
+		e.tell()
 		return nil, lease.ErrClosed
 	case e.failed != nil:
 		e.tell()

@@ -33,7 +33,6 @@ func (v *veil) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// veiling hides locks and stores the last one's duration.
 type veiling struct{ lockFor *atomic.Int64 }
 
 var _ kgo.HookFetchRecordBuffered = veiling{}

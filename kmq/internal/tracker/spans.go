@@ -17,7 +17,6 @@ type span struct {
 	place       int // from 1; 0: not in the deadlines
 }
 
-// blockSpans keeps blocks few and insertion cheap.
 const blockSpans = 128
 
 // Blocks keep a search or an insertion cheap.
@@ -174,11 +173,10 @@ func (d *deadlines) down(i int) (moved bool) {
 	return i != from
 }
 
-// start marker with open records
 type source struct {
 	offset     int64
 	appended   time.Time
-	uses       int // spans, and callers that add some
+	uses       int
 	prev, next *source
 }
 

@@ -36,7 +36,7 @@ type State struct {
 	sources sources
 	clock   clock
 
-	next    int64 // behind the newest marker
+	next    int64
 	refused int64 // first unreadable marker; -1: none
 	open    int64
 	taken   int64
@@ -95,7 +95,6 @@ func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 // for a retry of a failed delivery (within a minute).
 const untendedFor = 120_000 // ms
 
-// untended reports whether no tracker moved the log's time over a gap.
 func (s *State) untended(gap int64) bool {
 	first := s.due.first()
 	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor
@@ -153,7 +152,7 @@ func (s *State) start(from, to int64, src *source, l loan) {
 func (s *State) renew(sp *span, src *source, l loan) {
 	l.notBefore = max(l.notBefore, sp.notBefore)
 	if l.deadline < sp.deadline {
-		l.deadline, src = sp.deadline, sp.src // the older start has this deadline
+		l.deadline, src = sp.deadline, sp.src
 	}
 	src.uses++
 	s.sources.drop(sp.src)
@@ -240,7 +239,6 @@ func (s *State) add(sp *span) {
 	s.addCounted(sp)
 }
 
-// addCounted adds records that are already in open and taken.
 func (s *State) addCounted(sp *span) {
 	at, _ := s.spans.seek(sp.from)
 	s.spans.insert(at, sp)
@@ -263,7 +261,7 @@ func (s *State) reschedule(sp *span) {
 // Due is a range of records to redeliver.
 type Due struct {
 	window.Range
-	Undelivered bool // given back undelivered
+	Undelivered bool
 }
 
 // Due returns up to most due records, the most overdue first, each only once. They stay open until their end is read;

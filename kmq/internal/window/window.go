@@ -25,7 +25,6 @@ func (r Range) Len() int64 { return r.To - r.From }
 
 const blockBits = 6
 
-// open has a bit for each open record.
 type block struct {
 	base int64
 	open uint64
@@ -74,7 +73,6 @@ func normal(ranges []Range) []Range {
 	return out
 }
 
-// join appends a rising range, and joins it to the last if they touch.
 func join(ranges []Range, r Range) []Range {
 	if last := len(ranges) - 1; last >= 0 && r.From <= ranges[last].To {
 		ranges[last].To = max(ranges[last].To, r.To)
