@@ -94,10 +94,10 @@ func ExampleQueue_Drain() {
 		grace, cancel := context.WithTimeout(running, 20*time.Second)
 		defer cancel()
 		if q.Drain(grace) != nil {
-			interrupt()
+			interrupt() // the grace period is over
 		}
 	})
-	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error {
+	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error { // not term
 		terminate()
 		time.Sleep(50 * time.Millisecond)
 		fmt.Printf("%s is done: %v\n", d.Record.Value, ctx.Err())
@@ -202,7 +202,7 @@ func ExampleDelivery_Reject() {
 		ds, err := q.Receive(ctx, 1)
 		check(err)
 		if d := ds[0]; string(d.Record.Value) == "fog" {
-			check(d.Nack(ctx, 0))
+			check(d.Nack(ctx, 0)) // the second Nack gives it up
 		} else {
 			check(d.Reject(ctx, "not on the menu"))
 		}
