@@ -2,13 +2,12 @@ package load
 
 import "time"
 
-// Go's monotonic readings count from the start of their process. To share an axis, processes compare them with
-// MachineClock, which all of them read.
+// Go's monotonic readings count from the start of their process, so processes compare them with MachineClock.
 
 // Zero places an axis on the machine's clock, so that another process can adopt it.
 type Zero struct {
 	ClockNs  int64 // zero of the axis on the machine's monotonic clock
-	LengthNs int64 // length of the measured window
+	LengthNs int64
 }
 
 // Zero returns the place of the axis on the machine's clock.
@@ -28,10 +27,9 @@ func (a *Axis) Apart() time.Duration { return a.apart }
 // ClockNow returns the present time on the machine's clock.
 func (a *Axis) ClockNow() int64 { return a.clock + int64(time.Since(a.epoch)) }
 
-// pairings is how often bothClocks reads a pair, to find one that nothing interrupted.
 const pairings = 16
 
-// bothClocks reads Go's clock and the machine's at nearly the same moment; closest bounds the difference.
+// bothClocks reads both clocks at nearly the same moment; closest bounds the difference.
 func bothClocks(machine func() int64) (now time.Time, clock int64, closest time.Duration) {
 	closest = 1<<63 - 1
 	for range pairings {
