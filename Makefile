@@ -121,8 +121,8 @@ perf: tool ## the benchmarks: hot paths, and the tool against bare clients on a 
 proof: bin/tools/proof ## everything that takes hours, in groups that need not run twice (SINCE=REF, ONLY=truth,plant, FRESH=1, LIST=1)
 	@bin/tools/proof $(if $(LIST),-list) $(if $(SINCE),-since '$(SINCE)') $(if $(ONLY),-only '$(ONLY)') $(if $(FRESH),-fresh)
 
-proof-agents: ## agents in network and time namespaces on a real Kafka, as root on Linux
-	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgentsInNamespaces$$' ./cmd/kafka-bench
+proof-agents: ## agents that die, and in network and time namespaces, on a real Kafka; as root on Linux
+	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgents(InNamespaces|OnKafka)$$' ./cmd/kafka-bench
 
 perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit, in turns: after ÷ before (BASE=REF)
 	@bin/tools/perf against '$(BASE)'

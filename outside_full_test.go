@@ -16,7 +16,7 @@ import (
 // outsideVersion is the version that the outside program requires.
 const outsideVersion = "v0.0.1"
 
-// outsideProgram is somebody else's: it imports the public packages and uses each.
+// outsideProgram imports the public packages as another project would.
 const outsideProgram = `package main
 
 import (
@@ -56,8 +56,8 @@ const outsideOutput = `kgogate refuses a client without acknowledgements: true
 kmq refuses an empty config: true
 `
 
-// TestOutsideModule builds and runs a program of another module, which gets this one
-// from a module proxy in the file system, as it would from a public one.
+// A program of another module builds and runs with this module from a module proxy in the file
+// system.
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
 	proxy, program := t.TempDir(), t.TempDir()
@@ -75,8 +75,7 @@ func TestOutsideModule(t *testing.T) {
 	}
 }
 
-// publish writes the version of the module that is checked out here into a proxy's
-// folder: its tracked files, as a version control system hands them out.
+// publish writes the tracked files of this module as a version into a proxy's folder.
 func publish(t *testing.T, dir, module string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -122,8 +121,7 @@ func publish(t *testing.T, dir, module string) {
 	}
 }
 
-// command returns what a command prints to its standard output, without white space
-// around it.
+// command returns what a command prints to its standard output, without surrounding white space.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	var stderr strings.Builder

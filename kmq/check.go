@@ -24,8 +24,8 @@ const (
 	maxTopicName  = 249
 )
 
-// resolve checks a configuration and fills in its defaults. The error is ErrConfig and
-// names every mistake.
+// resolve checks a configuration and fills in its defaults. The error is ErrConfig and lists every
+// mistake.
 func (c Config) resolve() (Config, error) {
 	m := new(mistakes)
 	c.required(m)
@@ -37,7 +37,6 @@ func (c Config) resolve() (Config, error) {
 	return c, m.err()
 }
 
-// mistakes are what is wrong with a configuration.
 type mistakes []string
 
 func (m *mistakes) add(format string, args ...any) { *m = append(*m, fmt.Sprintf(format, args...)) }
@@ -49,7 +48,7 @@ func (m *mistakes) err() error {
 	return fmt.Errorf("%w: %s", ErrConfig, strings.Join(*m, "; "))
 }
 
-// between fills in a default and holds a duration to a range.
+// between sets a zero duration to its default and checks the range.
 func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to time.Duration) {
 	if *d == 0 {
 		*d = byDefault
@@ -59,7 +58,7 @@ func (m *mistakes) between(name string, d *time.Duration, byDefault, from, to ti
 	}
 }
 
-// count fills in a default and holds a number to a range.
+// count sets a zero number to its default and checks the range.
 func (m *mistakes) count(name string, n *int, byDefault, from, to int) {
 	if *n == 0 {
 		*n = byDefault
@@ -90,7 +89,7 @@ func engineNames() string {
 	return strings.Join(names, ", ")
 }
 
-// topic holds a name to what Kafka allows.
+// topic checks a topic name by Kafka's rules.
 func (m *mistakes) topic(field, name string) {
 	legal := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || strings.ContainsRune("._-", r)
@@ -105,11 +104,10 @@ func (m *mistakes) topic(field, name string) {
 	}
 }
 
-// lending is the time that records are lent for.
 func (c *Config) lending(m *mistakes) {
 	switch {
 	case c.Engine == Plain && c.Visibility != 0:
-		m.add("Visibility is set, and engine plain can't deliver a record again while its consumer lives: leave it 0, or choose markers, offsetmap or share")
+		m.add("Visibility is set, but engine plain has no locks: leave it 0, or choose markers, offsetmap or share")
 	case c.Engine == Plain, c.Engine == Share && c.Visibility == 0:
 	default:
 		m.between("Visibility", &c.Visibility, defaultVisibility, 100*time.Millisecond, time.Hour)
@@ -130,11 +128,11 @@ func (c *Config) givingUp(m *mistakes) {
 	}
 	m.topic("DeadLetterTopic", c.DeadLetterTopic)
 	if c.DeadLetterTopic == c.Topic {
-		m.add("DeadLetterTopic is the queue's own topic, where what was given up would be delivered again: name another")
+		m.add("DeadLetterTopic is the queue's own topic, which would deliver rejected records again: name another")
 	}
 }
 
-// byEngine is what only one of the engines has.
+// byEngine checks the fields that only one engine uses.
 func (c *Config) byEngine(m *mistakes) {
 	if c.Engine == Markers {
 		c.markers(m)
@@ -167,7 +165,7 @@ func (c *Config) markers(m *mistakes) {
 	}
 	m.topic("MarkersTopic", c.MarkersTopic)
 	if c.MarkersTopic == c.Topic || c.MarkersTopic == c.DeadLetterTopic {
-		m.add("MarkersTopic is %s, which is the queue's own topic or that of its dead letters: name another", c.MarkersTopic)
+		m.add("MarkersTopic is %s, which is the queue's own topic or its dead-letter topic: name another", c.MarkersTopic)
 	}
 	switch c.Tracker {
 	case "":
@@ -211,7 +209,7 @@ func (c *Config) rest(m *mistakes) {
 	}
 }
 
-// engine is what the engine is opened with; c is resolved.
+// engine returns the engine's configuration; c must be resolved.
 func (c *Config) engine() engine.Config {
 	return engine.Config{
 		Brokers: c.Brokers, Topic: c.Topic, Group: c.Group,

@@ -7,106 +7,105 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Engine is how a queue is kept on Kafka.
+// Engine names the way in which a queue keeps its state on Kafka.
 type Engine string
 
 // The engines.
 const (
-	// Plain is an ordinary consumer group: acknowledgements are committed up to the
-	// first record that has none. It can't release a record for another attempt.
+	// Plain is an ordinary consumer group. It commits up to the first record that is not
+	// acknowledged, and cannot release a record for another attempt.
 	Plain Engine = "plain"
-	// Markers writes what happens to a record into a topic of markers, and copies a
-	// record whose lock has run out to the tail of its partition.
+	// Markers writes the start and end of each delivery to a second topic, and copies a record
+	// whose lock has expired to the end of its partition.
 	Markers Engine = "markers"
-	// OffsetMap keeps the acknowledged offsets beyond the committed one in the commit's
-	// metadata.
+	// OffsetMap keeps acknowledged offsets beyond the committed one in the commit's metadata.
 	OffsetMap Engine = "offsetmap"
-	// Share is a share group of Kafka's own (KIP-932): brokers from 4.1 on; in production
-	// use, and with Extend, from 4.2 on.
+	// Share is Kafka's own share group (KIP-932). It needs Kafka 4.1, and 4.2 for production use
+	// and for Extend.
 	Share Engine = "share"
 )
 
-// Engines are all engines.
+// Engines lists all engines.
 var Engines = []Engine{Plain, Markers, OffsetMap, Share}
 
 // TrackerMode says where the redelivery tracker of the engine Markers runs.
 type TrackerMode string
 
-// The places of a tracker.
+// The values of TrackerMode; the default is InProcess.
 const (
-	InProcess TrackerMode = "in-process" // each queue has a tracker for its share of the partitions
-	External  TrackerMode = "external"   // others run it: see [OpenTracker]
+	InProcess TrackerMode = "in-process" // each queue runs a tracker for its part of the partitions
+	External  TrackerMode = "external"   // other processes run it: see [OpenTracker]
 )
 
-// Config says what a queue is. Brokers, Topic, Group and Engine are required; what is
-// zero of the rest has the default that its comment names.
+// Config configures a queue. Brokers, Topic, Group and Engine are required. A zero value of another
+// field means the default that its comment gives.
 type Config struct {
 	Brokers []string // host:port, at least one
 	Topic   string
 	Group   string // queues of one group share the records
 	Engine  Engine
 
-	// Visibility is how long a record is lent (the acquisition lock): one that is not
-	// settled by then is delivered again. 30 s by default; from 100 ms to 1 h. Under Markers
-	// at least half of it is left when a record is received. Plain has none, and Share that
-	// of the broker (group.share.record.lock.duration.ms).
+	// Visibility is how long a delivered record is locked for its member (the acquisition lock). A
+	// record that is not settled by then is delivered again. The default is 30 s; the range is 100
+	// ms to 1 h. With Markers, at least half of it is left when a record is received. Plain has no
+	// lock. With Share, zero means the broker's group.share.record.lock.duration.ms.
 	Visibility time.Duration
-	// MaxDeliveries is after how many deliveries a record goes to the dead-letter topic;
-	// 0 is never. Plain delivers a record once, so far as it knows, and has none.
+	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic;
+	// 0 means no limit. The range is 0 to 1,000,000. Plain does not count deliveries, and requires
+	// 0.
 	MaxDeliveries int
-	// DeadLetterTopic takes what was rejected and what was delivered MaxDeliveries times.
-	// It is required where MaxDeliveries is set, and created with as many partitions as
-	// Topic has if it is missing.
+	// DeadLetterTopic receives records that were rejected or delivered MaxDeliveries times. It is
+	// required if MaxDeliveries is set. If it is missing, Open creates it with as many partitions
+	// as Topic has.
 	DeadLetterTopic string
-	// MaxInFlight bounds the records that were fetched and are not settled: 1,000 by
-	// default; from 1 to 1,000,000. At the bound nothing is fetched.
+	// MaxInFlight bounds the records that are fetched and not settled. At the bound the queue
+	// fetches nothing. The default is 1,000; the range is 1 to 1,000,000.
 	MaxInFlight int
-	// Backoff is the delay of a [Queue.Run] handler's error before the next attempt.
+	// Backoff is the delay before the next attempt after a handler of [Queue.Run] failed.
 	Backoff Backoff
 
-	// CommitEvery is how often offsets are committed; 1 s by default; from 1 ms to 1 min.
+	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
-	// MarkersTopic is the topic of the markers, with as many partitions as the queue's;
-	// Topic + "-markers" by default. It is created if it is missing. Groups that read
-	// one topic may share it; each passes over the markers of the others.
+	// MarkersTopic is the topic of the markers; the default is Topic + "-markers". It has as many
+	// partitions as Topic and is created if it is missing. Groups that read one topic may share it;
+	// each group ignores the markers of the others.
 	MarkersTopic string
-	// Tracker is where the tracker runs; InProcess by default.
+	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// Transactions has Markers write starts and commits in one transaction, and copies
-	// and their ends in another.
+	// Transactions makes Markers write starts and commits in one transaction, and copies and their
+	// ends in another.
 	Transactions bool
-	// StartFirst has Markers make a record's start durable, and commit behind it, before it is
-	// handed out, and not when it has been open for 100 ms: then a record that kills its process
-	// counts as delivered the first time, too, for two round trips on each poll. Transactions do
-	// it in one.
+	// StartFirst makes Markers write a record's start and commit behind it before it delivers the
+	// record. By default it writes the start after the record has been open for 100 ms. With
+	// StartFirst, a record that kills its process counts as delivered the first time too. It costs
+	// two round trips for each poll, or one transaction with Transactions.
 	StartFirst bool
-	// InPlace is how often OffsetMap delivers a record from where it is before it copies
-	// it to the tail of its partition; 3 by default; from 1 to 1,000.
+	// InPlace is how many times OffsetMap delivers a record from its original place before it
+	// appends a copy to the partition. The default is 3; the range is 1 to 1,000.
 	InPlace int
-	// Acks is how durable markers and copies are before they count as written.
+	// Acks is the durability that markers and copies need before they count as written.
 	Acks Acks
-	// SessionTimeout is after how long a member that is silent is put out of the group;
-	// the client's default, 45 s, if zero; from 1 s to 30 min, within what the brokers
-	// allow (group.min.session.timeout.ms). With [Share] it is at least 3 s.
+	// SessionTimeout is how long a member may be silent before the group removes it. Zero means the
+	// client's default, 45 s. The range is 1 s to 30 min, within the brokers' own limits
+	// (group.min.session.timeout.ms). With [Share] it is at least 3 s.
 	SessionTimeout time.Duration
 
-	// Client are further options of every Kafka client that the queue opens: TLS, SASL,
-	// a dialer. What the queue sets itself can't be changed by them.
+	// Client holds further options for every Kafka client that the queue opens, such as TLS, SASL
+	// or a dialer. They cannot override the options that the queue sets.
 	Client []kgo.Opt
-	// Logger is told what happens to the queue: docs/KMQ.md lists the events. Nil is
-	// nobody.
+	// Logger receives the events that docs/KMQ.md lists; nil discards them.
 	Logger *slog.Logger
 }
 
-// Acks is how many brokers must have a record before it counts as written.
+// Acks says which brokers must have a record before it counts as written.
 type Acks string
 
 // The values of Acks; the default is AcksAll.
 const (
 	AcksAll    Acks = "all"
-	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader: at most for experiments
+	AcksLeader Acks = "leader" // a marker or a copy may be lost with its leader; use it only for experiments
 )
 
-// Backoff is a delay that grows with the attempts: Min after the first, doubled with each
-// further one, up to Max. By default 100 ms and 1 min; Max is at least Min, and at most 1 h.
+// Backoff is a delay that grows with the attempts: Min after the first, doubled after each further
+// one, up to Max. The defaults are 100 ms and 1 min. Max is at least Min, and at most 1 h.
 type Backoff struct{ Min, Max time.Duration }

@@ -12,49 +12,46 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// ID is a place in the queue's topic, of these fields:
+// ID is a position in the queue's topic, with these fields:
 //
 //   - Partition int32: from 0.
 //   - Offset int64: in that partition, from 0.
 //
-// It is comparable, so that it can be the key of a map.
+// It is comparable and can be a map key.
 type ID = lease.ID
 
 // MaxDelay is the longest delay of Nack, and the longest time of Extend.
 const MaxDelay = 12 * time.Hour
 
-// Delivery is one record that was handed out by [Queue.Receive] or [Queue.Run]. It is a
-// small value and may be copied. It is settled once, by Ack, Nack or Reject, on any
-// goroutine; the others then get [ErrSettled].
+// Delivery is one record that [Queue.Receive] or [Queue.Run] delivered. It is small and may be
+// copied. Ack, Nack or Reject settles it once, on any goroutine; later calls return [ErrSettled].
 type Delivery struct {
-	// Record is the record as it was produced, with its key, headers and timestamp; its
-	// partition and offset are those of the copy that was delivered.
+	// Record is the record as it was produced, with its key, headers and timestamp. Its partition
+	// and offset are those of the delivered copy.
 	//
-	// It is the application's, which may change all of its fields, and each header, and
-	// may produce it elsewhere: what comes again, and what is given up, is the record as it
-	// was. But the bytes of Key, of Value and of the headers' values are the queue's too:
-	// put others in their place, and never write to these.
+	// The application may change its fields and headers, and may produce it elsewhere. A redelivery
+	// and a dead letter still have the original record. The queue shares the bytes of Key, Value
+	// and the header values, so the application must replace them and never write to them.
 	Record *kgo.Record
 
 	lease *lease.Lease
 	queue *Queue
 }
 
-// ID is where the record was first: it names the record over all its attempts.
+// ID returns the position of the original record, which is the same for all attempts.
 func (d Delivery) ID() ID { return d.lease.Origin }
 
 // Attempt is 1 for the first delivery.
 func (d Delivery) Attempt() int { return d.lease.Attempt }
 
-// Deadline is until when the record is lent; zero where there is no bound. It counts by
-// the monotonic clock of this process, which the broker's or the tracker's may lag behind,
-// never the other way round.
+// Deadline is the time at which the lock expires; zero means never. It uses this process's
+// monotonic clock. The broker's or tracker's clock may be behind it, but never ahead.
 func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 
-// Ack accepts the record: it is processed. It returns once that is noted; [Queue.Flush]
-// waits until it is durable, and a crash before that delivers the record again. The error
-// is [ErrSettled], [ErrExpired], [ErrLost] or [ErrClosed], or ctx's; after each of them
-// but the first the record will be delivered again.
+// Ack marks the record as processed. It does not wait until that is durable: [Queue.Flush] does,
+// and after a crash before that the record is delivered again. The error is [ErrSettled],
+// [ErrExpired], [ErrLost], [ErrClosed] or ctx's. After any of them except ErrSettled the record
+// will be delivered again.
 func (d Delivery) Ack(ctx context.Context) error {
 	if !d.queue.enter() {
 		return d.refused()
@@ -63,9 +60,9 @@ func (d Delivery) Ack(ctx context.Context) error {
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
-// Nack releases the record, to be delivered again after a delay from 0 to [MaxDelay]. It
-// counts as a delivery. Errors are those of Ack, [ErrUnsupported] of an engine that can't,
-// and [ErrDelayed], after which the delivery is open.
+// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. It counts as a
+// delivery. The errors are those of Ack, [ErrUnsupported] if the engine cannot release a record,
+// and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
@@ -77,7 +74,8 @@ func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	return d.queue.engine.Nack(ctx, d.lease, delay)
 }
 
-// unhand gives back what was not begun, or was interrupted: uncounted where the engine can.
+// unhand releases a record that no handler began or completed; it counts as a delivery only if the
+// engine cannot avoid that.
 func (d Delivery) unhand(ctx context.Context) error {
 	e, can := d.queue.engine.(engine.Unhander)
 	switch {
@@ -90,20 +88,20 @@ func (d Delivery) unhand(ctx context.Context) error {
 	return e.Unhand(ctx, d.lease)
 }
 
-// ended is whether the lock has run out, or the delivery is settled or lost.
+// ended reports whether the lock has expired, or the delivery is settled or lost.
 func (d Delivery) ended() bool {
 	deadline := d.lease.Deadline()
 	return d.lease.Err() != nil || !deadline.IsZero() && !deadline.After(time.Now())
 }
 
-// ranOut is whether the lock has run out while the delivery was not settled.
+// ranOut reports whether the lock expired before the delivery was settled.
 func (d Delivery) ranOut() bool {
 	err := d.lease.Err()
 	return errors.Is(err, ErrExpired) || err == nil && d.ended()
 }
 
-// Extend renews the lock: until dur from now, above 0 and at most [MaxDelay], whatever was
-// left of it. Errors are those of Nack.
+// Extend sets the lock to expire dur from now, above 0 and at most [MaxDelay]. The errors are those
+// of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:
@@ -115,12 +113,12 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	return d.queue.engine.Extend(ctx, d.lease, dur)
 }
 
-// Reject gives the record up: it is in the dead-letter topic when Reject returns, with the
-// reason, of which the first 1,024 bytes are kept, in a header. Errors are those of Nack;
-// without a DeadLetterTopic that is [ErrUnsupported], but for Share, whose broker archives
-// the record. Any other error is one by which the cluster refused the dead letter for good, such
-// as a permission that is missing: the delivery is settled, and the record will be delivered
-// again. With Plain, which delivers nothing again, the delivery stays open.
+// Reject gives the record up. When it returns nil, the record is in the dead-letter topic, with the
+// first 1,024 bytes of reason in a header. Without a DeadLetterTopic it returns [ErrUnsupported],
+// except with Share, whose broker archives the record. Other errors are those of Nack, or the
+// cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
+// delivery is settled and the record will be delivered again. With Plain, which delivers nothing
+// again, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
 	if !d.queue.enter() {
 		return d.refused()
@@ -129,8 +127,8 @@ func (d Delivery) Reject(ctx context.Context, reason string) error {
 	return d.queue.engine.Reject(ctx, d.lease, reason)
 }
 
-// refused is why a delivery of a closed queue can't be settled. What it gave back is lost to
-// the queue as much as what a rebalance took.
+// refused returns the error for settling a delivery of a closed queue. A record that Close gave
+// back returns both ErrClosed and ErrLost.
 func (d Delivery) refused() error {
 	switch err := d.lease.Err(); {
 	case err == nil:
@@ -142,7 +140,6 @@ func (d Delivery) refused() error {
 	}
 }
 
-// givenBack is ErrClosed, and ErrLost.
 type givenBack struct{}
 
 func (givenBack) Error() string   { return ErrClosed.Error() + ": the record was given back" }

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// What docs/KMQ.md names is there: the tests that hold an invariant, and the events.
+// docs/KMQ.md names only existing tests and events, and names every event.
 func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 	text, err := os.ReadFile("../docs/KMQ.md")
 	if err != nil {
@@ -60,7 +60,7 @@ func TestTheDocumentNamesWhatThereIs(t *testing.T) {
 	}
 }
 
-// go doc shows no fields of an alias, so that its comment lists them, with their types.
+// go doc shows no fields of an alias, so its comment names them all.
 func TestAliasesListTheirFields(t *testing.T) {
 	for file, alias := range map[string]any{"queue.go": kmq.Stats{}, "delivery.go": kmq.ID{}} {
 		text, err := os.ReadFile(file)

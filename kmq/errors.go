@@ -7,39 +7,36 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// The errors that a caller may want to tell apart, by errors.Is.
+// The errors of a queue, for use with errors.Is.
 var (
-	// ErrClosed: the queue is closed, or being drained, and gives out nothing more.
+	// ErrClosed: the queue is closed or draining, and delivers nothing more.
 	ErrClosed = lease.ErrClosed
-	// ErrSettled: the delivery was acknowledged, released or rejected before.
+	// ErrSettled: the delivery was already acknowledged, released or rejected.
 	ErrSettled = lease.ErrSettled
-	// ErrExpired: the acquisition lock has run out; the record was or will be delivered
-	// again.
+	// ErrExpired: the acquisition lock has expired; the record is delivered again.
 	ErrExpired = lease.ErrExpired
-	// ErrLost: the partition was given to another member of the group, which delivers
-	// the record again. Of [Queue.Flush] and [Queue.Close], with [Share]: acknowledgements were refused,
-	// or not answered, and their records may be delivered again.
+	// ErrLost: another member of the group now has the partition, and delivers the record again.
+	// From [Queue.Flush] and [Queue.Close] with [Share]: brokers refused acknowledgements or did
+	// not answer them, and their records may be delivered again.
 	ErrLost = lease.ErrLost
-	// ErrDelayed: as many records of the partition wait for the delay with which they were
-	// given back as a process may have wait, 65,536 with the engine Markers. The delivery
-	// stays open: give it back without a delay, or later, as [Queue.Run] does.
+	// ErrDelayed: the partition already has as many delayed records as a process may keep, 65,536
+	// with the engine Markers. The delivery stays open. Release it without a delay, or later, as
+	// [Queue.Run] does.
 	ErrDelayed = lease.ErrDelayed
-	// ErrUnsupported: the engine can't do it. The error's text says why, and what can.
+	// ErrUnsupported: the engine cannot do it. The error's text says why, and what to use instead.
 	ErrUnsupported = lease.ErrUnsupported
-	// ErrConfig: the configuration is out of range, or contradicts itself or the
-	// topics that are there.
+	// ErrConfig: the configuration is out of range, contradicts itself, or does not fit the
+	// existing topics.
 	ErrConfig = lease.ErrConfig
 )
 
-// Reject is an error by which a handler of [Queue.Run] says that the record will never
-// be processed: it goes to the dead-letter topic at once, without another attempt. It may
-// be wrapped, and be a pointer.
+// Reject is an error with which a handler of [Queue.Run] gives a record up: it goes to the
+// dead-letter topic without another attempt. It may be wrapped, and may be a pointer.
 type Reject struct{ Reason string }
 
 // Error returns the reason.
 func (r Reject) Error() string { return fmt.Sprintf("rejected: %s", r.Reason) }
 
-// rejection is the Reject that is in an error.
 func rejection(err error) (Reject, bool) {
 	if r, ok := errors.AsType[Reject](err); ok {
 		return r, true

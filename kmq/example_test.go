@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Receive, process, acknowledge each record by itself.
+// Receive, process and acknowledge records one at a time.
 func Example() {
 	brokers, stop := clusterWith("espresso", "tea")
 	defer stop()
@@ -20,7 +20,7 @@ func Example() {
 
 	q, err := kmq.Open(ctx, kmq.Config{
 		Brokers: brokers, Topic: "orders", Group: "kitchen",
-		Engine: kmq.OffsetMap, // docs/KMQ.md says which engine is right for which work
+		Engine: kmq.OffsetMap, // docs/KMQ.md helps to choose an engine
 	})
 	check(err)
 	for range 2 {
@@ -31,14 +31,14 @@ func Example() {
 			check(d.Ack(ctx))
 		}
 	}
-	check(q.Close(ctx)) // what was acknowledged is durable now
+	check(q.Close(ctx)) // acknowledgements are durable now
 	// Output:
 	// espresso, attempt 1
 	// tea, attempt 1
 }
 
-// Run calls a handler: nil acknowledges, an error has the record tried again after the
-// backoff, and Reject gives it up. Workers may be more than the topic has partitions.
+// Run calls a handler: nil acknowledges the record, an error retries it after the backoff, and
+// Reject gives it up. Workers may outnumber partitions.
 func ExampleQueue_Run() {
 	brokers, stop := clusterWith("espresso", "unicorn milk", "tea")
 	defer stop()
@@ -67,7 +67,7 @@ func ExampleQueue_Run() {
 			return nil
 		}
 	})
-	if !errors.Is(err, context.Canceled) { // ctx has ended: that is no fault
+	if !errors.Is(err, context.Canceled) { // the end of ctx is no failure
 		check(err)
 	}
 	fmt.Println("rejected:", q.Stats().Rejected)
@@ -78,8 +78,8 @@ func ExampleQueue_Run() {
 	// rejected: 1
 }
 
-// To shut down, on SIGTERM say, Drain lets the handlers finish; Run returns nil once they
-// have. To end the context of Run is the fast way: the handlers' contexts end with it.
+// For a shutdown, for example on SIGTERM, Drain lets the handlers finish, and Run then returns nil.
+// To end the context of Run is faster: the handlers' contexts end with it.
 func ExampleQueue_Drain() {
 	brokers, stop := clusterWith("stew")
 	defer stop()
@@ -94,7 +94,7 @@ func ExampleQueue_Drain() {
 		grace, cancel := context.WithTimeout(running, 20*time.Second)
 		defer cancel()
 		if q.Drain(grace) != nil {
-			interrupt() // the grace is over: the fast way
+			interrupt() // the grace period is over
 		}
 	})
 	err = q.Run(running, 16, func(ctx context.Context, d kmq.Delivery) error { // not term
@@ -110,8 +110,7 @@ func ExampleQueue_Drain() {
 	// run: <nil>
 }
 
-// One record of each key at a time, in the order of its offsets, with more workers than
-// partitions.
+// One record of each partition at a time, in offset order.
 func ExampleInOrder() {
 	brokers, stop := clusterWith("1", "2", "3", "4", "5")
 	defer stop()
@@ -139,7 +138,7 @@ func ExampleInOrder() {
 	// 5
 }
 
-// A record is given back for another attempt, now or later.
+// A record is released for another attempt, now or later.
 func ExampleDelivery_Nack() {
 	brokers, stop := clusterWith("espresso")
 	defer stop()
@@ -165,7 +164,7 @@ func ExampleDelivery_Nack() {
 	// espresso, attempt 3 of the record at 0@0
 }
 
-// A record is lent for a time. Work that takes longer renews the lock.
+// A delivered record is locked for a time; Extend renews the lock of longer work.
 func ExampleDelivery_Extend() {
 	brokers, stop := clusterWith("stew")
 	defer stop()
@@ -188,8 +187,7 @@ func ExampleDelivery_Extend() {
 	// kmq: the delivery is settled already
 }
 
-// A record that fails too often, or that is rejected, goes to the dead-letter topic, with
-// the reason.
+// A record that fails too often or is rejected goes to the dead-letter topic, with the reason.
 func ExampleDelivery_Reject() {
 	brokers, stop := clusterWith("unicorn milk", "fog")
 	defer stop()
@@ -204,13 +202,13 @@ func ExampleDelivery_Reject() {
 		ds, err := q.Receive(ctx, 1)
 		check(err)
 		if d := ds[0]; string(d.Record.Value) == "fog" {
-			check(d.Nack(ctx, 0)) // twice: then it is given up
+			check(d.Nack(ctx, 0)) // the second Nack gives it up
 		} else {
 			check(d.Reject(ctx, "not on the menu"))
 		}
 	}
 	check(q.Flush(ctx))
-	for q.Stats().DeadLettered < 2 { // a record is given up beside its Nack
+	for q.Stats().DeadLettered < 2 { // a record is given up in the background of its Nack
 		time.Sleep(time.Millisecond)
 	}
 	check(q.Close(ctx))
@@ -235,7 +233,7 @@ func ExampleDelivery_Reject() {
 	// fog kmq-reason: delivered 2 times
 }
 
-// The tracker of the engine Markers runs in each queue's process, or apart from them: so,
+// The tracker of the engine Markers runs in each queue's process, or separately: with OpenTracker
 // or as "kafka-bench kmq tracker --group kitchen --topic orders".
 func ExampleOpenTracker() {
 	brokers, stop := clusterWith("espresso")
@@ -250,7 +248,7 @@ func ExampleOpenTracker() {
 	check(err)
 	q, err := kmq.Open(ctx, cfg)
 	check(err)
-	ds, err := q.Receive(ctx, 1) // and forgotten
+	ds, err := q.Receive(ctx, 1) // received and never settled
 	check(err)
 	fmt.Printf("%s, attempt %d\n", ds[0].Record.Value, ds[0].Attempt())
 	ds, err = q.Receive(ctx, 1)
@@ -258,7 +256,7 @@ func ExampleOpenTracker() {
 	fmt.Printf("%s, attempt %d\n", ds[0].Record.Value, ds[0].Attempt())
 	check(ds[0].Ack(ctx))
 	check(q.Close(ctx))
-	check(tracker.Close(ctx)) // which ends the redelivery: its end is written after the copy
+	check(tracker.Close(ctx)) // ends the redelivery, whose end is written after the copy
 	fmt.Println("redelivered:", tracker.Stats().Tailed)
 	// Output:
 	// espresso, attempt 1
@@ -266,8 +264,8 @@ func ExampleOpenTracker() {
 	// redelivered: 1
 }
 
-// A queue begins where a consumer group has stopped: stop its consumers, then open queues
-// with the group's name. (A share group needs another name: see docs/KMQ.md.)
+// A queue begins where a consumer group stopped: stop its consumers, then open queues with the
+// group's name. (A share group needs another name: see docs/KMQ.md.)
 func ExampleOpen_migration() {
 	brokers, stop := clusterWith("espresso", "tea", "stew")
 	defer stop()
@@ -294,7 +292,7 @@ func ExampleOpen_migration() {
 	// stew
 }
 
-// What a group has in flight, seen from outside.
+// What a group has in flight, from outside.
 func ExampleInspect() {
 	brokers, stop := clusterWith("espresso", "tea", "stew")
 	defer stop()

@@ -8,8 +8,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// clusterWith is a cluster in memory with a topic "orders" of one partition that holds
-// these records: in a program of yours it is Kafka.
+// clusterWith starts an in-memory cluster with a topic "orders" of one partition that holds these
+// records. A real program uses Kafka.
 func clusterWith(values ...string) (brokers []string, stop func()) {
 	cluster := kfake.MustCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	client, err := kgo.NewClient(kgo.SeedBrokers(cluster.ListenAddrs()...))

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Partitions that are added to a queue's topic while it is in use are delivered like those
-// that were there before, and hold these up at no time.
+// Partitions added to a topic in use are delivered like the others and delay none of them.
 func TestATopicThatGrows(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -82,7 +81,7 @@ func (g growing) open(cfg kmq.Config) *kmq.Queue {
 	return q
 }
 
-// produce writes a record, once the client knows the partition.
+// produce retries until the client knows the partition.
 func (g growing) produce(client *kgo.Client, partition int32) {
 	g.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(20 * time.Millisecond) {
@@ -96,7 +95,7 @@ func (g growing) produce(client *kgo.Client, partition int32) {
 	}
 }
 
-// settle receives one record, gives it back where that can be done, and acknowledges it.
+// settle receives one record, releases it if the engine can, and acknowledges it.
 func (g growing) settle(q *kmq.Queue, cfg kmq.Config, partition int32) {
 	g.Helper()
 	d := g.receive(q)

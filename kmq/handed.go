@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// handed are the leases that the application has in hand, for those who wait until it has
-// none any more. Leases are not taken out as they are settled: now and then, as often as
-// they double, those that are settled are dropped, so that a record costs no search.
+// handed holds the leases that the application has not settled. Settling does not remove a lease:
+// add drops settled ones each time the list has doubled, so that no record needs a search.
 type handed struct {
 	mu     sync.Mutex
 	leases []*lease.Lease
@@ -31,7 +30,7 @@ func (h *handed) add(leases []*lease.Lease) {
 	h.leases = append(h.leases, leases...)
 }
 
-// tidy drops what is not in hand; under the lock.
+// tidy drops leases that are settled or expired; h.mu must be held.
 func (h *handed) tidy() {
 	now := time.Now()
 	h.leases = slices.DeleteFunc(h.leases, func(l *lease.Lease) bool {
@@ -39,10 +38,9 @@ func (h *handed) tidy() {
 	})
 }
 
-// lookEvery is how often wait looks: settling tells nobody, so that it costs nothing.
+// lookEvery is the polling interval of wait: settling sends no signal, so that it costs nothing.
 const lookEvery = 2 * time.Millisecond
 
-// wait waits until nothing is in hand, or the queue is closed.
 func (h *handed) wait(ctx context.Context, closed *atomic.Bool) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()

@@ -9,50 +9,47 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/inspect"
 )
 
-// Inspection is what the cluster knows of a group's queue.
+// Inspection is the state of a group's queue, as the cluster records it.
 type Inspection struct {
 	Group, Topic string
-	// Engine is empty where nothing tells which it is. OffsetMap leaves behind what Plain does
-	// while nothing is acknowledged beyond its commits; and so does Markers before a tracker has
-	// run, where its markers are in a topic that is not named.
+	// Engine is empty if it cannot be found out. OffsetMap leaves the same state as Plain while
+	// nothing beyond its commits is acknowledged. So does Markers before its first tracker ran, if
+	// MarkersTopic is not given.
 	Engine      Engine
 	Partitions  []PartitionInspection
 	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
 }
 
-// PartitionInspection is that of one partition. -1 is what nobody can tell.
+// PartitionInspection is the state of one partition; -1 means unknown.
 type PartitionInspection struct {
 	Partition int32
-	// Committed is the offset that the group has committed: what is below is settled, or
-	// for Markers lent. For Share it is the start offset of the share partition. -1: none.
+	// Committed is the group's committed offset, or -1 if there is none. Records below it are
+	// settled, or locked with Markers. For Share it is the start offset of the share partition.
 	Committed int64
 	End       int64 // the high watermark
-	// InFlight are the records that are not settled though later ones were handed out
-	// (Markers), or acknowledged (OffsetMap). Plain and Share do not tell: -1 there while
-	// anything is Waiting, 0 when nothing is. Nor does an Engine that is not known, or OffsetMap
-	// before a commit: always -1. It is 0 where the partition holds nothing.
+	// InFlight counts the records that are not settled although later ones were delivered (Markers)
+	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait, and
 	InFlight int64
-	// Waiting are the records that were not handed out, as far as the cluster knows; with
-	// those in flight where InFlight is -1.
+	// Waiting counts the records that the cluster does not know to be delivered. If InFlight is -1,
+	// it includes the records in flight.
 	Waiting int64
 	// OldestUnacked is the timestamp of the oldest record that is not settled; zero: none.
 	OldestUnacked time.Time
-	// Redelivered are the copies among the records that are not settled: those that are on
-	// their way to another delivery, or in it. -1 where there are too many to look at.
+	// Redelivered counts the copies among the records that are not settled; -1 if there are too
+	// many records to read.
 	Redelivered int64
 }
 
-// Inspect finds out what a group has in flight, from what the cluster keeps: it joins no
-// group and writes nothing. Of cfg it needs Brokers and Group, and Client where the
-// cluster asks who is there. Topic may be left out if the group has one only: it is the one of
-// its offsets, or of its members where nothing is committed. Where Engine is empty, it is told by
-// what the group has left behind, as far as that goes, and a group that has committed nothing and
-// has no members is refused. MarkersTopic and DeadLetterTopic are as for the queue.
+// Inspect reports what a group has in flight, as the cluster records it. It joins no group and
+// writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients. Topic
+// may be empty if the group has only one topic, by its offsets or else by its members. If Engine is
+// empty, Inspect derives it from the state that the group left. It refuses a group without commits
+// and members. MarkersTopic and DeadLetterTopic are as for the queue.
 //
-// It reads the records that are not settled, at most 100,000 of a partition, and the
-// markers that a tracker would begin with; to find out the Engine, at most the last 100,000
-// markers of a partition. Errors are [ErrConfig], for a Topic or a DeadLetterTopic that is not
-// there too, or the cluster's.
+// It reads the records that are not settled, at most 100,000 of each partition, and the markers
+// that a tracker would begin with. To find out the Engine it reads at most the last 100,000 markers
+// of each partition. The error is the cluster's or [ErrConfig], which includes a missing Topic or
+// DeadLetterTopic.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	f := new(mistakes)
 	for _, needed := range []struct {
@@ -85,3 +82,6 @@ func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	}
 	return all, nil
 }
+
+// otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. It is 0 if the
+// partition is empty.

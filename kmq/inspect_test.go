@@ -20,16 +20,15 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// inspected is a cluster in memory with ten records in the only partition of a topic, each
-// a second older than the next.
+// inspected is an in-memory cluster with a topic of one partition and ten records, one second
+// apart.
 type inspected struct {
 	*testing.T
 	on      *virtual.Cluster
-	cluster *kfake.Cluster // the same
+	cluster *kfake.Cluster // the same cluster
 	since   time.Time
 }
 
-// newInspected makes one in the bubble that the test runs in.
 func newInspected(t *testing.T) *inspected {
 	t.Helper()
 	c := virtual.Start(t, virtual.Options{Config: map[string]string{"group.share.heartbeat.interval.ms": "100"}})
@@ -90,7 +89,7 @@ func (i *inspected) do(err error) {
 	}
 }
 
-// eventually inspects until it is as wanted: commits come when they come.
+// eventually inspects until the partition is as wanted.
 func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dead int64) {
 	i.Helper()
 	end := time.Now().Add(20 * time.Second)
@@ -115,7 +114,7 @@ func (i *inspected) eventually(cfg kmq.Config, want kmq.PartitionInspection, dea
 	}
 }
 
-// until inspects until what is found is as it should be: commits come when they come.
+// until inspects until good accepts the result.
 func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
 	i.Helper()
 	for end := time.Now().Add(time.Minute); ; time.Sleep(50 * time.Millisecond) {
@@ -131,7 +130,7 @@ func (i *inspected) until(cfg kmq.Config, good func(kmq.Inspection) bool) {
 
 func TestInspect(t *testing.T) {
 	type counts struct{ committed, end, inFlight, waiting, oldest, redelivered, dead int64 }
-	const any = -2 // when a member fetches more is its affair: in flight and waiting count together
+	const any = -2 // a member fetches more at any time: in flight and waiting count together
 	for _, test := range []struct {
 		engine      kmq.Engine
 		ack         []int64 // of the first four
@@ -145,7 +144,7 @@ func TestInspect(t *testing.T) {
 			nack: -1, afterReject: counts{3, 10, -1, 7, 3, 0, 1},
 		},
 		{
-			// What is settled makes room for others, which are lent too.
+			// Settled records make room for others, which are locked too.
 			engine: kmq.Markers, ack: []int64{1, 3}, then: counts{any, 10, 0, 8, 0, 0, 0},
 			nack: 0, afterNack: counts{any, 11, 0, 8, 0, 1, 0}, afterReject: counts{any, 11, 0, 7, 0, 1, 1},
 		},
@@ -167,7 +166,7 @@ func TestInspect(t *testing.T) {
 				check := func(c counts) {
 					t.Helper()
 					look := cfg
-					look.Engine, look.Topic = "", "" // it is found out
+					look.Engine, look.Topic = "", "" // Inspect finds them out
 					i.eventually(look, kmq.PartitionInspection{
 						Committed: c.committed, End: c.end, InFlight: c.inFlight, Waiting: c.waiting,
 						OldestUnacked: i.since.Add(time.Duration(c.oldest) * time.Second), Redelivered: c.redelivered,
@@ -186,9 +185,8 @@ func TestInspect(t *testing.T) {
 	}
 }
 
-// Before a tracker has run, the group's markers tell that it is one of markers. Where they are
-// in a topic that is not named nothing tells, and what is in flight is not known: the committed
-// offset alone would have it that nothing is.
+// Before a tracker has run, Inspect recognizes the engine by the group's markers. If the markers'
+// topic is unknown, the number in flight is unknown, not zero.
 func TestInspectBeforeATracker(t *testing.T) {
 	for _, test := range []struct {
 		topic, named string
@@ -221,7 +219,7 @@ func TestInspectBeforeATracker(t *testing.T) {
 	}
 }
 
-// Markers of another group on the same topic are no evidence for this one.
+// Markers of another group on the same topic do not identify this group's engine.
 func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -240,8 +238,7 @@ func TestInspectBesideTheMarkersOfAnother(t *testing.T) {
 	})
 }
 
-// In a partition that never held a record nothing is in flight, though nothing is committed
-// of it either.
+// In a partition that never held a record nothing is in flight, although it has no commit.
 func TestInspectAnUnusedPartition(t *testing.T) {
 	for _, engine := range kmq.Engines {
 		t.Run(string(engine), func(t *testing.T) {
@@ -266,7 +263,7 @@ func TestInspectAnUnusedPartition(t *testing.T) {
 	}
 }
 
-// A group that has committed nothing yet is known by its members, and so is its topic.
+// The members of a group without commits identify the group and its topic.
 func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 	for _, engine := range []kmq.Engine{kmq.Plain, kmq.Markers} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -290,8 +287,7 @@ func TestInspectTakesTheTopicOfTheMembers(t *testing.T) {
 	}
 }
 
-// Starts are written before offsets are committed: what was started and ended does not
-// wait, though the group has committed nothing yet.
+// Records that were started and ended do not count as waiting, although nothing is committed yet.
 func TestInspectBeforeTheCommit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -316,8 +312,7 @@ func TestInspectBeforeTheCommit(t *testing.T) {
 	})
 }
 
-// What a transaction aborted was not handed out, nor is it a copy; what is open in one is
-// not waited for, and counts once it is committed.
+// Aborted records count neither as delivered nor as copies, and open ones only after their commit.
 func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -351,7 +346,7 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 		i.do(client.ProduceSync(t.Context(), aborted).FirstErr())
 		expect("open", kmq.PartitionInspection{End: 11, Waiting: 11})
 		i.do(client.EndTransaction(t.Context(), kgo.TryAbort))
-		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort takes an offset too
+		expect("aborted", kmq.PartitionInspection{End: 12, Waiting: 12}) // the abort marker has an offset too
 		begin()
 		expect("open again", kmq.PartitionInspection{End: 12, Waiting: 12})
 		i.do(client.EndTransaction(t.Context(), kgo.TryCommit))
@@ -359,8 +354,8 @@ func TestInspectReadsWhatIsCommitted(t *testing.T) {
 	})
 }
 
-// A marker of a later format that another group wrote is none of this one's, and one that
-// may be its own is not passed over.
+// Inspect ignores a later format's marker of another group, and refuses one that may be the
+// group's.
 func TestInspectBesideALaterFormat(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, test := range []struct {
@@ -383,8 +378,7 @@ func TestInspectBesideALaterFormat(t *testing.T) {
 	})
 }
 
-// Once everything is settled nothing is in flight, whatever the engine. Of one that leaves
-// nothing behind it can't be told which it is, nor what is in flight: it has to be named.
+// When everything is settled nothing is in flight. An engine that leaves no state must be named.
 func TestInspectWhatIsDrained(t *testing.T) {
 	for engine, told := range map[kmq.Engine]kmq.Engine{kmq.Plain: "", kmq.OffsetMap: "", kmq.Markers: kmq.Markers, kmq.Share: kmq.Share} {
 		t.Run(string(engine), func(t *testing.T) {
@@ -442,9 +436,9 @@ func TestInspectRefuses(t *testing.T) {
 		"nothing":          {func(c *kmq.Config) { *c = kmq.Config{} }, "Brokers is empty; Group is empty"},
 		"an engine":        {func(c *kmq.Config) { c.Engine = "queue" }, `Engine is "queue": choose one of plain, markers, offsetmap, share`},
 		"a group":          {func(c *kmq.Config) { c.Topic, c.Group, c.Engine = "", "biling", "" }, "group biling has committed nothing"},
-		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order is not there"},
+		"a topic":          {func(c *kmq.Config) { c.Topic, c.Engine = "order", kmq.Plain }, "topic order does not exist"},
 		"a group's typo":   {func(c *kmq.Config) { c.Group, c.Engine = "biling", "" }, "group biling has committed nothing and has no members"},
-		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope is not there"},
+		"dead letters":     {func(c *kmq.Config) { c.Engine, c.DeadLetterTopic = kmq.Plain, "nope" }, "topic nope does not exist"},
 		"a share group":    {func(c *kmq.Config) { c.Engine, c.Group = kmq.Share, "biling" }, "there is no share group biling"},
 		"a markers' topic": {func(c *kmq.Config) { c.Engine, c.MarkersTopic = kmq.Markers, "nowhere" }, "topic nowhere has 0 partitions"},
 	} {

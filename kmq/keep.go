@@ -9,22 +9,21 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// The keeper of a run renews the locks of what waits in its lines: a record is not to be
-// delivered again, nor its attempts used up, because the one ahead of it is slow.
+// A run renews the locks of the records that wait in its lines, so that a slow record does not
+// cause redeliveries of those behind it or use up their attempts.
 
-// waiter is a delivery that waits in a line. But for the delivery it is under the lock of
-// the run.
+// waiter is a delivery that waits in a line. run.mu guards its other fields.
 type waiter struct {
 	Delivery
 	begun    bool
-	renewing chan struct{} // closed when its lock has been renewed; nil: that was never tried
+	renewing chan struct{} // closed after the renewal of its lock; nil if none was tried
 }
 
-// keepsPer is how often in a Visibility the keeper looks. It renews what has less than
-// half of it left, so that there is a quarter to do it in, at least.
+// keepsPer is the number of checks in each Visibility. A check renews locks with less than half of
+// Visibility left, which leaves at least a quarter for the renewal.
 const keepsPer = 4
 
-// keep begins to renew, where there are lines and locks, until kept is called.
+// keep renews locks until kept is called, if the run keeps an order and the engine has locks.
 func (r *run) keep() {
 	ctx, stop := context.WithCancel(r.settling)
 	r.kept = stop
@@ -39,9 +38,9 @@ func (r *run) keep() {
 	})
 }
 
-// renew looks once, and renews each partition by itself: one that can't be written to holds
-// up its own records only. What can't be renewed within a quarter of the Visibility has run
-// out, or is looked at again.
+// renew checks once and renews each partition separately, so that a partition that cannot be
+// written delays only its own records. It gives up after a quarter of Visibility; the next check
+// tries again.
 func (r *run) renew(ctx context.Context, e engine.AllExtender) error {
 	ctx, cancel := context.WithTimeout(ctx, r.q.lent/keepsPer)
 	defer cancel()
@@ -57,9 +56,9 @@ func (r *run) renew(ctx context.Context, e engine.AllExtender) error {
 	return failed
 }
 
-// due are, by partition, those that wait and whose locks end before a time. Behind a handler
-// that let its own lock run out none is renewed: it may hang, and what waits for it is not
-// lent for ever.
+// due returns, by partition, the waiting deliveries whose locks expire before a time. It skips the
+// line of a handler whose own lock has expired: the handler may hang, and the records behind it
+// must not stay locked forever.
 func (r *run) due(before time.Time) map[int32][]*waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -77,10 +76,9 @@ func (r *run) due(before time.Time) map[int32][]*waiter {
 	return due
 }
 
-// renewSome renews those that still wait.
 func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waiter) error {
 	if !r.q.enter() {
-		return nil // they are given back
+		return nil // Close gives them back
 	}
 	defer r.q.leave()
 	renewed := make(chan struct{})
@@ -88,8 +86,8 @@ func (r *run) renewSome(ctx context.Context, e engine.AllExtender, some []*waite
 	return e.ExtendAll(ctx, r.waiting(some, renewed), r.q.lent)
 }
 
-// waiting are the leases of those that have not begun: these wait, once they could, for
-// renewed.
+// waiting returns the leases that no handler has begun. Those now wait for renewed before they
+// begin.
 func (r *run) waiting(some []*waiter, renewed chan struct{}) (leases []*lease.Lease) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

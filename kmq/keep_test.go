@@ -30,10 +30,10 @@ func (m *memory) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.Du
 	return nil
 }
 
-// extender is a memory that knows what it was asked to extend.
+// extender is a memory that records which leases it was asked to extend.
 type extender struct {
 	*memory
-	stuck int32 // the partition that can't be extended; -1: none
+	stuck int32 // the partition that cannot be extended; -1: none
 
 	mu    sync.Mutex
 	asked []string
@@ -55,7 +55,8 @@ func (e *extender) ExtendAll(ctx context.Context, leases []*lease.Lease, d time.
 	return e.memory.ExtendAll(ctx, leases, d)
 }
 
-// twoLines is a queue with so many records in turns of two partitions, whose locks end soon.
+// twoLines returns a queue with records alternating between two partitions, whose locks expire
+// soon.
 func twoLines(t *testing.T, records int, ends time.Duration) (*extender, *Queue) {
 	all := numbered(records)
 	for i, r := range all {
@@ -66,13 +67,12 @@ func twoLines(t *testing.T, records int, ends time.Duration) (*extender, *Queue)
 	for _, l := range e.ready {
 		l.SetDeadline(time.Now().Add(ends))
 	}
-	q := e.queue(t, Markers) // Visibility 30s: it looks after 7.5s
+	q := e.queue(t, Markers) // Visibility 30 s: the first check is after 7.5 s
 	q.engine = e
 	return e, q
 }
 
-// However many wait in the lines, the engine is asked once for each partition: for those
-// that wait, and whose locks end soon.
+// One call for each partition renews all waiting records whose locks expire soon.
 func TestLinesAreRenewedAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records = 2000
@@ -109,7 +109,7 @@ func TestLinesAreRenewedAsOne(t *testing.T) {
 	})
 }
 
-// A partition that can't be renewed holds up its own line, for a quarter of the Visibility.
+// A partition that cannot be renewed delays only its own line, for a quarter of Visibility.
 func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 4, 20*time.Second)
@@ -132,8 +132,7 @@ func TestASlowRenewalHoldsUpItsPartitionOnly(t *testing.T) {
 	})
 }
 
-// What began meanwhile is its handler's, and does not wait; what is to be renewed waits
-// until it is.
+// A record that has begun is not renewed, and a record that is being renewed begins afterwards.
 func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)
@@ -161,7 +160,7 @@ func TestWhatHasBegunIsNotRenewed(t *testing.T) {
 	})
 }
 
-// What is renewed when the queue is closed is waited for; after it nothing is.
+// Close waits for a running renewal, and nothing is renewed after it.
 func TestNothingIsRenewedOfAClosedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		e, q := twoLines(t, 2, 9*time.Second)

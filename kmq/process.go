@@ -9,7 +9,8 @@ import (
 	"time"
 )
 
-// process has one delivery handled and settled.
+// process runs the handler for one delivery and settles it. It loops only if the engine cannot
+// release a record.
 func (r *run) process(d Delivery) {
 	for try := 1; ; try++ {
 		if r.handling.Err() != nil {
@@ -17,7 +18,7 @@ func (r *run) process(d Delivery) {
 			return
 		}
 		if d.ended() || r.q.closed.Load() {
-			return // it ran out, or was lost, while it waited: the engine delivers it again
+			return // the engine delivers it again
 		}
 		err := r.call(d)
 		if err == nil {
@@ -37,11 +38,11 @@ func (r *run) process(d Delivery) {
 		if r.nack(d, delay) || !pause(r.handling, delay) {
 			return
 		}
-		d.Record = d.lease.Original() // whatever the handler made of it
+		d.Record = d.lease.Original() // undoes the handler's changes
 	}
 }
 
-// call calls the handler. A panic is kept for Run, and the record released.
+// call runs the handler. It records a panic for end to repeat, and returns it as an error.
 func (r *run) call(d Delivery) (err error) {
 	returned := false
 	defer func() {
@@ -49,7 +50,7 @@ func (r *run) call(d Delivery) (err error) {
 			return
 		}
 		p := &HandlerPanic{Value: recover(), Stack: debug.Stack()}
-		if p.Value == nil { // runtime.Goexit, which goes on after this
+		if p.Value == nil { // runtime.Goexit, which continues after this function
 			defer r.nack(d, 0)
 		}
 		r.q.log.Error("kmq: a handler panicked", "partition", d.lease.At.Partition, "offset", d.lease.At.Offset, "panic", p.Value)
@@ -66,13 +67,11 @@ func (r *run) call(d Delivery) (err error) {
 	return err
 }
 
-// giveBack gives back a record that was not begun, or whose handler was interrupted: where
-// the engine can, so that it does not count as a delivery.
+// giveBack releases a record that no handler began or completed, uncounted if the engine can.
 func (r *run) giveBack(d Delivery) { r.released(d, d.unhand) }
 
-// reject gives a record up. Where the dead-letter topic does not take it, that is no reason
-// to end the run: the engine delivers the record again; one that it keeps open is tried
-// again beside the worker, who goes on with others.
+// reject gives a record up. A refusal by the dead-letter topic does not end the run: the engine
+// delivers the record again. If the engine keeps the delivery open, a goroutine retries the Reject.
 func (r *run) reject(d Delivery, reason string) {
 	refused := false
 	r.settle(d, func(ctx context.Context) error {
@@ -88,7 +87,7 @@ func (r *run) reject(d Delivery, reason string) {
 	}
 }
 
-// rejectLater tries to reject a record until it is settled, or the run ends.
+// rejectLater retries a Reject until the record is settled or the run ends.
 func (r *run) rejectLater(d Delivery, reason string) {
 	for try := 1; pause(r.handling, r.q.backoff.after(try)) && !d.ended() && !r.q.closed.Load(); try++ {
 		err := d.Reject(r.handling, reason)
@@ -99,31 +98,30 @@ func (r *run) rejectLater(d Delivery, reason string) {
 	}
 }
 
-// uncopied is whether a Reject failed for the sake of the dead-letter topic.
+// uncopied reports whether a Reject failed because of the dead-letter topic.
 func uncopied(err error) bool {
 	return err != nil && !slices.ContainsFunc(
 		[]error{ErrSettled, ErrExpired, ErrLost, ErrClosed, ErrUnsupported, ErrConfig, context.Canceled, context.DeadlineExceeded},
 		func(other error) bool { return errors.Is(err, other) })
 }
 
-// complain logs, once a minute, what is tried again.
 func (r *run) complain(what string, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.complaint.About(what, err)
 }
 
-// nack releases a record; false if the engine can't.
+// nack releases a record; it returns false if the engine cannot.
 func (r *run) nack(d Delivery, delay time.Duration) (can bool) {
 	return r.released(d, func(ctx context.Context) error { return r.nackOnceThereIsRoom(ctx, d, delay) })
 }
 
-// retryDelayed is how often a worker asks whether there is room for one delay more.
+// retryDelayed is the interval between attempts to release a record after ErrDelayed.
 const retryDelayed = 50 * time.Millisecond
 
-// nackOnceThereIsRoom waits while the engine has as many delayed records as it keeps. The
-// worker that waits holds back the records behind it. The engine ends the wait with the
-// record's lock; the end of the run gives the record back without a delay.
+// nackOnceThereIsRoom retries Nack while it returns ErrDelayed. Meanwhile the worker takes no other
+// record. The engine ends the wait when the lock expires. If the run ends, the record is released
+// without a delay.
 func (r *run) nackOnceThereIsRoom(ctx context.Context, d Delivery, delay time.Duration) error {
 	for {
 		if err := d.Nack(ctx, delay); !errors.Is(err, ErrDelayed) {
@@ -148,8 +146,8 @@ func (r *run) released(d Delivery, how func(context.Context) error) (can bool) {
 	return can
 }
 
-// settle writes what became of a delivery, and looks at what that came to. Once the run
-// has ended it has the settleGrace for it.
+// settle calls how with a context that allows settleGrace after the run has ended. An unexpected
+// error ends the run.
 func (r *run) settle(d Delivery, how func(context.Context) error) {
 	ctx := r.settling
 	if r.handling.Err() != nil {
@@ -173,7 +171,6 @@ func (r *run) settle(d Delivery, how func(context.Context) error) {
 	}
 }
 
-// after is the delay after so many attempts, from 1 on.
 func (b Backoff) after(attempts int) time.Duration {
 	d := b.Min
 	for i := 1; i < attempts && d < b.Max && d > 0; i++ {
@@ -182,7 +179,6 @@ func (b Backoff) after(attempts int) time.Duration {
 	return min(d, b.Max)
 }
 
-// pause waits; false if ctx ended first.
 func pause(ctx context.Context, d time.Duration) bool {
 	timer := time.NewTimer(d)
 	defer timer.Stop()

@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/share"
 )
 
-// Queue hands out the records of a topic to one member of a group. Its methods may be
-// called on any goroutine.
+// Queue delivers a topic's records to one member of a group. Its methods are safe for concurrent
+// use.
 type Queue struct {
 	engine  engine.Engine
 	kind    Engine
@@ -27,52 +27,50 @@ type Queue struct {
 	log     *slog.Logger
 	handed  handed
 
-	// stopping ends when nothing more is given out.
+	// stopping ends when Receive may deliver nothing more.
 	stopping context.Context
 	stop     context.CancelFunc
 	closed   atomic.Bool
-	settling atomic.Int64 // calls that settle, or flush, and have not returned
+	settling atomic.Int64 // running calls that settle or flush
 
-	receiving sync.RWMutex // held for reading by those that receive
+	receiving sync.RWMutex // receivers hold it for reading
 
 	closing  sync.Once
 	closeErr error
 }
 
-// Stats are the counters of a queue, or of a tracker, since it was opened. Its fields count
-// records, all of them in this process:
+// Stats are the counters of a queue or a tracker since it was opened. Its fields count records in
+// this process:
 //
-//   - Delivered int64: handed out, every attempt; of these Redelivered int64 with an attempt
-//     above 1.
+//   - Delivered int64: delivered records, every attempt; Redelivered int64: those with an attempt above 1.
 //   - Acked, Nacked, Rejected int64: settled by the application.
-//   - Expired int64: locks that ran out.
-//   - Lost int64: in flight when their partition, or their lock, went to another member.
-//   - Tailed, DeadLettered int64: copied to the tail of their partition, or to the
-//     dead-letter topic.
-//   - Missing int64: not in the log any more when they were to be delivered (again).
-//   - Retried int64: what a tracker tried in vain and tries again, or copies that were refused.
+//   - Expired int64: locks that expired.
+//   - Lost int64: in flight when another member took over their partition or their lock.
+//   - Tailed, DeadLettered int64: copied to the end of their partition, or to the dead-letter topic.
+//   - Missing int64: no longer in the log when they were to be delivered.
+//   - Retried int64: failed attempts of a tracker that it repeats, or refused copies.
 //   - Unreadable int64: markers that a tracker could not read.
-//   - InFlight int: handed out, or ready to be, and not settled, now.
-//   - CommitBehind int64: beyond the committed offsets, now; Share does not know: 0.
+//   - InFlight int: delivered, or ready to be delivered, and not settled now.
+//   - CommitBehind int64: beyond the committed offsets now; always 0 with Share.
 //
-// And what is so now:
+// And the current state:
 //
 //   - OldestUnacked time.Time: the timestamp of the oldest record in flight; zero: none.
-//   - Paused []int32: the partitions that take nothing new, for lack of room.
-//   - RetentionAlarm string: what retention is about to delete and is not settled; empty:
-//     nothing. It is looked for every 30 s; Share has none.
+//   - Paused []int32: the partitions that are not fetched because a limit is reached.
+//   - RetentionAlarm string: the records that retention is about to delete before they are settled;
+//     empty: none. It is updated every 30 s; Share has none.
 //
-// And Lateness, how long after its deadline each redelivery of this process was made:
+// And Lateness, the time from each redelivery's deadline until this process made it:
 //
 //   - Lateness.Bounds() []time.Duration: the upper bounds of the buckets, from 1 ms to 30 s.
-//   - Lateness.Counts [15]int64: the redeliveries of each bucket; the last: above all bounds.
-//   - Lateness.Sum time.Duration: of all.
+//   - Lateness.Counts [15]int64: the redeliveries in each bucket; the last is above all bounds.
+//   - Lateness.Sum time.Duration: the sum over all redeliveries.
 type Stats = engine.Counts
 
-// Open joins the group and begins to fetch. It returns once the configuration is known to
-// be right for the topics that are there (errors are [ErrConfig] or the cluster's), not
-// once it has partitions. A group that has committed nothing begins with the oldest record
-// of the topic. ctx bounds the opening alone.
+// Open joins the group and begins to fetch. It returns after it has checked the configuration
+// against the existing topics, before partitions are assigned. The error is [ErrConfig] or the
+// cluster's. A group without commits begins with the oldest record of the topic. ctx bounds only
+// Open itself.
 func Open(ctx context.Context, cfg Config) (*Queue, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -100,7 +98,7 @@ func openEngine(ctx context.Context, cfg *Config) (engine.Engine, error) {
 	}
 }
 
-// newQueue is the queue of an engine; cfg is resolved.
+// newQueue returns the queue of an engine; cfg must be resolved.
 func newQueue(e engine.Engine, cfg *Config) *Queue {
 	stopping, stop := context.WithCancel(context.Background())
 	return &Queue{
@@ -109,10 +107,10 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 	}
 }
 
-// Receive waits for at least one record, or for ctx, and returns at most max. It
-// acknowledges nothing. It returns ctx's error if that ends first, and [ErrClosed] once
-// the queue is closed or being drained. Any other error is one that no waiting mends, such
-// as a permission that is missing: the queue gives out nothing more.
+// Receive waits for at least one record or for the end of ctx, and returns at most max. It
+// acknowledges nothing. It returns ctx's error if that ends first, and [ErrClosed] after Close or
+// Drain. Any other error is permanent, such as a missing permission: the queue delivers nothing
+// more.
 func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
@@ -140,16 +138,15 @@ func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	return out, nil
 }
 
-// over is a context that has ended: with it an engine returns what is ready, without
-// waiting.
+// over is a context that has ended: with it an engine returns what is ready without waiting.
 var over = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }()
 
-// ready returns what can be had without waiting, which spares a busy queue the contexts
-// that waiting takes.
+// ready returns the records that are available without waiting. A busy queue thus needs no contexts
+// for wait.
 func (q *Queue) ready(max int) ([]*lease.Lease, error) {
 	leases, err := q.engine.Receive(over, max)
 	if errors.Is(err, context.Canceled) {
@@ -158,7 +155,6 @@ func (q *Queue) ready(max int) ([]*lease.Lease, error) {
 	return leases, err
 }
 
-// wait waits for records until ctx ends or the queue stops.
 func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 	until, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -175,10 +171,10 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return nil, err
 }
 
-// Flush waits until what was settled before is durable. With [Share] it returns [ErrLost] if the
-// brokers refused acknowledgements, or did not answer them, since the last Flush that returned it: now
-// or long before. Their records may be delivered again. Brokers answer for a partition at once: it may
-// have been a release or a renewal that they refused.
+// Flush waits until everything settled before is durable. With [Share] it returns [ErrLost] if
+// brokers refused or did not answer acknowledgements since the last Flush that returned it. Their
+// records may be delivered again. A broker gives one answer for a partition, so it may have refused
+// a release or a renewal.
 func (q *Queue) Flush(ctx context.Context) error {
 	if !q.enter() {
 		return ErrClosed
@@ -187,7 +183,8 @@ func (q *Queue) Flush(ctx context.Context) error {
 	return q.engine.Flush(ctx)
 }
 
-// enter begins a call that [Queue.Close] waits for, until leave; false once it is closed.
+// enter begins a call that [Queue.Close] waits for; it returns false if the queue is closed. If it
+// returns true, the caller must call leave.
 func (q *Queue) enter() bool {
 	q.settling.Add(1)
 	if q.closed.Load() {
@@ -199,7 +196,7 @@ func (q *Queue) enter() bool {
 
 func (q *Queue) leave() { q.settling.Add(-1) }
 
-// settled waits until no call that entered is under way.
+// settled waits until no call is between enter and leave.
 func (q *Queue) settled(ctx context.Context) error {
 	look := time.NewTicker(lookEvery)
 	defer look.Stop()
@@ -213,16 +210,16 @@ func (q *Queue) settled(ctx context.Context) error {
 	return nil
 }
 
-// Drain gives out nothing more, waits until everything that was received is settled or has
-// expired or is lost, and for the calls that settle it, and flushes. A queue that was drained can only be closed. If ctx ends
-// first, its error is returned, and Drain may be called again.
+// Drain delivers nothing more. It waits until every received record is settled, expired or lost,
+// waits for running calls that settle, and flushes. If ctx ends first, it returns ctx's error and
+// may be called again. A drained queue can only be closed.
 func (q *Queue) Drain(ctx context.Context) error {
 	if q.closed.Load() {
 		return ErrClosed
 	}
 	q.hush()
 	err := q.handed.wait(ctx, &q.closed)
-	if err == nil { // whoever settled the last of them had entered before
+	if err == nil { // the call that settled the last one entered before
 		err = q.settled(ctx)
 	}
 	if err != nil {
@@ -231,19 +228,19 @@ func (q *Queue) Drain(ctx context.Context) error {
 	return q.Flush(ctx)
 }
 
-// hush has nothing more given out, and waits for those that receive.
+// hush stops deliveries and waits for running Receive calls.
 func (q *Queue) hush() {
 	q.stop()
 	q.receiving.Lock()
 	defer q.receiving.Unlock()
 }
 
-// Close waits for the calls that settle a record, gives back what is not settled, flushes,
-// and leaves the group. Whoever holds a record that was given back can't settle it any more:
-// that returns [ErrClosed]. ctx bounds the waiting and the flushing, and a call that is under
-// way when it ends may fail; nothing of the queue runs any more when Close returns, whatever
-// it returns. With [Share] it returns [ErrLost] if acknowledgements were refused, or not answered, and no
-// [Queue.Flush] returned that: their records may be delivered again. Closing again returns the same.
+// Close waits for calls that settle a record, gives back what is not settled, flushes, and leaves
+// the group. A delivery that Close gave back returns [ErrClosed] when it is settled. ctx bounds the
+// waiting and the flushing; calls that still run when it ends may fail. When Close returns, with or
+// without an error, nothing of the queue runs. With [Share] it returns [ErrLost] if brokers refused
+// or did not answer acknowledgements that no [Queue.Flush] reported: their records may be delivered
+// again. A second Close returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()
@@ -258,5 +255,5 @@ func (q *Queue) Close(ctx context.Context) error {
 	return q.closeErr
 }
 
-// Stats are the counters of this queue since it was opened.
+// Stats returns the counters of this queue since it was opened.
 func (q *Queue) Stats() Stats { return q.engine.Counts() }

@@ -19,12 +19,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// memory is an engine without a Kafka: what is released comes again.
+// memory is an engine without Kafka: it delivers released records again.
 type memory struct {
-	unsupported bool // Nack
-	mostDelayed int  // delays that may go on at a time; 0: any number
+	unsupported bool // Nack is unsupported
+	mostDelayed int  // bound of delayed records; 0: none
 	failReject  error
-	rejecting   chan struct{} // a Reject that is settled waits for it; nil: for nothing
+	rejecting   chan struct{} // a settled Reject waits for it; nil: does not wait
 	receiveErr  error
 	extendTakes time.Duration // 0: Extend does nothing
 
@@ -139,7 +139,7 @@ func (m *memory) Nack(ctx context.Context, l *lease.Lease, delay time.Duration) 
 	return nil
 }
 
-// delay counts a delay that begins or ends; false if too many go on.
+// delay adds n to the delays that run; it returns false at the bound.
 func (m *memory) delay(delay time.Duration, n int) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -246,7 +246,7 @@ func TestDrain(t *testing.T) {
 			more, _ := q.Receive(t.Context(), 1)
 			ds = append(ds, more...)
 			if len(ds) > 3 {
-				_ = ds[len(ds)-4].Ack(t.Context()) // 3 stay in hand
+				_ = ds[len(ds)-4].Ack(t.Context()) // 3 stay open
 			}
 		}
 		q.handed.mu.Lock()
@@ -272,7 +272,7 @@ func TestDrain(t *testing.T) {
 			t.Errorf("a receive that was waiting: %v", err)
 		}
 		_ = ds[received-3].Nack(t.Context(), 0)
-		ds[received-2].lease.SetDeadline(time.Now().Add(time.Second)) // runs out
+		ds[received-2].lease.SetDeadline(time.Now().Add(time.Second)) // expires
 		_ = ds[received-1].Ack(t.Context())
 		start := time.Now()
 		if err := q.Drain(t.Context()); err != nil || m.flushes != 1 {
@@ -323,8 +323,8 @@ func TestClose(t *testing.T) {
 	})
 }
 
-// A record may be settled before what became of it is written: Drain and Close wait for the
-// call, so that what it returns is true.
+// Drain and Close wait for a running call whose record is already settled, so that its result is
+// true.
 func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -356,7 +356,7 @@ func TestCallsThatAreUnderWayAreWaitedFor(t *testing.T) {
 	})
 }
 
-// One that does not return is not waited for beyond the context.
+// Close does not wait for a call beyond its context.
 func TestCloseIsBoundedByItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -403,7 +403,7 @@ func TestRunEnds(t *testing.T) {
 					c.end(ctx, cancel, q, m)
 				}()
 				err := q.Run(ctx, 2, func(_ context.Context, d Delivery) error {
-					time.Sleep(time.Minute) // handlers are waited for
+					time.Sleep(time.Minute) // Run waits for handlers
 					return nil
 				}, InOrder(ByPartition))
 				if !errors.Is(err, c.want) {
@@ -447,7 +447,7 @@ func TestRunSettles(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// 1 is tried after 1, 2, 4, 4, … s.
+		// Record 1 is retried after 1, 2, 4, 4, … s.
 		want := "ack 0, nack 1s 1, reject why 2, reject a pointer 3, reject  4, ack 5, nack 2s 1, nack 4s 1, nack 4s 1"
 		if log := m.said(); !strings.HasPrefix(log, want) {
 			t.Errorf("it did %q, want %q", log, want)
@@ -455,8 +455,7 @@ func TestRunSettles(t *testing.T) {
 	})
 }
 
-// A handler that gave up because it was told to has not failed: its record is released
-// without a delay.
+// An interrupted handler has not failed: its record is released without a delay.
 func TestRunReleasesWhatItInterrupted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(1)...)
@@ -498,8 +497,7 @@ func TestRunTriesAgainWhereNothingCanBeReleased(t *testing.T) {
 	})
 }
 
-// At the engine's bound of delays a worker keeps its record and asks every 50 ms, so that
-// nothing more is received, and the Run goes on.
+// At the engine's bound of delays a worker keeps its record, asks every 50 ms, and Run continues.
 func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(4)...)
@@ -527,8 +525,8 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 			t.Errorf("run: %v", err)
 		}
 		m.timers.Wait()
-		// The fourth record has the worker of the one that was taken. Then all three wait, also
-		// with the record that comes again at 1.01 s, until one of them finds room at 1.05 s.
+		// The fourth record gets the worker of the record that was released. Then all three workers
+		// wait until one finds room at 1.05 s, also with the record redelivered at 1.01 s.
 		if got := fmt.Sprint(first); got != "[0s 0s 0s 0s]" {
 			t.Errorf("first attempts at %s", got)
 		}
@@ -538,8 +536,8 @@ func TestRunWaitsForRoomAmongTheDelays(t *testing.T) {
 	})
 }
 
-// A worker waits for that no longer than for the record's lock, or the end of the Run,
-// which gives the record back without a delay.
+// The wait for room ends with the record's lock, or with the Run, which releases it without a
+// delay.
 func TestTheWaitForRoomEndsWithTheLockOrTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := newMemory(numbered(3)...)
@@ -581,7 +579,7 @@ func TestRunPanics(t *testing.T) {
 				t.Errorf("it panicked with %v", p)
 			}
 			m.timers.Wait()
-			// Two workers settle them, in either order; 2 may not have been received.
+			// Two workers settle them in either order; 2 may not have been received.
 			settled := strings.Split(m.said(), ", ")
 			slices.Sort(settled)
 			if !slices.Equal(settled, []string{"ack 0", "nack 1s 1"}) && !slices.Equal(settled, []string{"ack 0", "nack 0s 2", "nack 1s 1"}) {
@@ -592,7 +590,7 @@ func TestRunPanics(t *testing.T) {
 			if d.ID().Offset == 0 {
 				close(running)
 				<-ctx.Done()
-				return nil // finished in spite of it
+				return nil // finishes although its context has ended
 			}
 			<-running
 			panic("boom")
@@ -614,7 +612,7 @@ func TestRunOfAHandlerThatEndsItsGoroutine(t *testing.T) {
 			if n := calls.Load(); n != 1 {
 				t.Errorf("it was called %d times", n)
 			}
-			// A receive that was under way may have taken it again: that one is given back.
+			// A running receive may have taken it again and given it back.
 			if log := m.said(); log != "nack 0s 0" && log != "nack 0s 0, nack 0s 0" {
 				t.Errorf("it did %q", log)
 			}
@@ -656,7 +654,7 @@ func TestRunIsAskedForWhatThereIs(t *testing.T) {
 	}
 }
 
-// What waits in line does not take a worker from others.
+// A record that waits in a line occupies no worker.
 func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		records := numbered(40)
@@ -690,12 +688,12 @@ func TestALineHoldsUpItsOwnRecordsOnly(t *testing.T) {
 	})
 }
 
-// A handler begins when the renewal of its lock is over, and not at all once that has run out.
+// A handler begins after the renewal of its lock, and not at all if the lock has expired.
 func TestTheLocksOfALine(t *testing.T) {
 	for _, c := range []struct {
 		name  string
 		takes time.Duration
-		first time.Duration // the lock of the one ahead
+		first time.Duration // the lock of the record ahead
 		want  string
 	}{
 		{"are renewed", time.Second, 8 * time.Second, "[0 at 0s 1 at 8.5s 2 at 16.5s]"},
@@ -707,7 +705,7 @@ func TestTheLocksOfALine(t *testing.T) {
 				m := newMemory(numbered(3)...)
 				m.extendTakes = c.takes
 				for i, l := range m.ready {
-					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond)) // of 30
+					l.SetDeadline(time.Now().Add(time.Duration(8+i)*time.Second + time.Millisecond)) // of 30 s
 				}
 				m.ready[0].SetDeadline(time.Now().Add(c.first + time.Millisecond))
 				ctx, cancel := context.WithTimeout(t.Context(), 20*time.Second)
@@ -746,7 +744,7 @@ func BenchmarkReceiveAck(b *testing.B) {
 	}
 }
 
-// bench gives out new leases for ever.
+// bench delivers new leases without end.
 type bench struct {
 	*memory
 	records [10]*kgo.Record

@@ -10,74 +10,72 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// Handler processes one record: nil acknowledges it, [Reject] gives it up, any other error
-// releases it for another attempt after the [Backoff]. It may settle the delivery itself,
-// and extend it; what it returns then does not matter.
+// Handler processes one record. Nil acknowledges it, [Reject] gives it up, and any other error
+// releases it for another attempt after the [Backoff]. A handler may settle or extend the delivery
+// itself; after it settled, its result is ignored.
 //
-// A panic releases the record too, ends the Run, and goes on in the goroutine that called
-// it, as a [HandlerPanic].
+// A panic releases the record and ends the Run, which then panics with a [HandlerPanic].
 type Handler func(ctx context.Context, d Delivery) error
 
-// Order is which records may be processed at the same time.
+// Order says which records may be processed at the same time.
 type Order string
 
-// The orders. They hold for first deliveries: a record that is delivered again comes
-// behind the others. Share keeps none.
+// The orders. They apply to first deliveries; redelivered records follow later ones. Share supports
+// only Unordered.
 const (
-	Unordered   Order = "none"      // any, more than there are partitions
-	ByPartition Order = "partition" // one of each partition at a time, in the order of offsets
-	ByKey       Order = "key"       // one of each key at a time, likewise; records without a key in any order
+	Unordered   Order = "none"      // any records; workers may outnumber partitions
+	ByPartition Order = "partition" // one record of each partition at a time, in offset order
+	ByKey       Order = "key"       // one record of each key at a time, in offset order; records without a key in any order
 )
 
-// RunOption changes how Run hands out records.
+// RunOption changes how Run delivers records.
 type RunOption func(*runOptions)
 
 type runOptions struct{ order Order }
 
-// InOrder has Run keep an order; without it there is none.
+// InOrder makes Run keep an order; the default is Unordered.
 func InOrder(o Order) RunOption { return func(r *runOptions) { r.order = o } }
 
-// MaxWorkers is the most that [Queue.Run] may be asked for.
+// MaxWorkers is the largest number of workers for [Queue.Run].
 const MaxWorkers = 100_000
 
-// HandlerPanic is what [Queue.Run] panics with after a handler did.
+// HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
 type HandlerPanic struct {
-	Value any    // what the handler panicked with; nil if it ended its goroutine
-	Stack []byte // of the handler
+	Value any    // the handler's panic value; nil if it called runtime.Goexit
+	Stack []byte // the handler's stack
 }
 
-// Error says what the panic was, and where.
+// Error returns the panic value and the stack.
 func (p *HandlerPanic) Error() string {
 	return fmt.Sprintf("kmq: a handler panicked: %v\n%s", p.Value, p.Stack)
 }
 
-// settleGrace is how long a handler's answer may take to be written once ctx has ended.
+// settleGrace is the time to write handlers' results after ctx has ended.
 const settleGrace = 30 * time.Second
 
-// Run hands records to so many workers, from 1 to [MaxWorkers], until ctx ends or the queue
-// is closed or drained. It then starts no more handlers, waits for those that run, gives
-// back what it had received and not begun, and returns: nil if the queue is closed or
-// drained, ctx's error if that ended, and otherwise what makes going on pointless.
+// Run delivers records to 1 to [MaxWorkers] workers until ctx ends or the queue is closed or
+// drained. It then starts no more handlers, waits for running ones, and gives back received records
+// that no handler began. It returns nil if the queue is closed or drained, ctx's error if ctx
+// ended, and otherwise the error that stopped it.
 //
-// The handlers' contexts end with ctx. What a handler then fails with, but for a [Reject],
-// is no failure of its own: its record is given back, as is what was not begun, and comes
-// again at once, or from the next process. With the engines Markers and OffsetMap neither
-// counts as a delivery. What handlers answered is still written, for which a Run may take
-// 30 s beyond the end of ctx where the cluster does not answer; what is not written by then
-// comes again, and the error says so. [Queue.Drain] ends a Run gently: what was received is
-// still processed, and the handlers' contexts go on.
+// The handlers' contexts end with ctx. A record whose handler then fails, except with a [Reject],
+// is given back like one that no handler began. It is delivered again at once, here or by another
+// process. With Markers and OffsetMap neither counts as a delivery. Run still writes the results of
+// handlers, for at most 30 s after ctx has ended. A result that is not written by then causes a
+// redelivery, and Run returns an error that says so. [Queue.Drain] ends a Run gently: it still
+// processes the received records, and the handlers' contexts do not end.
 //
-// A worker has one record at a time, and none is received for which there is no worker, but
-// those that an [Order] keeps waiting. They count against MaxInFlight: at the bound nothing
-// is received until a record ahead of them is done. Their locks are renewed while they
-// wait; one that runs out all the same (the cluster could not be reached) is not handled,
-// and comes again.
+// A worker has one record at a time. Run receives no more records than it has idle workers, except
+// those that an [Order] makes wait. Waiting records count against MaxInFlight: at the bound Run
+// receives nothing until an earlier record is done. Run renews their locks. If a lock still
+// expires, for example because the cluster is out of reach, the record is not handled and is
+// delivered again.
 //
-// At the bound of [ErrDelayed] a worker keeps the record whose handler failed, and tries to
-// release it every 50 ms until there is room, or the record's lock or the Run ends.
+// After [ErrDelayed] a worker keeps the failed record and tries to release it every 50 ms. It stops
+// when the release succeeds, the lock expires or the Run ends.
 //
-// The engine Plain can't release a record. There a record whose handler failed stays with
-// its worker, and is tried again after the [Backoff], as an ordinary consumer would.
+// The engine Plain cannot release a record. There the worker keeps a failed record and retries it
+// after the [Backoff].
 func (q *Queue) Run(ctx context.Context, workers int, handle Handler, options ...RunOption) error {
 	o := runOptions{order: Unordered}
 	for _, set := range options {
@@ -108,51 +106,49 @@ func (q *Queue) checkRun(workers int, handle Handler, o runOptions) error {
 		return err
 	}
 	if q.kind == Share && o.order != Unordered {
-		return fmt.Errorf("%w: the broker of a share group gives the records of one partition to several members, so that no order can be kept by %s: choose markers, offsetmap or plain", ErrUnsupported, o.order)
+		return fmt.Errorf("%w: a share group gives the records of one partition to several members, so Run cannot keep the order %q: choose markers, offsetmap or plain", ErrUnsupported, o.order)
 	}
 	return nil
 }
 
-// run is one Run.
 type run struct {
 	q      *Queue
 	handle Handler
 	order  Order
 	seed   maphash.Seed
 
-	idle    chan struct{} // a token for each worker without a record
+	idle    chan struct{} // one token for each worker without a record
 	work    chan job
 	workers sync.WaitGroup
 
-	// handling is the handlers' context; it ends when ctx does, or the run.
+	// handling is the handlers' context; it ends with ctx or the run.
 	handling context.Context
 	halt     context.CancelCauseFunc
-	// settling outlives handling by the settleGrace, for what handlers answered before.
+	// settling outlives handling by settleGrace, to write the results of handlers.
 	settling context.Context
 	release  context.CancelFunc
 
-	keeping sync.WaitGroup // the keeper
+	keeping sync.WaitGroup // the goroutine that renews locks
 	kept    context.CancelFunc
 
-	rejecting sync.WaitGroup // what is rejected later
+	rejecting sync.WaitGroup // retried rejections
 
 	mu        sync.Mutex
-	lines     map[uint64]*line // those that have a worker
+	lines     map[uint64]*line // lines whose first record has a worker
 	complaint *engine.Complaint
-	err       error // what ended the run
+	err       error // the error that ended the run
 	panic     *HandlerPanic
 }
 
-// job is a delivery for a worker.
 type job struct {
 	Delivery
-	line *line // that it is ahead of; nil: of none
+	line *line // the line behind this delivery; nil if it is in none
 }
 
-// line are the deliveries that wait until one ahead of them is done.
+// line holds the deliveries that wait until the one ahead is done.
 type line struct {
 	name    uint64
-	ahead   Delivery // that has the worker
+	ahead   Delivery // the delivery that a worker has
 	waiting []*waiter
 }
 
@@ -173,7 +169,6 @@ func newRun(ctx context.Context, q *Queue, workers int, handle Handler, order Or
 	return r
 }
 
-// dispatch receives for the workers that are idle, until there is nothing to be had.
 func (r *run) dispatch(ctx context.Context) error {
 	for {
 		select {
@@ -197,10 +192,10 @@ func (r *run) dispatch(ctx context.Context) error {
 	}
 }
 
-// most of one Receive: enough that its cost does not show.
+// mostAtOnce bounds one Receive; at 500 records its own cost is negligible.
 const mostAtOnce = 500
 
-// moreIdle takes the tokens of further workers.
+// moreIdle takes the tokens of more idle workers and returns their number.
 func (r *run) moreIdle() (n int) {
 	for n < mostAtOnce-1 {
 		select {
@@ -213,18 +208,17 @@ func (r *run) moreIdle() (n int) {
 	return n
 }
 
-// start gives a delivery to a worker, or has it wait in line; false if it waits.
+// start gives a delivery to a worker and returns true, or adds it to its line and returns false.
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
-		r.work <- job{Delivery: d, line: l} // there is room: a token was taken for it
+		r.work <- job{Delivery: d, line: l} // does not block: the caller holds a worker's token
 	}
 	return ahead
 }
 
-// join has a delivery stand in its line, nil where it stands in none, and says whether
-// nothing is before it. That is asked once, before a handler has the record: what it
-// makes of the key and the partition is its own business.
+// join adds a delivery to its line, which is nil if it needs none, and reports whether it is first.
+// It runs before the handler, which may change the record's key and partition.
 func (r *run) join(d Delivery) (l *line, ahead bool) {
 	name, ordered := r.line(d)
 	if !ordered {
@@ -241,8 +235,8 @@ func (r *run) join(d Delivery) (l *line, ahead bool) {
 	return l, true
 }
 
-// line names what a delivery must not overtake; false if that is nothing. Two keys with
-// the same hash only wait for each other without need.
+// line returns the name of a delivery's line, and false if it has none. Keys with the same hash
+// share a line, which only makes them wait for each other.
 func (r *run) line(d Delivery) (uint64, bool) {
 	switch {
 	case r.order == ByPartition:
@@ -253,7 +247,7 @@ func (r *run) line(d Delivery) (uint64, bool) {
 	return 0, false
 }
 
-// next takes the delivery that waits behind a job; false, and no line any more, if none does.
+// next takes the delivery behind a job; it returns false and ends the line if none waits.
 func (r *run) next(j job) (job, bool) {
 	if j.line == nil {
 		return job{}, false
@@ -263,12 +257,12 @@ func (r *run) next(j job) (job, bool) {
 		return job{}, false
 	}
 	if w.renewing != nil {
-		<-w.renewing // what the handler does with the lock comes after it
+		<-w.renewing // the handler's own use of the lock must come later
 	}
 	return job{Delivery: w.Delivery, line: j.line}, true
 }
 
-// pop takes the first that waits in a line; nil, and no line any more, if none does.
+// pop takes the first waiting delivery of a line; it returns nil and ends the line if none waits.
 func (r *run) pop(l *line) *waiter {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -283,7 +277,6 @@ func (r *run) pop(l *line) *waiter {
 	return next
 }
 
-// worker processes deliveries, one after the other, and the line behind each.
 func (r *run) worker() {
 	for j := range r.work {
 		for more := true; more; j, more = r.next(j) {
@@ -293,12 +286,12 @@ func (r *run) worker() {
 	}
 }
 
-// end waits for the handlers and says how the run ended.
+// end waits for the handlers and returns Run's result, or panics with a handler's panic.
 func (r *run) end(ctx context.Context, err error) error {
 	close(r.work)
 	r.workers.Wait()
 	if r.q.stopping.Err() == nil {
-		r.halt(err) // nobody drains the queue, and waits for what is rejected later
+		r.halt(err) // without a Drain, rejections are not retried to the end
 	}
 	r.rejecting.Wait()
 	r.kept()

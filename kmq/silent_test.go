@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A broker that takes what is produced and does not answer holds up
-// neither Reject nor Close beyond their contexts: not even one that is under way with a
-// context that never ends, once its queue is closed.
+// A broker that never answers a produce request delays Reject and Close no longer than their
+// contexts, and Close also ends a Reject whose context never ends.
 func TestSilentBroker(t *testing.T) {
 	for _, transactions := range []bool{false, true} {
 		for _, e := range kmq.Engines {
@@ -49,7 +48,7 @@ func TestSilentBroker(t *testing.T) {
 	}
 }
 
-// silence has the cluster take, and not answer, what is produced from now on.
+// silence makes the cluster accept produce requests without answering.
 func (i *inspected) silence() {
 	i.cluster.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
 		i.cluster.KeepControl()
@@ -57,8 +56,7 @@ func (i *inspected) silence() {
 	})
 }
 
-// ends calls f with a context of a second, and sees to it that it returns: long after that
-// at most, for the machine has other things to do.
+// ends calls f with a context of one second and fails the test only if f hangs for much longer.
 func (i *inspected) ends(what string, f func(context.Context)) {
 	i.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Second)

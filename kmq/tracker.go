@@ -8,19 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
-// Tracker redelivers the records of a group whose locks have run out: the part of the
-// engine [Markers] that may run apart from the queues.
+// Tracker redelivers a group's records whose locks have expired. It is the part of the engine
+// [Markers] that may run in a process of its own.
 type Tracker struct{ tracker *markers.Tracker }
 
-// OpenTracker starts a tracker with the Config of the group's queues, in which Engine must
-// be [Markers]; what it says of where the tracker runs does not matter. Several trackers
-// share the partitions of the markers, and a queue that has one in its process is one of
-// them. What it redelivers goes by its own MaxDeliveries, DeadLetterTopic and Transactions,
-// and not by those of the queues, which it does not know; how long a record is lent is the
-// queues' to say. It returns once the topics are known to be right; ctx bounds the opening alone.
-// What the brokers refuse later is told by [Tracker.Wait], and by one line of the log: a
-// tracker that has ended redelivers nothing, so somebody must wait. Errors are [ErrConfig] or
-// the cluster's.
+// OpenTracker starts a tracker with the Config of the group's queues, in which Engine must be
+// [Markers]; it ignores Config.Tracker. All trackers of a group, also those inside queues, divide
+// the partitions of the markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and
+// Transactions, since it does not know those of the queues. The queues set how long a record is
+// locked. OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself.
+// The error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the
+// brokers refuse later. A tracker that has ended redelivers nothing, so call Wait.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -36,22 +34,21 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	if err != nil {
 		return nil, err
 	}
-	if known, err := inspect.Known(ctx, e); err == nil && !known { // who may not ask is not told
+	if known, err := inspect.Known(ctx, e); err == nil && !known { // no warning if this user may not ask
 		e.Log.Warn("kmq: the group of the tracker has committed nothing and has no members; check its name, unless its queues are still to be opened")
 	}
 	return &Tracker{tracker: t}, nil
 }
 
-// Stats are the counters of this tracker since it was opened: of [Stats], Tailed,
-// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm.
+// Stats returns the counters of this tracker since it was opened. A tracker uses only Tailed,
+// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm of [Stats].
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
 
-// Wait returns what ended the tracker, the error of ctx once that has ended, or [ErrClosed]
-// after Close. A tracker waits for brokers that are out of reach, and for permissions; what
-// ends it is a SessionTimeout that the brokers do not allow, which is an [ErrConfig]. It is
-// to be closed all the same.
+// Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]
+// after Close. A tracker waits for unreachable brokers and missing permissions. Only a
+// SessionTimeout that the brokers refuse ends it, with [ErrConfig]. It must be closed even then.
 func (t *Tracker) Wait(ctx context.Context) error { return t.tracker.Wait(ctx) }
 
-// Close ends the redeliveries under way, commits what the tracker has read, leaves its
-// group, and returns when nothing runs any more. ctx bounds the first three.
+// Close ends running redeliveries, commits the tracker's offsets, leaves its group, and returns
+// when nothing of it runs. ctx bounds the first three.
 func (t *Tracker) Close(ctx context.Context) error { return t.tracker.Close(ctx) }

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A tracker starts for a group that nobody knows yet, and says so.
+// A tracker starts for an unknown group and logs a warning.
 func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -40,7 +40,7 @@ func TestTrackerOfAnUnknownGroup(t *testing.T) {
 	})
 }
 
-// That a queue was closed is told without an error where there is none.
+// The log event of a successful Close has no error.
 func TestClosedWithoutAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -54,8 +54,7 @@ func TestClosedWithoutAnError(t *testing.T) {
 	})
 }
 
-// A tracker whose SessionTimeout the brokers refuse ends, and says what they allow; another
-// goes on until it is closed.
+// A tracker whose SessionTimeout the brokers refuse ends with an error that names their limits.
 func TestTrackerWait(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		i := newInspected(t)
@@ -65,7 +64,7 @@ func TestTrackerWait(t *testing.T) {
 		i.do(err)
 		var told bytes.Buffer
 		cfg.Logger = slog.New(slog.NewTextHandler(&told, nil))
-		cfg.SessionTimeout = time.Second // from 6 s on
+		cfg.SessionTimeout = time.Second // brokers allow 6 s and more
 		refused, err := kmq.OpenTracker(t.Context(), cfg)
 		i.do(err)
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)

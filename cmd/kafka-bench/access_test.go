@@ -14,7 +14,6 @@ import (
 
 const password = "s3cret-of-alice"
 
-// securedBrokers are those of a cluster that only lets alice in.
 func securedBrokers(t *testing.T, l lab) string {
 	t.Helper()
 	c, err := kfake.NewCluster(append(l.listen(), kfake.EnableSASL(), kfake.Superuser(access.MechanismScram256, "alice", password))...)
@@ -25,7 +24,6 @@ func securedBrokers(t *testing.T, l lab) string {
 	return c.ListenAddrs()[0]
 }
 
-// ofAlice writes a client properties file of the user alice.
 func ofAlice(t *testing.T, password string, more ...string) string {
 	t.Helper()
 	settings := append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(access.MechanismScram256, "alice", password)...)

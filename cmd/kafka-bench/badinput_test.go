@@ -8,17 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioKeys are the keys at the top of a scenario file.
+// scenarioKeys are the top-level keys of a scenario file.
 const scenarioKeys = "name, description, driver, cluster, topic, load, consume, phases, backpressure, faults, sampling, repeat, question, answer, by, quick, variants, matrix, order, seed"
 
-// expected is a message with the words that stand for something longer replaced:
-// the file's path, the keys of a scenario, the presets.
 func expected(message, file string) string {
 	return strings.NewReplacer("FILE", file, "KEYS", scenarioKeys, "PRESETS", strings.Join(scenario.Names(), ", ")).Replace(message)
 }
 
-// wantBad fails the test unless a command ended with this message and exit code
-// 2, before it did anything that it would have told of.
+// wantBad fails the test unless a command ended with this message, exit code 2 and no output.
 func wantBad(t *testing.T, got invoked, want string) {
 	t.Helper()
 	if got.message() != want || got.code != exitBadInput {
@@ -29,8 +26,7 @@ func wantBad(t *testing.T, got invoked, want string) {
 	}
 }
 
-// TestAllFaultsAtOnce wants each fault of a file, of an override and of another
-// argument on a line of its own.
+// TestAllFaultsAtOnce: each mistake of a file, an override or an argument has its own line.
 func TestAllFaultsAtOnce(t *testing.T) {
 	file := write(t, "topic: {partitions: 0}\nload:\n  rate: 1000\n  compression: snapy\n")
 	got := invoke(t, "run", file, "nosuch.yaml", "--set", "repeat=0", "--cluster", "embedded")
@@ -38,14 +34,13 @@ func TestAllFaultsAtOnce(t *testing.T) {
 FILE:3:9: load.rate: rate "1000": it does not say per what; write 1000/s
 FILE:4:16: load.compression: "snapy" is not known; did you mean snappy? choose one of none, gzip, snappy, lz4 or zstd
 --set repeat=0: 0 is too low; give at least 1
-scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS
+scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets
 `, file)
 	if got.stderr != want || got.code != exitBadInput {
 		t.Errorf("exit code %d and\n%s, want %d and\n%s", got.code, got.stderr, exitBadInput, want)
 	}
 }
 
-// TestBadArguments gives the commands arguments and flags that cannot be meant.
 func TestBadArguments(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -57,20 +52,20 @@ func TestBadArguments(t *testing.T) {
 	for _, c := range []struct{ args, want string }{
 		{"rum quick", `unknown command "rum" for "kafka-bench"`},
 		{"run", "run needs a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in"},
-		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload? the presets are PRESETS"},
-		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
+		{"run overlod", "scenario overlod: file does not exist, and no preset has this name; did you mean overload?"},
+		{"run nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run .", "scenario . is a folder; name a file in it"},
 		{"run s.yaml --set cluster.version=3.8", "--set cluster.version=3.8: \"3.8\" is not known; did you mean 3.9? choose one of 3.9, 4.0, 4.1, 4.2 or 4.3"},
 		{"run s.yaml --set cluster.disks=[none]", "--set cluster.disks=[none]: cluster.disks[0]: the folder \"none\" does not exist; make it, or name another folder"},
-		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or have that Kafka started for the run with --cluster kafka"},
-		{"cluster up --version 3.8", "Kafka \"3.8\" is not among the versions that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
-		{"cluster up --disk file", "\"file\" is no folder; name a folder"},
+		{"run s.yaml --set cluster.version=3.9 --cluster embedded", "scenario s: cluster.version asks for Kafka 3.9, and the cluster is the embedded broker; leave cluster.version out, or start that Kafka with --cluster kafka"},
+		{"cluster up --version 3.8", "Kafka \"3.8\" is not a version that can be started; choose one of 3.9, 4.0, 4.1, 4.2, 4.3"},
+		{"cluster up --disk file", "\"file\" is not a folder; name a folder"},
 		{"calibrate --disk=none", "--disk: the folder \"" + dir + "/none\" does not exist; make it, or name another folder"},
 		{"run s.yaml --bogus", "unknown flag: --bogus; see kafka-bench run --help"},
-		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; the presets are PRESETS"},
+		{"run s.yaml --merge nosuch.yaml", "scenario nosuch.yaml: file does not exist, and no preset has this name; kafka-bench list prints the presets"},
 		{"run s.yaml --repeat 0", "--repeat 0: give 1 to 1000"},
 		{"run s.yaml --repeat x", `--repeat: "x" is not a whole number; write it as 12; see kafka-bench run --help`},
-		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is beyond what it can be; see kafka-bench run --help`},
+		{"run s.yaml --repeat 99999999999999999999", `--repeat: "99999999999999999999" is out of range; see kafka-bench run --help`},
 		{"run s.yaml --dry-run=maybe", `--dry-run: "maybe" is not a truth value; write true or false; see kafka-bench run --help`},
 		{"search s.yaml --probe 5", `--probe: duration "5": it has no unit; write 5s or 5ms; see kafka-bench search --help`},
 		{"search s.yaml --max-probes many", `--max-probes: "many" is not a whole number; write it as 12; see kafka-bench search --help`},
@@ -100,7 +95,7 @@ func TestBadArguments(t *testing.T) {
 		{"cluster up --brokers 0", "--brokers: a local cluster has 1 to 9 brokers, not 0"},
 		{"cluster up --brokers 10", "a local cluster has 1 to 9 brokers, not 10"},
 		{"cluster up --config process.roles=broker", "the broker property process.roles is set by kafka-bench itself"},
-		{"cluster up --name a/b", `"a/b" is no name for a cluster; use up to 32 lower-case letters, digits and dashes`},
+		{"cluster up --name a/b", `"a/b" is not a valid name for a cluster; use up to 32 lower-case letters, digits and dashes`},
 	} {
 		t.Run(c.args, func(t *testing.T) {
 			wantBad(t, invoke(t, strings.Fields(c.args)...), expected(c.want, ""))

@@ -21,18 +21,18 @@ func calibrateCommand(in surroundings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "calibrate",
 		Short: "Find out what this machine can offer, and keep it for later runs",
-		Long: `Find out what load this machine can offer before the tool itself is what is slow:
+		Long: `Find out what load this machine can offer before the tool itself becomes the limit:
 the highest rate that is sent on schedule, for small and large records, against the
-embedded broker, with the pacers' lateness; and what timers, clock and a record cost.
+embedded broker, with the pacers' lateness; and the cost of timers, clock and a record.
 
-The finding is kept in the user's cache folder. A run on this machine that offers
-more than it says is warned.
+The result is kept in the user's cache folder. A run on this machine that offers more
+gets a warning.
 
 It takes about a minute, and --quick a quarter of that. Leave the machine alone
 meanwhile.
 
 With --disk it measures a disk, and nothing else: sequential writes with and without
-fsync. Later runs say which share of that is written while they measure.`,
+fsync. Later runs report which part of that rate they write while they measure.`,
 		Example: `  kafka-bench calibrate
   kafka-bench calibrate --quick
   kafka-bench calibrate --disk
@@ -53,10 +53,10 @@ fsync. Later runs say which share of that is written while they measure.`,
 			return in.calibrateMachine(c.Context(), plan, driver, c.OutOrStdout(), c.ErrOrStderr())
 		},
 	}
-	c.Flags().BoolVar(&quick, "quick", false, "a quarter of the time, and less sure")
+	c.Flags().BoolVar(&quick, "quick", false, "a quarter of the time, and less certain")
 	c.Flags().StringVar(&driver, "driver", "franz", "the client that sends")
 	c.Flags().StringVar(&disk, "disk", "",
-		"measure the disk of a folder instead, as in --disk=/mnt/logs; --disk alone: that of local clusters")
+		"measure the disk of a folder instead, as in --disk=/mnt/logs; without a folder: that of local clusters")
 	c.Flags().Lookup("disk").NoOptDefVal = localDisk
 	return c
 }
@@ -76,7 +76,7 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 	c, err := calibrate.Measure(ctx,
 		calibrate.Config{Plan: plan, Driver: client, Tool: tool(), Progress: progressTo(stderr)})
 	if errors.Is(err, context.Canceled) {
-		return errInterrupted // there is nothing to save: half of it says nothing
+		return errInterrupted // half a calibration is useless
 	}
 	if err != nil {
 		return err
@@ -98,7 +98,6 @@ func (s surroundings) calibrateMachine(ctx context.Context, plan calibrate.Plan,
 // localDisk stands for the folder of local clusters.
 const localDisk = "local"
 
-// calibrateDisk measures one disk and keeps it with the calibration that there is.
 func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan calibrate.DiskPlan, stdout,
 	stderr io.Writer) error {
 	home, err := cluster.UserHome()
@@ -139,8 +138,8 @@ func (s surroundings) calibrateDisk(ctx context.Context, folder string, plan cal
 	return err
 }
 
-// calibrated is this machine's calibration, nil if there is none. One that cannot be read
-// is told of.
+// calibrated returns this machine's calibration; nil if there is none. It reports one that cannot
+// be read.
 func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	c, err := calibrate.Load(dir)
 	if err != nil && !errors.Is(err, calibrate.ErrNone) {
@@ -149,7 +148,6 @@ func calibrated(dir string, tell func(string)) *calibrate.Calibration {
 	return c
 }
 
-// untilInterrupt is a context that the first interrupt ends.
 func (s surroundings) untilInterrupt(parent context.Context) (context.Context, context.CancelFunc) {
 	ctx, interrupt, stop := s.interruptible(parent, func(string) {}) // it ends at once
 	ctx, cancel := context.WithCancel(ctx)
@@ -166,14 +164,13 @@ func (s surroundings) untilInterrupt(parent context.Context) (context.Context, c
 	}
 }
 
-// printCalibration prints the sentence first, then what it rests on.
 func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	fmt.Fprintln(w, c.Sentence())
 	for _, note := range c.Notes {
 		fmt.Fprintf(w, "But %s.\n", note)
 	}
 	fmt.Fprintln(w)
-	// The first column is empty, so that all others go to the right.
+	// The first column is empty, so that all others are right-aligned.
 	table := layout.Table{Gap: 3, Rows: [][]string{
 		{"", "record", "as fast as it goes", "pacer", "on schedule", "next failed", "late p50", "late p99",
 			"CPU a record"},
@@ -201,8 +198,8 @@ func printCalibration(w io.Writer, c *calibrate.Calibration) error {
 	if err := table.Print(w); err != nil {
 		return err
 	}
-	fmt.Fprintln(w, "\nOn schedule is the highest rate that was tried and held; next failed is how far above it the")
-	fmt.Fprintln(w, "lowest was that did not, so that the machine may be able to offer up to that much more.")
+	fmt.Fprintln(w, "\nOn schedule is the highest tried rate that held; next failed is how far above it the lowest rate")
+	fmt.Fprintln(w, "that failed is, so that the machine may be able to offer up to that much more.")
 	fmt.Fprintf(w, "\nA reading of the clock takes %.0f ns.\n", c.ClockNs)
 	for _, s := range c.Sleeps {
 		fmt.Fprintf(w, "A sleep of %s ends %s too late, and %s at p99.\n", unit.Nanos(s.AskedNs), unit.Nanos(s.P50Ns),

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-// TestCalibrate measures next to nothing, prints it and keeps it.
 func TestCalibrate(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	plan := calibrate.Plan{

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/calibrate"
 )
 
-// TestCalibrationWarns a run that offers more than this machine was found able to.
 func TestCalibrationWarns(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()
@@ -29,7 +28,7 @@ func TestCalibrationWarns(t *testing.T) {
 			l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out)
 			run := onlyRun(t, out).Run
 			warned[i] = slices.ContainsFunc(run.Verdict.Warnings, func(w string) bool {
-				return strings.Contains(w, "this machine was found able to offer")
+				return strings.Contains(w, "this machine can only offer")
 			})
 			_, err := (&calibrate.Calibration{
 				SchemaVersion: calibrate.SchemaVersion, HostName: hostName(t), Host: run.Run.Host,
@@ -45,7 +44,7 @@ func TestCalibrationWarns(t *testing.T) {
 	}
 }
 
-// TestPrintCalibration says how fine the search was, where it was.
+// TestPrintCalibration: the table shows the step to the next rate that failed, if known.
 func TestPrintCalibration(t *testing.T) {
 	held, failed := 10_000.0, 11_250.0
 	var out bytes.Buffer
@@ -67,8 +66,7 @@ func TestPrintCalibration(t *testing.T) {
 	wantSaid(t, out.String(), "next failed", "+12.50 %", "may be able to offer up to that much more")
 }
 
-// TestCalibrated tells of a calibration that cannot be read, and lets the run go
-// on without one.
+// TestCalibrated: a calibration that cannot be read is reported and does not end the run.
 func TestCalibrated(t *testing.T) {
 	dir := t.TempDir()
 	var told []string
@@ -88,7 +86,7 @@ func TestCalibrated(t *testing.T) {
 	}
 }
 
-// TestCalibrateDisk keeps the yardstick beside what was found before, and a later run has it.
+// TestCalibrateDisk: a disk is stored with the earlier calibration, and later runs have its rate.
 func TestCalibrateDisk(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	home, err := cluster.UserHome()
@@ -122,7 +120,6 @@ func hostName(t *testing.T) string {
 	return name
 }
 
-// TestCalibrateInterrupt ends at once and keeps nothing.
 func TestCalibrateInterrupt(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	interrupted := surroundings{signals: func(c chan<- os.Signal) { c <- os.Interrupt }}

@@ -17,9 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// carryOut makes the runs of the plan that are still to be made, and reports the
-// campaign, whether it came to its end or not. One that goes on does so on the
-// cluster that it was begun on, or not at all.
+// carryOut makes the pending runs of the plan and reports the campaign, finished or not. A resumed
+// campaign must have the cluster on which it began.
 func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin, r rig,
 	stdout io.Writer) error {
 	v := newView(stdout, plan)
@@ -36,7 +35,7 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	})
 	empty := journal.Empty()
 	if err = errors.Join(err, v.stop(), journal.Close()); empty || errors.Is(err, campaign.ErrOtherOrigin) {
-		return err // there is nothing to go on with, or not with these flags
+		return err // it cannot be resumed, or not with these flags
 	}
 	recorded, readErr := result.ReadCampaign(journal.Dir())
 	if readErr != nil {
@@ -46,7 +45,6 @@ func carryOut(ctx context.Context, journal *campaign.Journal, plan campaign.Plan
 	return with(concludeCampaign(recorded, err, resumeCommand(journal.Dir(), r.flags, r.page, r.watch)), reportErr)
 }
 
-// checkCluster holds the cluster of the first run to come to the campaign's.
 func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.Plan, begun campaign.Origin,
 	e campaign.Engine) error {
 	pending := plan.At(journal.Pending())
@@ -56,9 +54,8 @@ func checkCluster(ctx context.Context, journal *campaign.Journal, plan campaign.
 	return begun.CheckCluster(ctx, e, plan.Cells[pending[0].Cell].Scenario.Cluster)
 }
 
-// reportCampaign ends a campaign with what it says to its question. Several
-// scenarios that were run once each say nothing that a claim could rest on: they
-// are set side by side as they are.
+// reportCampaign prints the answer to the campaign's question. Several scenarios with one run each
+// support no claim, so it prints them side by side.
 func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	fmt.Fprintln(stdout)
 	options := report.Options{Colour: coloured(stdout), Width: columnsOf(stdout)}
@@ -82,8 +79,8 @@ func reportCampaign(stdout io.Writer, c *result.RecordedCampaign) error {
 	return err
 }
 
-// concludeCampaign turns what happened into the command's error, which says how
-// to go on where there is something left to do.
+// concludeCampaign returns the command's error, with the command that resumes an unfinished
+// campaign.
 func concludeCampaign(c *result.RecordedCampaign, err error, resume string) error {
 	if !c.Campaign.Finished() {
 		if err == nil || errors.Is(err, context.Canceled) {
@@ -103,7 +100,6 @@ func concludeCampaign(c *result.RecordedCampaign, err error, resume string) erro
 	return nil
 }
 
-// resumeCommand is what to type to go on with the campaign in dir.
 func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags) string {
 	words := append([]string{"kafka-bench", "run", "--resume", dir}, flags.words()...)
 	words = append(words, watch.words()...)
@@ -120,7 +116,7 @@ func resumeCommand(dir string, flags engineFlags, page string, watch pagesFlags)
 	return strings.Join(words, " ")
 }
 
-// shellWord quotes a word that a shell would not take as it is.
+// shellWord quotes a word if a shell requires it.
 func shellWord(word string) string {
 	plain := func(r rune) bool {
 		return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' ||
@@ -132,11 +128,9 @@ func shellWord(word string) string {
 	return "'" + strings.ReplaceAll(word, "'", `'\''`) + "'"
 }
 
-// plannedFlags are those that say what a campaign is, which --resume knows from
-// the campaign itself.
+// plannedFlags define a campaign. With --resume they come from the campaign.
 var plannedFlags = []string{"set", "merge", "quick", "repeat", "order", "driver", "out"}
 
-// checkResume finds what cannot be said again of a campaign that goes on.
 func checkResume(c *cobra.Command, args []string) error {
 	var said []string
 	for _, name := range plannedFlags {
@@ -151,10 +145,9 @@ func checkResume(c *cobra.Command, args []string) error {
 	return nil
 }
 
-// resumeCampaign goes on with a campaign that was interrupted, or killed.
 func resumeCampaign(ctx context.Context, flags runFlags, stdout, stderr io.Writer) error {
 	dir := filepath.Clean(flags.resume)
-	flags.out = filepath.Dir(dir) // runs lie beside their campaign
+	flags.out = filepath.Dir(dir) // runs are in the same folder as their campaign
 	served, servedErr := flags.pagesFlags.options()
 	r, err := newRig(flags.engineFlags, stderr, errors.Join(append(flags.checkProgress(), checkPage(flags.page), servedErr)...))
 	if err != nil {

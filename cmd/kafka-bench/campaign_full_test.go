@@ -14,10 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestKilledCampaign kills the program (SIGKILL) in the second run of a campaign.
-// While it lives nobody else can go on with its campaign; then the campaign goes
-// on, with the scenario that it began with, and the run that had ended is not made
-// again.
+// TestKilledCampaign: while a process runs a campaign, no other can resume it. After SIGKILL it is
+// resumed with its own scenario, and finished runs are not repeated.
 func TestKilledCampaign(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	file := write(t, tiny)
@@ -74,7 +72,6 @@ func TestKilledCampaign(t *testing.T) {
 	}
 }
 
-// awaitRun waits until a campaign is in the measured window of its n-th run.
 func awaitRun(t *testing.T, out string, n int) {
 	t.Helper()
 	for deadline := time.Now().Add(30 * time.Second); time.Now().Before(deadline); time.Sleep(20 * time.Millisecond) {

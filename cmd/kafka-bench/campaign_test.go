@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlyCampaign is the one campaign in a folder, with its runs.
 func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	t.Helper()
 	listed, err := result.ListCampaigns(out)
@@ -32,8 +31,8 @@ func onlyCampaign(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// wantCampaign fails the test unless a campaign is finished, with valid runs of these
-// cells in this order, and the exit code says so.
+// wantCampaign fails the test unless the campaign is finished, with valid runs of these cells in
+// this order, and the exit code is 0.
 func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
 	wantCells(t, c, cells...)
@@ -47,8 +46,7 @@ func wantCampaign(t *testing.T, got invoked, c *result.RecordedCampaign, cells .
 	}
 }
 
-// wantCells fails the test unless a campaign is finished, with runs of these cells in
-// this order.
+// wantCells fails the test unless the campaign is finished, with runs of these cells in this order.
 func wantCells(t *testing.T, c *result.RecordedCampaign, cells ...string) {
 	t.Helper()
 	var names []string
@@ -64,7 +62,6 @@ func wantCells(t *testing.T, c *result.RecordedCampaign, cells ...string) {
 	}
 }
 
-// wantSaid fails the test unless the output has each of these texts.
 func wantSaid(t *testing.T, said string, texts ...string) {
 	t.Helper()
 	for _, text := range texts {
@@ -74,7 +71,6 @@ func wantSaid(t *testing.T, said string, texts ...string) {
 	}
 }
 
-// sweep is a scenario with a matrix of two cells, each run twice.
 const sweep = `
 name: sweep
 question: Does the order matter?
@@ -83,7 +79,7 @@ matrix: {load.acks: [0, 1]}
 repeat: 2
 `
 
-// TestSweep runs each cell of a matrix twice, in turns, and lists what there is.
+// TestSweep: each cell of a matrix runs twice, interleaved, and list shows the runs.
 func TestSweep(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -100,8 +96,6 @@ func TestSweep(t *testing.T) {
 	})
 }
 
-// TestVariants runs the variants of a scenario in turns, and compares them; what was
-// recorded is what the variants said.
 func TestVariants(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		const family = `
@@ -125,8 +119,8 @@ repeat: 2
 	})
 }
 
-// TestSeveralScenarios ends with the screens of all and a table; --repeat and
-// --order are those of the command line.
+// TestSeveralScenarios: the report has each run and a table; --repeat and --order override the
+// scenarios.
 func TestSeveralScenarios(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		one, two := write(t, "name: one"+tiny), write(t, "name: two"+tiny)
@@ -143,7 +137,6 @@ func TestSeveralScenarios(t *testing.T) {
 	})
 }
 
-// TestDryRun says what would be done, and does nothing.
 func TestDryRun(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	for name, c := range map[string]struct {
@@ -194,8 +187,8 @@ func TestDryRun(t *testing.T) {
 	}
 }
 
-// TestRefusedCampaign has a cluster that refuses the second topic: the campaign
-// ends there, what came before is kept, and it goes on when the cluster is well.
+// TestRefusedCampaign: if the cluster refuses a topic, the campaign ends, keeps its earlier runs,
+// and can be resumed.
 func TestRefusedCampaign(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e := l.start(t)
@@ -228,7 +221,7 @@ func TestRefusedCampaign(t *testing.T) {
 	})
 }
 
-// halfMade is a campaign of two runs, of which the second is still to be made.
+// halfMade returns a campaign of two runs with one pending.
 func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	t.Helper()
 	out := filepath.Join(t.TempDir(), "runs")
@@ -238,7 +231,6 @@ func halfMade(t *testing.T, l lab, args ...string) *result.RecordedCampaign {
 	return onlyCampaign(t, out)
 }
 
-// unfinish takes the last run of a campaign away.
 func unfinish(t *testing.T, c *result.RecordedCampaign) {
 	t.Helper()
 	w, saved, err := result.OpenCampaign(c.Dir)
@@ -252,8 +244,8 @@ func unfinish(t *testing.T, c *result.RecordedCampaign) {
 	}
 }
 
-// TestResumeElsewhere is refused, before anything is made, and costs nothing: the
-// campaign goes on where it was begun.
+// TestResumeElsewhere: another cluster is refused before any run, and the campaign can still be
+// resumed.
 func TestResumeElsewhere(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		elsewhere := newLab()
@@ -281,7 +273,6 @@ func TestResumeElsewhere(t *testing.T) {
 	})
 }
 
-// TestResumeOfAnotherMethod is refused: its runs would be of both.
 func TestResumeOfAnotherMethod(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()[0]
@@ -301,7 +292,6 @@ func TestResumeOfAnotherMethod(t *testing.T) {
 	})
 }
 
-// edit replaces a text in the first run's summary.
 func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 	t.Helper()
 	path := filepath.Join(c.Runs[0].Dir, result.SummaryFile)
@@ -318,7 +308,6 @@ func edit(t *testing.T, c *result.RecordedCampaign, old, text string) {
 	}
 }
 
-// TestResumeWithAnother version, of the driver or of the tool, is told of.
 func TestResumeWithAnother(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		c := halfMade(t, l, "--cluster", "embedded")
@@ -331,8 +320,7 @@ func TestResumeWithAnother(t *testing.T) {
 	})
 }
 
-// TestResumeFinished says that there is nothing to do, with the exit code of the
-// campaign.
+// TestResumeFinished: a finished campaign has nothing to resume; the exit code is the campaign's.
 func TestResumeFinished(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		c := halfMade(t, l, "--cluster", "embedded")
@@ -354,8 +342,7 @@ func TestResumeFinished(t *testing.T) {
 	})
 }
 
-// TestCampaignThatNeverBegan leaves nothing behind: there is nothing to go on
-// with.
+// TestCampaignThatNeverBegan: a campaign without a run leaves no files.
 func TestCampaignThatNeverBegan(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	got := invoke(t, "run", write(t, tiny), "--repeat", "3", "--brokers", deadAddress(t), "--out", out)
@@ -365,8 +352,8 @@ func TestCampaignThatNeverBegan(t *testing.T) {
 	wantNothing(t, out)
 }
 
-// TestInterruptedCampaign ends with the command that goes on with it, and that
-// makes the interrupted run again.
+// TestInterruptedCampaign: the message has the command that resumes the campaign, which repeats the
+// interrupted run.
 func TestInterruptedCampaign(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -386,7 +373,6 @@ func TestInterruptedCampaign(t *testing.T) {
 	})
 }
 
-// TestResumeCommand can be typed as it is printed.
 func TestResumeCommand(t *testing.T) {
 	for want, flags := range map[string]engineFlags{
 		"kafka-bench run --resume runs/c":                    {},

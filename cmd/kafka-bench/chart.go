@@ -19,7 +19,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// chartFlags are what the command line of chart says.
 type chartFlags struct {
 	to      []string
 	out     string
@@ -40,12 +39,12 @@ func chartCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "chart [NAME RUN…|CAMPAIGN]",
 		Short: "Draw recorded runs or a campaign: SVG, PDF, PNG",
-		Long: `Draw a chart of recorded runs, from their files alone, into a file with the chart's
+		Long: `Draw a chart of recorded runs, only from their files, into a file with the chart's
 name. Without arguments the charts are listed.
 
-A chart shows up to eight runs beside each other. Of a CAMPAIGN, a chart over time
-shows one run of each scenario: the one nearest to the median. Where a run has no
-value, the line breaks. If a run lacks what a chart needs, the error names the field.
+A chart shows up to eight runs together. For a CAMPAIGN, a chart over time shows one
+run of each scenario: the one nearest to the median. If a run has no value at a time,
+the line breaks. If a run lacks what a chart needs, the error names the field.
 
 percentiles --of scheduled counts every record that was offered: those that did not
 arrive have no time, and are named where the curve ends.`,
@@ -64,12 +63,11 @@ arrive have no time, and are named where the curve ends.`,
 	f.StringSliceVar(&flags.to, "to", []string{"svg"}, "formats: svg, pdf, png")
 	f.StringVar(&flags.out, "out", ".", "the folder that the files are written to")
 	f.Float64Var(&flags.width, "width", usualChartWidth, "width in CSS pixels, 320 to 4000")
-	f.StringSliceVar(&flags.figures, "figures", nil, "of the chart cells: the figures, as in acked_per_s")
-	f.StringVar(&flags.of, "of", "delivered", "of the chart percentiles: delivered, or scheduled")
+	f.StringSliceVar(&flags.figures, "figures", nil, "for the chart cells: the figures, as in acked_per_s")
+	f.StringVar(&flags.of, "of", "delivered", "for the chart percentiles: delivered, or scheduled")
 	return c
 }
 
-// listCharts names the charts, with what they show.
 func listCharts(w io.Writer) error {
 	var table layout.Table
 	table.Add("chart", "what it shows")
@@ -79,17 +77,17 @@ func listCharts(w io.Writer) error {
 	return table.Print(w)
 }
 
-// input is the chart, and what the flags and the folders say; all faults of the flags at once.
+// input returns the chart and its input, or all mistakes of the flags at once.
 func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.Input, err error) {
 	var faults []error
 	if c, err = chart.Named(name); err != nil {
 		faults = append(faults, err)
 	} else {
 		if len(f.figures) > 0 && name != "cells" {
-			faults = append(faults, fmt.Errorf("--figures is of the chart cells; leave it out of %s", name))
+			faults = append(faults, fmt.Errorf("--figures is only for the chart cells; leave it out for %s", name))
 		}
 		if f.of == "scheduled" && name != "percentiles" {
-			faults = append(faults, fmt.Errorf("--of scheduled is of the chart percentiles; leave it out of %s", name))
+			faults = append(faults, fmt.Errorf("--of scheduled is only for the chart percentiles; leave it out for %s", name))
 		}
 	}
 	for _, name := range f.figures {
@@ -119,9 +117,9 @@ func (f chartFlags) input(name string, dirs []string) (c chart.Chart, in chart.I
 		return c, in, errors.Join(faults...)
 	}
 	in.Campaign, in.Runs, err = readReported(dirs)
-	in.Runs, _ = result.Distinct(in.Runs) // a pattern may name a campaign and its runs
+	in.Runs, _ = result.Distinct(in.Runs) // a pattern may match a campaign and its runs
 	if in.Campaign != nil {
-		in.Runs = nil // the chart chooses of the campaign's
+		in.Runs = nil // the chart chooses among the campaign's runs
 	}
 	return c, in, err
 }

@@ -7,7 +7,6 @@ import (
 	"testing"
 )
 
-// Without a name the charts are listed; a wrong word is refused with what was meant.
 func TestChartsAreListed(t *testing.T) {
 	got := invoke(t, "chart")
 	for _, want := range []string{"timeline", "percentiles", "lag"} {
@@ -23,8 +22,8 @@ func TestChartBadInput(t *testing.T) {
 		"chart lag":   "chart needs a RUN",
 		"chart lag x --to bmp --of all --width 10":     `no format "bmp"`,
 		"chart lag x --of all":                         `--of: "all" is neither`,
-		"chart lag x --of scheduled":                   "--of scheduled is of the chart percentiles; leave it out of lag",
-		"chart lag x --figures acked_per_s":            "--figures is of the chart cells; leave it out of lag",
+		"chart lag x --of scheduled":                   "--of scheduled is only for the chart percentiles; leave it out for lag",
+		"chart lag x --figures acked_per_s":            "--figures is only for the chart cells; leave it out for lag",
 		"chart lga --width 10":                         "\n--width: 10 is not from 320 to 4000\nchart needs a RUN",
 		"chart lag x --width 10":                       "--width: 10 is not from 320 to 4000",
 		"chart cells x --figures e2e_response_time_p9": "--figures: ",

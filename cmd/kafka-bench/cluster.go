@@ -42,8 +42,8 @@ func clusterUp(name *string) *cobra.Command {
 		Long: `Start a cluster that stays until ` + "`cluster down`" + `.
 
 One that ` + "`cluster down --keep`" + ` has stopped is started again, with its cluster ID, its
-data and its addresses. What no flag says is then as it was; its version, its brokers
-and its disks can't be changed.`,
+data and its addresses. Without a flag, a setting stays as it was; the version, the
+brokers and the disks can't be changed.`,
 		Example: "  kafka-bench cluster up --brokers 3\n  kafka-bench cluster up --name old --version 3.9",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -51,7 +51,7 @@ and its disks can't be changed.`,
 			if err != nil {
 				return err
 			}
-			switch { // 0 leaves it open: for one broker, or as many as a kept cluster has
+			switch { // 0 means one broker, or as many as a kept cluster has
 			case !c.Flags().Changed("brokers"):
 				options.Brokers = 0
 			case options.Brokers == 0:
@@ -118,7 +118,7 @@ func clusterDown(name *string) *cobra.Command {
 func clusterStatus(name *string) *cobra.Command {
 	return &cobra.Command{
 		Use:     "status",
-		Short:   "Say whether a cluster is up and can be used",
+		Short:   "Report whether a cluster is up and can be used",
 		Example: "  kafka-bench cluster status",
 		Args:    cobra.NoArgs,
 		RunE: func(c *cobra.Command, _ []string) error {
@@ -151,7 +151,7 @@ func printStatus(w io.Writer, s cluster.Status) {
 	fmt.Fprintf(w, "  data and logs: %s\n", strings.Join(append([]string{s.Dir}, s.Disks...), ", "))
 }
 
-// progressTo returns a function that prints what takes time.
+// progressTo returns a function that prints each step that takes time.
 func progressTo(w io.Writer) func(string) {
 	return func(what string) { fmt.Fprintln(w, what) }
 }

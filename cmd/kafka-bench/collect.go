@@ -8,6 +8,8 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"kafkabench.example/kafka-bench/internal/kafka/access"
+	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
 	"kafkabench.example/kafka-bench/internal/run/fleet"
@@ -15,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/topic"
 )
 
-// collectFlags say what is collected.
 type collectFlags struct {
 	in      surroundings
 	session string
@@ -50,7 +51,7 @@ Exit codes: as those of run.`,
 	f.StringVar(&flags.access, "command-config", "",
 		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
 	f.StringVar(&flags.key, "key", "", "the `FILE` with the session's key")
-	f.BoolVar(&flags.remove, "delete", false, "delete the session's topic afterwards")
+	f.BoolVar(&flags.remove, "delete", false, "delete the session's topic afterwards, and the topics and groups that the run made")
 	return c
 }
 
@@ -89,6 +90,11 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	if err != nil {
 		return err
 	}
+	if flags.remove {
+		if err := removeRun(ctx, flags, a, plan); err != nil {
+			return err
+		}
+	}
 	if err := printRun(stdout, outcome); err != nil {
 		return err
 	}
@@ -98,7 +104,14 @@ func collect(ctx context.Context, flags collectFlags, stdout, stderr io.Writer) 
 	return nil
 }
 
-// check finds what the flags lack, all of it, and reads the key.
+func removeRun(ctx context.Context, flags collectFlags, a access.Access, plan bench.Plan) error {
+	c, err := cluster.Attach(ctx, flags.brokers, a)
+	if err != nil {
+		return err
+	}
+	return bench.Remove(ctx, bench.Config{Cluster: c, Probes: flags.in.probes}, plan)
+}
+
 func (f collectFlags) check() (control.Key, error) {
 	var faults []error
 	if f.session == "" {

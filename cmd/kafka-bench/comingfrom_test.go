@@ -15,9 +15,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// TestComingFrom walks the tables of docs/COMING_FROM.md. What stands there in code as ours
-// exists. What stands there as another tool's option is refused in a scenario and as a flag, with
-// a message that has the key of its row, or says why there is none.
+// TestComingFrom: in the tables of docs/COMING_FROM.md, everything in code that is ours exists.
+// Options of other tools are refused in a scenario and as a flag, and the message has our key of
+// that row or says why there is none.
 func TestComingFrom(t *testing.T) {
 	text, err := os.ReadFile("../../docs/COMING_FROM.md")
 	if err != nil {
@@ -54,7 +54,6 @@ func TestComingFrom(t *testing.T) {
 
 var inCode = regexp.MustCompile("`([^`]+)`")
 
-// codes are the parts of a text that are set as code.
 func codes(text string) (all []string) {
 	for _, match := range inCode.FindAllStringSubmatch(text, -1) {
 		all = append(all, match[1])
@@ -62,7 +61,7 @@ func codes(text string) (all []string) {
 	return all
 }
 
-// checkRefusedValues wants each "key: value" refused with all that is to be written.
+// checkRefusedValues requires that each "key: value" is refused with all remedies.
 func checkRefusedValues(t *testing.T, refused, write []string) {
 	t.Helper()
 	for _, setting := range refused {
@@ -75,8 +74,8 @@ func checkRefusedValues(t *testing.T, refused, write []string) {
 	}
 }
 
-// checkOption wants an option of another tool refused in a file and as a flag, with one of ours
-// in the message. What has the same name here may also be accepted.
+// checkOption requires that another tool's option is refused in a file and as a flag, with one of
+// our keys in the message. An option with the same name here may be accepted.
 func checkOption(t *testing.T, option string, ours []string) {
 	t.Helper()
 	word := strings.FieldsFunc(strings.TrimPrefix(option, "--"), func(r rune) bool { return r == '=' || r == ' ' })[0]
@@ -96,7 +95,7 @@ func checkOption(t *testing.T, option string, ours []string) {
 	check("as a flag", invoke(t, "run", "quick", "--"+word+"=1").stderr)
 }
 
-// bases are scenarios over which a setting is tried: one of them has what it needs.
+// bases are scenarios to try a setting on: one of them has what it needs.
 var bases = []string{
 	"",
 	"topic: {existing: orders}",
@@ -107,7 +106,7 @@ var bases = []string{
 	"consume: {queue: {engine: markers, drop: {share: 1%}}}",
 }
 
-// trySetting returns why a scenario can't have a setting, "key: value", after others; nil if it can.
+// trySetting returns why a scenario can't have a setting, "key: value", after base; nil if it can.
 func trySetting(base, setting string) error {
 	key, value, _ := strings.Cut(setting, ": ")
 	_, err := scenario.ReadSuite("-", scenario.Options{
@@ -115,11 +114,11 @@ func trySetting(base, setting string) error {
 	return err
 }
 
-// A vocabulary is what the program knows by name.
+// A vocabulary holds the names that the program knows.
 type vocabulary struct {
 	commands []*cobra.Command
 	words    []string // presets, their variants, times, files of a run
-	fields   string   // the schemas of what is written
+	fields   string   // the schemas of result files
 }
 
 func newVocabulary(t *testing.T) vocabulary {
@@ -130,7 +129,7 @@ func newVocabulary(t *testing.T) vocabulary {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})
 		if err != nil {
-			continue // it needs a topic of yours
+			continue // it needs a topic of the user's
 		}
 		for _, axis := range suite.Axes {
 			v.words = append(v.words, axis.Values...)
@@ -150,12 +149,12 @@ func newVocabulary(t *testing.T) vocabulary {
 	return v
 }
 
-// check wants all code of a text to be known. It returns what each piece names, with relative keys
-// made whole: .linger after load.acks is load.linger. A word after a key may be its value or its
-// neighbour, and then stands for the key.
+// check requires that all code in a text is known. It returns the names, with relative keys
+// completed: .linger after load.acks is load.linger. A word after a key may be its value or another
+// key of the same parent; it returns the first key then.
 func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	t.Helper()
-	last := "" // the key before
+	last := "" // previous key
 	for _, code := range codes(cell) {
 		parent := last[:strings.LastIndex(last, ".")+1]
 		setting := strings.TrimPrefix(code, ".")
@@ -181,12 +180,10 @@ func (v vocabulary) check(t *testing.T, line, cell string) (found []string) {
 	return found
 }
 
-// settable reports whether some scenario can have a setting.
 func settable(setting string) bool {
 	return slices.ContainsFunc(bases, func(base string) bool { return trySetting(base, setting) == nil })
 }
 
-// isCommand reports whether all of a command line exists: command, flags and presets.
 func (v vocabulary) isCommand(code string) bool {
 	args := shellWords(strings.Fields(strings.TrimPrefix(code, "kafka-bench ")))
 	c, rest, err := v.commands[0].Find(args)
@@ -206,7 +203,7 @@ func (v vocabulary) isCommand(code string) bool {
 	return true
 }
 
-// isFlag reports whether some command has the flag, with a setting that can be read if it is --set.
+// isFlag reports whether a command has the flag; with --set, also whether its setting is valid.
 func (v vocabulary) isFlag(code string) bool {
 	code, isFlag := strings.CutPrefix(code, "--")
 	name, value, _ := strings.Cut(code, " ")
@@ -216,8 +213,8 @@ func (v vocabulary) isFlag(code string) bool {
 	return slices.ContainsFunc(v.commands, func(c *cobra.Command) bool { return c.Flags().Lookup(name) != nil })
 }
 
-// isWord tells whether a word is a preset, a variant, a figure, a file or a field of a result, or
-// the beginning of the names of figures: send_service_time_….
+// isWord reports whether a word is a preset, a variant, a figure, a file, a field of a result, or a
+// prefix of figures: send_service_time_….
 func (v vocabulary) isWord(code string) bool {
 	word := strings.TrimSuffix(code, "_…")
 	if _, err := figure.Named(word); err == nil || slices.Contains(v.words, word) {

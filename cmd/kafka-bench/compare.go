@@ -21,7 +21,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// compareFlags are what the command line of compare says.
 type compareFlags struct {
 	formatFlags
 	figures []string
@@ -35,7 +34,7 @@ func compareCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "compare A B…",
 		Short: "Test sets of runs against each other: better, worse, or nothing shown",
-		Long: `Set the runs of each further set against those of the first, the base. A set is
+		Long: `Compare the runs of each further set with those of the first, the base. A set is
 
   a run's folder                        runs/20261121T200000Z-baseline-k3x7qa
   a folder that holds runs              before
@@ -44,25 +43,24 @@ func compareCommand() *cobra.Command {
   a pattern                             'runs/*-baseline-*'
 
 A cell is named by its name or by its values as a report prints them: none, none/0,
-none,0 or compression=none,linger=0. One campaign alone is compared cell by cell
-against its first. Figures are taken from valid runs. A run that a set names twice
+none,0 or compression=none,linger=0. A single campaign is compared cell by
+cell with its first cell. Figures are taken from valid runs. A run that a set names twice
 counts once, and a run in two sets is refused.
 
 For each figure there are the medians, the difference with its bounds, the p-value
 of a rank test and a plain word: better, worse, no difference shown, or too few
-runs and how many more would do. The primary figure is tested at the level --alpha:
-where nothing differs, at most that share of comparisons calls it different. The
-other figures share another --alpha (Holm). Fewer --figures leave each of them more
-of it: six are enough for sets of five runs, one for sets of four.
+runs and how many more are needed. The primary figure is tested at the level --alpha:
+if nothing differs, at most this part of comparisons calls it different. The other
+figures share another --alpha (Holm). With fewer --figures each gets more of it: six
+figures are possible with sets of five runs, one with sets of four.
 
 --fail-if names a figure and by how much it may not be worse, as in
 'e2e_response_time_p99 worse by 10%'; each figure knows which side is worse. It
-fails where two things hold: the figure is shown to be worse, and the difference
-that is estimated is at least so much. The conditions share a chance of a false
-alarm of their own, whatever figures are shown beside them. Where there are too few
-runs to show anything, the condition is undecided: a check that cannot fail must
-not pass. Nor may one pass where a run of either set is invalid or missing: the
-runs that are left are the survivors.
+fails if the figure is shown to be worse and the estimated difference is at least
+that large. The conditions have their own chance of a false alarm, whatever other
+figures are shown. With too few runs to show a difference, the condition is
+undecided: a check that cannot fail must not pass. Neither does it pass if a run of
+either set is invalid or missing, because only the survivors would be compared.
 
 Exit codes: 0 compared, 1 a condition of --fail-if holds, 2 bad input or a
 condition that cannot be decided.`,
@@ -79,7 +77,7 @@ condition that cannot be decided.`,
 	f.StringVar(&flags.table, "table", "", "the table of a CSV: comparison, sets, configuration, checks")
 	f.StringSliceVar(&flags.figures, "figures", nil, "the figures to compare, or all (default: a dozen)")
 	f.StringVar(&flags.primary, "primary", "",
-		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first that the sets have and that has a good side)")
+		"the figure that is tested at the whole level (default: e2e_response_time_p99, or else the first figure of the sets that can be better or worse)")
 	f.StringArrayVar(&flags.failIf, "fail-if", nil,
 		"exit with 1 if this holds, as in 'e2e_response_time_p99 worse by 10%' (may be repeated)")
 	f.Float64Var(&flags.alpha, "alpha", analysis.DefaultAlpha,
@@ -87,7 +85,7 @@ condition that cannot be decided.`,
 	return c
 }
 
-// options turns the flags into what is compared, with all faults at once.
+// options returns what to compare, or all mistakes of the flags at once.
 func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	var faults []error
 	o.Alpha = f.alpha
@@ -114,7 +112,6 @@ func (f compareFlags) options() (o analysis.CompareOptions, err error) {
 	return o, errors.Join(faults...)
 }
 
-// figuresNamed finds figures by their names; "all" is every one, no name none.
 func figuresNamed(names []string) ([]figure.Figure, error) {
 	if slices.Equal(names, []string{"all"}) {
 		return figure.All(), nil
@@ -167,8 +164,7 @@ func writeCompared(c *compared.Comparison, how report.Options, stdout io.Writer)
 	return c.Write(stdout, how)
 }
 
-// readSets reads the sets that the arguments name. One campaign alone stands for
-// its cells.
+// readSets reads the sets of the arguments. A single campaign has one set for each cell.
 func readSets(args []string) ([]analysis.Set, error) {
 	if len(args) == 1 {
 		c, err := result.ReadCampaign(args[0])
@@ -197,7 +193,6 @@ func cellsOf(c *result.RecordedCampaign) (sets []analysis.Set) {
 	return sets
 }
 
-// readSet reads the runs that one argument names.
 func readSet(arg string) (analysis.Set, error) {
 	set := analysis.Set{Label: arg}
 	for _, part := range partsOf(arg) {
@@ -219,12 +214,11 @@ func readSet(arg string) (analysis.Set, error) {
 	return set, nil
 }
 
-// expand finds the folders that a pattern fits, and the runs that a folder holds;
-// what is neither is itself. What
-// fits and is neither a run nor a campaign is passed over.
+// expand returns the folders that match a pattern, or the runs in a folder; any other part is
+// returned unchanged. It ignores matches that are neither a run nor a campaign.
 func expand(part string) (paths []string, err error) {
 	if part == "" {
-		return nil, errors.New("a set has an empty name in it: look for a comma too many")
+		return nil, errors.New("a set has an empty name in it: remove the extra comma")
 	}
 	if exists(part) || !strings.ContainsAny(part, "*?[") {
 		if held := heldBy(part); len(held) > 0 {
@@ -242,7 +236,7 @@ func expand(part string) (paths []string, err error) {
 		}
 	}
 	if len(paths) == 0 {
-		return nil, fmt.Errorf("no run's folder fits %s", part)
+		return nil, fmt.Errorf("no run's folder matches %s", part)
 	}
 	return paths, nil
 }
@@ -252,7 +246,7 @@ func exists(path string) bool {
 	return !errors.Is(err, fs.ErrNotExist)
 }
 
-// readMember reads one folder of a set, under the name of its runs.
+// readMember reads one folder of a set. Its label is the name of its runs.
 func readMember(path string) (analysis.Set, error) {
 	dir, wanted := path, ""
 	if colon := strings.LastIndex(path, ":"); colon >= 0 && !exists(path) {
@@ -274,8 +268,8 @@ func readMember(path string) (analysis.Set, error) {
 	return analysis.Set{Label: run.Run.Run.Name, Runs: []*result.Recorded{run}}, nil
 }
 
-// readCell finds the cell of a campaign by its name or its values; the only one
-// need not be named.
+// readCell returns the cell of a campaign by its name or values. If there is only one, wanted may
+// be "".
 func readCell(c *result.RecordedCampaign, wanted string) (analysis.Set, error) {
 	cells := c.Campaign.Cells
 	if wanted == "" && len(cells) == 1 {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// recorded is a working folder with five runs of a baseline, five of one that is
-// slower, three of another, and a campaign.
+// recorded makes a working folder with five runs of a baseline, five slower ones, three of another,
+// and a campaign.
 func recorded(t *testing.T) {
 	t.Helper()
 	t.Chdir(t.TempDir())
@@ -64,20 +64,19 @@ func TestCompareUndecided(t *testing.T) {
 	}
 }
 
-// What cannot be compared is refused, and the message says what would be right.
 func TestBadComparisons(t *testing.T) {
 	recorded(t)
 	for _, c := range []struct{ args, want string }{
 		{"compare", "compare needs two sets of runs: folders, or one campaign's folder (kafka-bench list)"},
 		{"compare runs/base-1", "compare needs two sets of runs: folders, or one campaign's folder with several scenarios"},
 		{"compare runs/base-1 nosuch", "nosuch: not a run's folder: it has no run.json"},
-		{"compare runs/base-1 runs/nosuch-*", "no run's folder fits runs/nosuch-*"},
-		{"compare runs/base-1, runs/slow-1", "a set has an empty name in it: look for a comma too many"},
+		{"compare runs/base-1 runs/nosuch-*", "no run's folder matches runs/nosuch-*"},
+		{"compare runs/base-1, runs/slow-1", "a set has an empty name in it: remove the extra comma"},
 		{"compare runs/base-1 runs/sweep-acks", "runs/sweep-acks has 2 cells; name one, as in runs/sweep-acks:sweep-acks-1; they are sweep-acks-1 (1), sweep-acks-all (all)"},
 		{"compare runs/base-1 runs/sweep-acks:none", `runs/sweep-acks: no scenario "none"; they are sweep-acks-1 (1), sweep-acks-all (all)`},
 		{"compare runs/base-1 runs/slow-1 --alpha 2", "--alpha 2: give 0.0001 to 0.5, as a rule 0.05"},
 		{"compare runs/base-1 runs/slow-1 --format pdf", `--format: there is no format "pdf"; choose one of text, markdown, csv, json, html`},
-		{"compare runs/base-1 runs/slow-1 --table checks", "--table is of a CSV; add --format csv, or leave it out"},
+		{"compare runs/base-1 runs/slow-1 --table checks", "--table is only for a CSV; add --format csv, or leave it out"},
 		{"compare runs/base-1 runs/slow-1 --format csv --table x", `there is no table "x" here; choose one of checks, comparison, configuration, sets`},
 		{"report runs/base-1 --by acked_per_s", "--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out"},
 		{"report runs/base-1 --hlog-summary", "runs/base-1 has no histograms.hlog: there are no histograms to read"},
@@ -127,7 +126,7 @@ func TestHistoryCommand(t *testing.T) {
 	}
 }
 
-// A campaign is reported as one, and among others by its runs.
+// A single campaign is reported as a campaign, and with other arguments by its runs.
 func TestReportCampaign(t *testing.T) {
 	recorded(t)
 	if got := invoke(t, "report", "runs/sweep-acks"); got.code != exitValid || !strings.Contains(got.stdout, "1 is best by e2e response time p99") {
@@ -141,8 +140,7 @@ func TestReportCampaign(t *testing.T) {
 	}
 }
 
-// A run's histograms agree with its figures, and go into one log that is not its
-// own.
+// A run's histograms agree with its figures, and a merged log must be another file.
 func TestReportHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	runValid(t, write(t, tiny), "runs")
@@ -161,7 +159,8 @@ func TestReportHistograms(t *testing.T) {
 	}
 }
 
-// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a difference.
+// TestPresetsRepeatEnough: a suite that repeats its cells does so often enough to show a
+// difference.
 func TestPresetsRepeatEnough(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})

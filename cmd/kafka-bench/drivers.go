@@ -11,18 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// knownDriver is a client that can be put under test, in this binary or in
-// another build of it.
+// knownDriver is a Kafka client to test, in this binary or in another build of it.
 type knownDriver struct {
 	Name string
-	// Open returns the driver. It is nil where this binary was built without it,
-	// and then Missing says why, and how to come by a binary that has it.
+	// Open returns the driver. It is nil if this binary was built without it; Missing then says
+	// why, and how to get a binary that has it.
 	Open    func() driver.Driver
 	Missing string
 }
 
-// knownDrivers are the clients that can be put under test, in the order in which
-// a person is told of them. This list is the only place that names them.
+// knownDrivers returns all drivers in the order of lists. No other place names them.
 func knownDrivers() []knownDriver {
 	return []knownDriver{
 		{Name: "franz", Open: func() driver.Driver { return franz.New() }},
@@ -32,7 +30,6 @@ func knownDrivers() []knownDriver {
 	}
 }
 
-// driverNamed opens the driver of that name.
 func driverNamed(name string) (driver.Driver, error) {
 	var names []string
 	for _, known := range knownDrivers() {

@@ -2,11 +2,11 @@
 
 package main
 
-// librdkafkaDriver is not in a binary of Go alone.
+// librdkafkaDriver is missing in a binary without cgo.
 func librdkafkaDriver() knownDriver {
 	return knownDriver{
 		Name: "librdkafka",
 		Missing: "this kafka-bench was built without the driver librdkafka, which is in C; " +
-			"where a C compiler is, `make build` makes bin/kafka-bench-librdkafka, which has it",
+			"with a C compiler, `make build` makes bin/kafka-bench-librdkafka, which has it",
 	}
 }

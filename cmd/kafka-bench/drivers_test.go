@@ -5,8 +5,7 @@ import (
 	"testing"
 )
 
-// TestDriverNamed: each driver that is known either opens by its name, or says why it
-// does not and where it would.
+// TestDriverNamed: each known driver opens, or says why it is missing and which build has it.
 func TestDriverNamed(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, known := range knownDrivers() {

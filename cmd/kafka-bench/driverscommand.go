@@ -18,7 +18,7 @@ func driversCommand() *cobra.Command {
 		Use:   "drivers",
 		Short: "List the clients that can be put under test, and what each lacks",
 		Long: `List the clients that can be put under test, with the version that is built in and
-what each does not have. A scenario names its client with driver:, a matrix varies it
+what each lacks. A scenario names its client with driver:, a matrix varies it
 with matrix: {driver: [franz, sarama]}, and --driver sets it. A scenario that asks for
 something that its client does not have is refused before anything is started.`,
 		Example: `  kafka-bench drivers
@@ -41,12 +41,12 @@ something that its client does not have is refused before anything is started.`,
 	return c
 }
 
-// aDriver is what a person, or a program, is told of a client.
+// aDriver describes a driver for people and programs.
 type aDriver struct {
 	Name    string            `json:"name"`
 	Version string            `json:"version,omitempty"`
 	BuiltIn bool              `json:"built_in"`
-	Missing string            `json:"missing,omitempty"` // why it is not
+	Missing string            `json:"missing,omitempty"` // why it is not built in
 	Lacks   map[string]string `json:"lacks"`             // capability → reason
 }
 
@@ -65,7 +65,6 @@ func describeDrivers() (all []aDriver) {
 	return all
 }
 
-// listDrivers prints the table, and below it why something is missing.
 func listDrivers(w io.Writer, all []aDriver) error {
 	table := layout.Table{Gap: 2, Left: map[int]bool{1: true, 2: true, 3: true},
 		Rows: [][]string{{"driver", "version", "built in", "lacks"}}}
@@ -99,7 +98,6 @@ func listDrivers(w io.Writer, all []aDriver) error {
 	return nil
 }
 
-// driverNames are those that a scenario may name.
 func driverNames() (names []string) {
 	for _, known := range knownDrivers() {
 		names = append(names, known.Name)
@@ -107,8 +105,7 @@ func driverNames() (names []string) {
 	return names
 }
 
-// notBuilt says why the driver of a name can't be opened by this binary; "" of one that
-// can, and of one that nobody knows, which is refused by its name.
+// notBuilt returns why this binary lacks a known driver; "" for any other name.
 func notBuilt(name string) string {
 	for _, known := range knownDrivers() {
 		if known.Name == name {
@@ -118,7 +115,7 @@ func notBuilt(name string) string {
 	return ""
 }
 
-// driverVersion is the version of the driver of a name, as far as there is one.
+// driverVersion returns the version of a driver; "unknown" if this binary lacks it.
 func driverVersion(name string) string {
 	d, err := driverNamed(name)
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"testing"
 )
 
-// TestDrivers lists every client, and why one is missing.
 func TestDrivers(t *testing.T) {
 	got := invoke(t, "drivers")
 	for _, known := range knownDrivers() {
@@ -30,8 +29,8 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// TestWhatADriverLacks is told before anything starts, all of it, with the key that
-// asks for it and what would do without.
+// TestWhatADriverLacks: everything that the driver lacks is refused before the start, each with its
+// key and a remedy.
 func TestWhatADriverLacks(t *testing.T) {
 	got := invoke(t, "run", "quick", "--dry-run", "--driver", "segmentio", "--set", "load.acks=all", "--set", "load.idempotent=true", "--set", "consume.protocol=consumer")
 	if got.code != exitBadInput || got.stdout != "" || strings.Count(got.stderr, "\n") != 2 {
@@ -42,7 +41,7 @@ func TestWhatADriverLacks(t *testing.T) {
 		"scenario quick: consume.protocol asks for the group protocol consumer, which the driver segmentio does not have (", "; set it to classic, or choose another driver")
 }
 
-// TestClientSettingsRefused: before anything starts or is written, and no message has the value.
+// TestClientSettingsRefused: refused settings are reported before the start, without their values.
 func TestClientSettingsRefused(t *testing.T) {
 	const secret = "a-s3cret-value"
 	for set, says := range map[string]string{
@@ -66,8 +65,8 @@ func TestClientSettingsRefused(t *testing.T) {
 	}
 }
 
-// TestDriverOfAMatrix: --driver keeps one of a matrix over drivers, and what this binary
-// was not built with is left out, and told of.
+// TestDriverOfAMatrix: --driver selects one driver of a matrix, and missing drivers are left out
+// with a note.
 func TestDriverOfAMatrix(t *testing.T) {
 	const matrix = "matrix.driver=[franz, sarama, librdkafka]"
 	got := invoke(t, "run", "quick", "--dry-run", "--cluster", "embedded", "--set", matrix)
@@ -85,7 +84,6 @@ func TestDriverOfAMatrix(t *testing.T) {
 	wantSaid(t, got.stdout, "quick: 1 run\n", "driver=sarama")
 }
 
-// TestQuickForm runs what the scenario says of it, under a name of its own.
 func TestQuickForm(t *testing.T) {
 	file := write(t, "phases: {measure: 1h}\nquick: {phases: {measure: 2s}, repeat: 3}\n")
 	got := invoke(t, "run", file, "--quick", "--dry-run", "--cluster", "embedded")

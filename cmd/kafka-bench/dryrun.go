@@ -17,9 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printPlan says what the turns of a plan would do, without doing any of it. A
-// named cluster that they could not be made on is the error that they would end
-// with.
+// printPlan prints what the runs of a plan would do, and does nothing else. If a named cluster
+// cannot be used, it returns the error that a run would return.
 func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campaign.PlannedRun,
 	flags engineFlags) error {
 	needs := p.Needs(turns, flags.keepTopics)
@@ -54,7 +53,7 @@ func printPlan(ctx context.Context, w io.Writer, p campaign.Plan, turns []campai
 	return table.Print(w)
 }
 
-// duration is how long the turns take by their scenarios, and about in all.
+// duration returns the time of the runs by their scenarios, and an estimate of the total.
 func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) string {
 	beyond := ", and what it takes to start"
 	for _, turn := range turns {
@@ -66,9 +65,8 @@ func duration(p campaign.Plan, turns []campaign.PlannedRun, n campaign.Needs) st
 	return between(n.Least, n.Most) + beyond + ": about " + roughly(p.Takes(turns))
 }
 
-// printCells lists the configurations with what one run of each takes.
 func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error {
-	// The first column is empty, so that the numbers go to the right.
+	// The first column is empty, so that the numbers are right-aligned.
 	table := layout.Table{Gap: 2, Left: map[int]bool{5: true, 6: true},
 		Rows: [][]string{{"", "runs", "each takes", "records", "bytes", "scenario"}}}
 	for i, cell := range p.Cells {
@@ -86,8 +84,8 @@ func printCells(w io.Writer, p campaign.Plan, turns []campaign.PlannedRun) error
 	return table.Print(w)
 }
 
-// printWarnings prints what the results will warn of, each warning once, with the
-// scenarios that it is of where it is not of all.
+// printWarnings prints the warnings of the results once each. A warning that is not of all
+// scenarios has their names.
 func printWarnings(w io.Writer, p campaign.Plan) {
 	var all []string
 	of := map[string][]string{}
@@ -111,7 +109,7 @@ func printWarnings(w io.Writer, p campaign.Plan) {
 	}
 }
 
-// settingsOf are the values that a cell has of a matrix and of variants: load.acks=1.
+// settingsOf returns the values of a cell's axes: load.acks=1.
 func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	var all []string
 	for i, axis := range axes {
@@ -122,10 +120,9 @@ func settingsOf(axes []scenario.Axis, cell scenario.Cell) string {
 	return strings.Join(all, " ")
 }
 
-// maxOrder bounds the turns that are spelled out.
+// maxOrder bounds the runs that order lists.
 const maxOrder = 12
 
-// order is the order of the runs, in a word and by the cells' places.
 func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 	if len(p.Runs) < 2 {
 		return "one run"
@@ -147,10 +144,10 @@ func order(p campaign.Plan, turns []campaign.PlannedRun) string {
 	return text + ": scenario " + strings.Join(places, " ")
 }
 
-// unknown stands for what no scenario says: how much there is to be had at rate max.
+// unknown stands for amounts that no scenario gives: those at rate max.
 const unknown = "not known"
 
-// offered is an amount that is known of all runs, of some, or of none.
+// offered returns an amount that is known for all runs, some, or none.
 func offered(n campaign.Needs, amount string) string {
 	if n.Unknown == n.Runs {
 		return unknown + " (rate max)"
@@ -158,7 +155,6 @@ func offered(n campaign.Needs, amount string) string {
 	return amount + beyond(n)
 }
 
-// beyond is what comes on top of the amount that is known.
 func beyond(n campaign.Needs) (text string) {
 	switch {
 	case n.Warmups == n.Runs && n.Runs == 1:
@@ -191,19 +187,18 @@ func topicsOf(n campaign.Needs, keep bool) string {
 
 func disk(n campaign.Needs, flags engineFlags) string {
 	if flags.cluster == cluster.KindEmbedded && len(flags.brokers) == 0 {
-		return "the results alone: the embedded broker keeps its records in memory"
+		return "only the results: the embedded broker keeps its records in memory"
 	}
 	if n.Unknown == n.Runs {
-		return unknown + ": at rate max nothing bounds Kafka's logs but load.volume or load.records"
+		return unknown + ": at rate max only load.volume or load.records bounds Kafka's logs"
 	}
 	return "about " + offered(n, unit.Bytes(n.DiskBytes)) + " at a time for Kafka's logs, if nothing is compressed"
 }
 
-// statusTimeout bounds the question whether a cluster is up.
 const statusTimeout = 10 * time.Second
 
-// clusterOf says which cluster the runs would have, and whether one would be
-// started for them. It is an error if one is named that cannot be used.
+// clusterOf returns the cluster of the runs, and whether it would be started. A named cluster that
+// cannot be used is an error.
 func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string, error) {
 	times := ""
 	if n.Clusters > 1 {
@@ -227,13 +222,12 @@ func clusterOf(ctx context.Context, n campaign.Needs, flags engineFlags) (string
 	case err == nil:
 		return fmt.Sprintf("%q, which is up; none is started", name), nil
 	case flags.cluster != "" || !errors.Is(err, cluster.ErrNotUp):
-		return "", err // as of the run that looks for it
+		return "", err // the error of a run
 	}
 	return "an Apache Kafka is started and stopped" + times +
 		"; the embedded broker where Java or Maven is missing", nil
 }
 
-// usable is the error with which a run on the named cluster would end.
 func usable(ctx context.Context, name string) error {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -243,7 +237,7 @@ func usable(ctx context.Context, name string) error {
 	return err
 }
 
-// count prints a number of things: 1 run, 25 runs.
+// count returns a number with its noun: 1 run, 25 runs.
 func count(n int, singular string) string {
 	if n == 1 {
 		return "1 " + singular

@@ -22,8 +22,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// engineFlags are the flags of every command that makes runs: which client is
-// put under test, on which cluster, and where the results go.
+// engineFlags are the flags of every command that makes runs: the driver, the cluster, and the
+// folder of the results.
 type engineFlags struct {
 	in         surroundings
 	out        string
@@ -32,7 +32,7 @@ type engineFlags struct {
 	brokers    []string
 	clusterID  string
 	metrics    []string
-	access     string // the client properties file, as Kafka's tools take it
+	access     string // client properties file of Kafka's tools
 	keepTopics bool
 }
 
@@ -46,13 +46,13 @@ func addEngine(c *cobra.Command, flags *engineFlags) {
 	f.StringVar(&flags.clusterID, "cluster-id", "",
 		"the ID of the existing cluster; required unless it is on this machine")
 	f.StringSliceVar(&flags.metrics, "broker-metrics", nil,
-		"where the existing cluster's brokers tell about themselves, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
+		"the metrics pages of the existing cluster's brokers, in the order of their IDs: http://host:port/metrics,... (Prometheus text, as of the JMX exporter)")
 	f.StringVar(&flags.access, "command-config", "",
-		"a client properties file that says how the existing cluster lets clients in (TLS, SASL)")
+		"a client properties file with the access to the existing cluster (TLS, SASL)")
 	f.BoolVar(&flags.keepTopics, "keep-topics", false, "do not delete the runs' topics")
 }
 
-// check finds which flags do not go together.
+// check returns which flags exclude each other.
 func (f engineFlags) check() error {
 	switch {
 	case f.cluster != "" && len(f.brokers) > 0:
@@ -67,8 +67,7 @@ func (f engineFlags) check() error {
 	return nil
 }
 
-// readAccess reads how the existing cluster lets clients in, and tells what of
-// the file was ignored.
+// readAccess reads the access to the existing cluster, and reports what it ignores of the file.
 func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	if f.access == "" {
 		return access.Access{}, nil
@@ -80,9 +79,8 @@ func (f engineFlags) readAccess(tell func(string)) (access.Access, error) {
 	return a, err
 }
 
-// words are the flags as they would be written again: those that are not as they
-// are by default. The folder of the results is not among them, nor the driver, which
-// the scenarios of a campaign keep.
+// words returns the flags that are not at their defaults, as words of a command line. The output
+// folder is left out, and so is the driver, because a campaign's scenarios have it.
 func (f engineFlags) words() (words []string) {
 	add := func(name, value, otherwise string) {
 		if value != otherwise {
@@ -100,22 +98,21 @@ func (f engineFlags) words() (words []string) {
 	return words
 }
 
-// rig is what a command makes its runs with, read from its flags before anything
-// is started.
+// rig holds what a command needs to make its runs, read from its flags before anything is started.
 type rig struct {
 	flags    engineFlags
 	fleet    fleetFlags
 	access   access.Access
-	progress func(string) // is told what takes time
-	page     string       // the file that a page goes to at the end; "" is none
-	full     bool         // every metric of every interval is printed
-	watch    pagesFlags   // what served was read from
-	served   web.Options  // what is to be watched while runs go on
-	pages    *web.Pages   // who shows it; nil if nobody
+	progress func(string) // receives steps that take time
+	page     string       // file of the page at the end; "" is none
+	full     bool         // print every metric of every interval
+	watch    pagesFlags   // the flags of served
+	served   web.Options  // what to show while runs go on
+	pages    *web.Pages   // nil if nothing is shown
 }
 
-// newRig reads what the flags name. What is wrong with the access file is told
-// together with others, which are what is wrong with the command's own input.
+// newRig reads what the flags name. It reports mistakes of the access file together with others,
+// the mistakes of the command's own input.
 func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 	r := rig{flags: f, progress: progressTo(stderr)}
 	var err error
@@ -125,14 +122,14 @@ func newRig(f engineFlags, stderr io.Writer, others error) (rig, error) {
 	return r, f.check()
 }
 
-// able refuses scenarios that ask for what their clients do not have.
+// able refuses scenarios that need what their drivers lack.
 func (r rig) able(scenarios ...scenario.Scenario) error {
 	secured := r.flags.access != "" && !reflect.DeepEqual(r.access, access.Access{})
 	return campaign.Unmet(scenarios, secured, driverNamed)
 }
 
-// keepable refuses to keep the topics of runs that are to have one under the same name, or a
-// group: only the first could make it. Each run has its scenario here.
+// keepable refuses to keep the topics if several runs have the same topic or group name, because
+// only the first could create it. runs has one scenario for each run.
 func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	had := make(map[string]bool)
 	for _, s := range runs {
@@ -148,13 +145,12 @@ func (f engineFlags) keepable(runs ...scenario.Scenario) error {
 	return nil
 }
 
-// breakable refuses faults of brokers that no run may break, as far as the flags say
-// which they are, before anything is started or written. What is wrong with one scenario
-// is so with all.
+// breakable refuses broker faults that the cluster does not allow, if the flags say which cluster.
+// It returns the first scenario's error, because the others have the same.
 func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) error {
 	for _, s := range scenarios {
 		if bench.CheckFaults(s, cluster.KindExisting, false) == nil {
-			continue // nothing of it befalls a broker
+			continue // no fault hits a broker
 		}
 		kind, kept := r.flags.place(ctx)
 		if kind == "" {
@@ -167,8 +163,8 @@ func (r rig) breakable(ctx context.Context, scenarios ...scenario.Scenario) erro
 	return nil
 }
 
-// place is the kind of cluster that the flags choose, and whether it is kept up after the
-// runs. The kind is "" where it depends on what can be started.
+// place returns the kind of cluster that the flags select, and whether it stays up after the runs.
+// kind is "" if it depends on what can be started.
 func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	switch {
 	case len(f.brokers) > 0:
@@ -186,15 +182,15 @@ func (f engineFlags) place(ctx context.Context) (kind string, kept bool) {
 	return "", false
 }
 
-// viewer follows runs from the moment when they have their cluster.
+// viewer follows runs from when they have their cluster.
 type viewer interface {
 	observe.Watcher
 	ready(s scenario.Scenario, c cluster.Info)
 }
 
-// with makes an engine whose runs the viewer follows, hands it to work, and stops
-// what was started when work returns. An interrupt ends the run under way gently,
-// a second one abandons it.
+// with makes an engine whose runs the viewer follows, and calls work with it. It stops what it
+// started when work returns. A first interrupt ends the current run gently, a second one abandons
+// it.
 func (r rig) with(ctx context.Context, v viewer, work func(context.Context, campaign.Engine) error) (err error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -214,7 +210,7 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	ctx, interrupt, stop := r.flags.in.interruptible(ctx, r.progress)
 	defer stop() // last: an interrupt while the cluster stops must not end the tool
 	defer func() {
-		// An error that is alone stays so: exitCode knows errInvalid by that.
+		// A single error stays unwrapped, because exitCode compares it with errInvalid.
 		if closeErr := source.Close(); closeErr != nil {
 			err = errors.Join(err, closeErr)
 		}
@@ -238,12 +234,11 @@ func (r rig) with(ctx context.Context, v viewer, work func(context.Context, camp
 	})
 }
 
-// checkOut finds out whether results can be written, before anything is started.
 func (r rig) checkOut() error { return result.CheckWritable(r.flags.out) }
 
-// interruptible returns a context and a channel. The first interrupt closes the
-// channel, which ends a run gently, and is told of, because that takes a while; or,
-// before a run has begun, the second one ends the context, which abandons it.
+// interruptible returns a context and a channel. The first interrupt closes the channel, which ends
+// a run gently, and calls tell, because that takes some time. The second one ends the context,
+// which abandons the run.
 func (s surroundings) interruptible(parent context.Context, tell func(string)) (ctx context.Context,
 	interrupt <-chan struct{}, stop func()) {
 	ctx, cancel := context.WithCancel(parent)
@@ -260,7 +255,7 @@ func (s surroundings) interruptible(parent context.Context, tell func(string)) (
 		}
 		select {
 		case <-signals:
-			signal.Stop(signals) // a third one ends the tool as if nobody listened
+			signal.Stop(signals) // a third interrupt ends the tool
 			cancel()
 		case <-ctx.Done():
 		}

@@ -12,17 +12,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet"
 )
 
-// The exit codes, which are part of the command line's contract.
+// The exit codes are part of the command line's contract.
 const (
 	exitValid       = 0
 	exitInvalid     = 1 // a run was invalid, or an expectation failed
 	exitBadInput    = 2
-	exitUnreachable = 3 // no Kafka: out of reach, refusing, or not to be started
+	exitUnreachable = 3 // no Kafka: not reachable, refusing, or not startable
 	exitInterrupted = 130
 )
 
-// errInvalid and errInterrupted end a command whose output has said everything
-// already.
+// errInvalid and errInterrupted end a command whose output has already said everything.
 var (
 	errInvalid     = errors.New("a run is invalid")
 	errInterrupted = errors.New("interrupted")
@@ -31,8 +30,7 @@ var (
 	errNoCoordinator = errors.New("the agent has no coordinator")
 )
 
-// with is the error that a command ends with if what it says of the outcome failed as well: the
-// exit code is that of the outcome.
+// with joins the command's outcome with a failure of its report. The exit code is the outcome's.
 func with(outcome, failed error) error {
 	if failed == nil {
 		return outcome
@@ -40,10 +38,9 @@ func with(outcome, failed error) error {
 	return errors.Join(outcome, failed)
 }
 
-// exitCode prints an error, unless the output has said it, and returns the code
-// to exit with. This is the one place that knows which error means which code.
-// The mistakes of a scenario begin their lines with the place, by which a terminal
-// or an editor opens the file; a name before it would be taken for part of it.
+// exitCode prints an error, unless the output has said it, and returns the exit code. Only this
+// function maps errors to codes. Mistakes of a scenario begin with their place, without the
+// program's name, so that a terminal or an editor can open the file.
 func exitCode(stderr io.Writer, err error) int {
 	if err == nil {
 		return exitValid

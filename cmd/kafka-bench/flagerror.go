@@ -13,17 +13,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// An invalidFlag is what the flag library says of a value that it cannot read; the
-// cause is the words of the parser that it used.
+// An invalidFlag is the flag library's error for a value; its cause is the parser's error.
 type invalidFlag interface {
 	error
 	GetValue() string
 	Unwrap() error
 }
 
-// inOurWords says of a flag what would be right, where the flag library leaves the
-// word to the parsers of the language. Of a flag that a command with scenarios does not
-// have, it says which key it is. Other errors stay as they are.
+// inOurWords replaces the flag library's message by what is right. For an unknown flag of a command
+// with scenarios, it names the key. Other errors stay as they are.
 func inOurWords(c *cobra.Command, err error) error {
 	var unknown *pflag.NotExistError
 	if errors.As(err, &unknown) && c.Flags().Lookup("set") != nil {
@@ -44,13 +42,12 @@ func inOurWords(c *cobra.Command, err error) error {
 	return fmt.Errorf("%s: %s", flag, problem)
 }
 
-// problemOf says what is wrong with the value that a parser refused; "" if the
-// parser is none of the language's.
+// problemOf returns what is wrong with a value; "" if a parser of our own refused it.
 func problemOf(cause error, value string) string {
 	var number *strconv.NumError
 	switch {
 	case errors.As(cause, &number) && errors.Is(cause, strconv.ErrRange):
-		return fmt.Sprintf("%q is beyond what it can be", value)
+		return fmt.Sprintf("%q is out of range", value)
 	case errors.As(cause, &number) && number.Func == "ParseBool":
 		return fmt.Sprintf("%q is not a truth value; write true or false", value)
 	case errors.As(cause, &number) && number.Func == "ParseFloat":

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// commands are all commands that a person can call, with their examples.
 func commands(c *cobra.Command) []*cobra.Command {
 	all := []*cobra.Command{c}
 	for _, child := range c.Commands() {
@@ -23,7 +22,6 @@ func commands(c *cobra.Command) []*cobra.Command {
 	return all
 }
 
-// examples are the arguments of each line of a command's examples.
 func examples(t *testing.T, c *cobra.Command) (all [][]string) {
 	t.Helper()
 	for line := range strings.Lines(c.Example) {
@@ -37,7 +35,6 @@ func examples(t *testing.T, c *cobra.Command) (all [][]string) {
 	return all
 }
 
-// TestHelp wants every command to explain itself, with an example.
 func TestHelp(t *testing.T) {
 	for _, c := range commands(rootCommand(surroundings{})) {
 		path := strings.Fields(c.CommandPath())[1:]
@@ -56,19 +53,18 @@ func TestHelp(t *testing.T) {
 	}
 }
 
-// needsCluster are the commands whose examples start or seek a cluster, or go on until they are
-// interrupted.
+// needsCluster are the commands whose examples need a cluster or run until interrupted.
 var needsCluster = []string{"run", "cluster", "search", "calibrate", "peers", "kmq", "serve", "agent", "collect"}
 
-// TestExamples runs every example that needs no cluster, and takes the others as
-// far as their flags, their arguments and their scenarios.
+// TestExamples: every example that needs no cluster runs; the others are checked up to their flags,
+// arguments and scenarios.
 func TestExamples(t *testing.T) {
 	for _, c := range commands(rootCommand(surroundings{})) {
 		for _, args := range examples(t, c) {
 			t.Run(strings.Join(args, " "), func(t *testing.T) {
 				t.Chdir(t.TempDir())
 				args := shellWords(args)
-				if i := slices.Index(args, ">"); i >= 0 { // it is for the shell
+				if i := slices.Index(args, ">"); i >= 0 { // for the shell
 					args = args[:i]
 				}
 				prepareExample(t, args)
@@ -84,15 +80,14 @@ func TestExamples(t *testing.T) {
 	}
 }
 
-// prepareExample puts what the example names into the working folder: runs and
-// scenario files.
+// prepareExample puts the runs and scenario files of an example into the working folder.
 func prepareExample(t *testing.T, args []string) {
 	t.Helper()
 	prepareRecorded(t, args)
 	for _, arg := range args[1:] {
 		var err error
 		switch {
-		case strings.Contains(arg, "-sweep-"): // prepareRecorded has made it
+		case strings.Contains(arg, "-sweep-"): // made by prepareRecorded
 		case (args[0] == "report" || args[0] == "chart") && filepath.Dir(arg) == "runs":
 			runValid(t, write(t, tiny), "runs")
 			err = os.Rename(onlyRun(t, "runs").Dir, arg)
@@ -107,7 +102,6 @@ func prepareExample(t *testing.T, args []string) {
 	}
 }
 
-// checkExample reads an example as its command would, without carrying it out.
 func checkExample(t *testing.T, args []string) {
 	t.Helper()
 	c, rest, err := rootCommand(surroundings{}).Find(args)

@@ -19,12 +19,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// historyFlags are what the command line of history says.
 type historyFlags struct {
 	formatFlags
 	figures []string
 	config  string
-	least   string // change that is looked for
+	least   string // smallest change to show
 	out     string
 }
 
@@ -33,14 +32,14 @@ func historyCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "history NAME|DIR…",
 		Short: "Follow one configuration over time, and find where its level changed",
-		Long: `Show the runs of one configuration in the order of time, and where the level of a
-figure changed: which run was the first of the new level, and what else that is
-recorded was not as before (versions, the machine, the cluster).
+		Long: `Show the runs of one configuration ordered by time, and where the level of a figure
+changed: the first run of the new level, and what else changed in the records
+(versions, the machine, the cluster).
 
 A NAME is that of runs in --out; a DIR is a run's folder, or one that holds runs.
 Runs belong together if their scenarios are the same but for the name, whatever
-else changed. Where there are several configurations, the one of the latest run
-is shown and the others are listed; --config shows another.
+else changed. If there are several configurations, the one of the latest run is
+shown and the others are listed; --config shows another.
 
 Change points are found by E-Divisive (Matteson and James, 2014), which asks
 whether the runs before and after come from one distribution, so that a single bad
@@ -65,7 +64,7 @@ and are too small to matter. Invalid runs are left out.`,
 	return c
 }
 
-// parseMinChange reads a share of 0 % or more.
+// parseMinChange reads a percentage of at least 0 %.
 func parseMinChange(text string) (float64, error) {
 	if number, ok := strings.CutSuffix(strings.TrimSpace(text), "%"); ok {
 		if v, err := strconv.ParseFloat(strings.TrimSpace(number), 64); err == nil && v >= 0 && !math.IsInf(v, 0) {
@@ -107,9 +106,8 @@ func showHistory(args []string, flags historyFlags, stdout io.Writer) error {
 	return compared.HistoryOf(history).Write(stdout, how)
 }
 
-// runsOf are the runs that an argument names: a run's folder, a folder that
-// holds runs, or a name of runs in the output folder. Only their summaries are
-// read: a history is of many.
+// runsOf returns the runs of an argument: a run's folder, a folder of runs, or a name of runs in
+// the output folder. It reads only summaries, because a history may have many runs.
 func runsOf(arg, out string) ([]*result.Recorded, error) {
 	if run, err := result.Read(arg); err == nil || !errors.Is(err, result.ErrNotARun) {
 		return []*result.Recorded{run}, err
@@ -139,8 +137,8 @@ func runsOf(arg, out string) ([]*result.Recorded, error) {
 		strings.Join(names, ", "))
 }
 
-// summaries are the runs of a name, or all where it is empty. One that cannot be
-// read has no place in time.
+// summaries returns the runs with a name, or all if it is "". It leaves out runs that cannot be
+// read, because their time is unknown.
 func summaries(listed []result.Listed, name string) (runs []*result.Recorded) {
 	for _, l := range listed {
 		if l.Err == nil && (name == "" || l.Run.Run.Name == name) {

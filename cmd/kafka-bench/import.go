@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// importFlags are what the command line of import says.
 type importFlags struct {
 	format string
 	name   string
@@ -28,7 +27,7 @@ func importCommand() *cobra.Command {
 		Use:   "import FILE…",
 		Short: "Turn results of other tools into runs, to report and compare them",
 		Long: `Turn results of other tools into run folders, so that report and compare take
-them beside ours. The format is found out from the content:
+them like ours. The format is recognised by the content:
 
   ssp             SSP Kafka Bench's JSON
   producer-perf   what kafka-producer-perf-test prints
@@ -37,13 +36,13 @@ them beside ours. The format is found out from the content:
   hlog            an HdrHistogram interval log
 
 Each figure gets the name of what it measures: a latency that begins when a record
-is sent is a service time here. What a source does not tell stays empty, and
-run.imported.cannot_say names it; what is known to be wrong with it is among the
-warnings. An imported run was not judged by the rules that ours are judged by:
-its word is "imported" wherever ours have "valid", and its first warning says so.
+is sent is a service time here. A figure that a source does not have stays empty,
+and run.imported.cannot_say names it; known errors of a source are among the
+warnings. An imported run was not judged by the rules for our runs: its status is
+"imported" where ours have "valid", and its first warning says so.
 
-A log that report --hlog-merge wrote becomes the runs that it was made of, each
-with its name; --name comes before these where there are several.
+A log that report --hlog-merge wrote becomes its runs again, each with its name; if
+there are several, --name is put before these names.
 
 Nothing is imported unless all files can be read.`,
 		Example: `  kafka-bench import results-overload.json

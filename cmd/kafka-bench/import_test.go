@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// foreignSample is a result of the kind that a file's name promises, out of the
-// samples of the package that reads them.
 func foreignSample(file string) (content []byte, err error) {
 	samples := map[string]string{
 		"results-overload.json": "ssp/results-slow-aggr.json", "producer.txt": "producer-4.txt", "consumer.txt": "consumer-4.txt",
@@ -19,7 +17,7 @@ func foreignSample(file string) (content []byte, err error) {
 	return os.ReadFile(filepath.Join(sampleDir, samples[file]))
 }
 
-// sampleDir is absolute, because examples run in a folder of their own.
+// sampleDir is absolute, because examples run in their own folder.
 var sampleDir = func() string {
 	dir, err := filepath.Abs(filepath.Join("..", "..", "internal", "result", "foreign", "testdata"))
 	if err != nil {
@@ -28,8 +26,8 @@ var sampleDir = func() string {
 	return dir
 }()
 
-// prepareImport puts a file that an example of import names into the working
-// folder; what is no file's name is left alone.
+// prepareImport puts a file of an import example into the working folder; it ignores other
+// arguments.
 func prepareImport(arg string) error {
 	content, err := foreignSample(arg)
 	if err != nil || filepath.Ext(arg) == "" {
@@ -38,8 +36,7 @@ func prepareImport(arg string) error {
 	return os.WriteFile(arg, content, 0o644)
 }
 
-// TestImport takes a foreign result through import and report, and finds what it
-// cannot say kept from being claimed on the way.
+// TestImport: fields that a foreign result does not have stay unknown through import and report.
 func TestImport(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("results-overload.json"); err != nil {
@@ -59,8 +56,7 @@ func TestImport(t *testing.T) {
 	}
 }
 
-// TestImportIsAllOrNothing leaves no run of a good file behind that came with a
-// bad one, and names every bad one.
+// TestImportIsAllOrNothing: one bad file prevents all imports, and every bad file is named.
 func TestImportIsAllOrNothing(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("producer.txt"); err != nil {
@@ -85,7 +81,7 @@ cannot read a result: stat missing.txt: no such file or directory
 	wantBad(t, invoke(t, "import"), "import needs a FILE: the result of another tool")
 }
 
-// TestMergedLogComesBack takes the times of two runs out as one log, and in again.
+// TestMergedLogComesBack: the times of two runs survive a merged log and its import.
 func TestMergedLogComesBack(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, name := range []string{"first", "second"} {
@@ -117,7 +113,6 @@ func TestMergedLogComesBack(t *testing.T) {
 	}
 }
 
-// runValid leaves a valid run of a scenario in a folder.
 func runValid(t *testing.T, scenario, out string) {
 	t.Helper()
 	virtually(t, func(t *testing.T, l lab) {
@@ -126,7 +121,6 @@ func runValid(t *testing.T, scenario, out string) {
 	})
 }
 
-// TestSummaryWithoutHistograms is refused: another tool's run has none.
 func TestSummaryWithoutHistograms(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := prepareImport("producer.txt"); err != nil {
@@ -137,7 +131,7 @@ func TestSummaryWithoutHistograms(t *testing.T) {
 	wantBad(t, invoke(t, "report", dir, "--hlog-summary"), dir+" has no histograms to read: it was imported from producer.txt (producer-perf), which has none")
 }
 
-// TestImportOfAFailedTool is an invalid run, and says so with its exit code.
+// TestImportOfAFailedTool: the import of a failed tool is an invalid run, with that exit code.
 func TestImportOfAFailedTool(t *testing.T) {
 	got := invoke(t, "import", filepath.Join(sampleDir, "consumer-gave-up.txt"), "--out", t.TempDir())
 	if got.code != exitInvalid || !strings.Contains(got.stdout, result.Invalid) || !strings.Contains(got.stdout, "the tool gave up") {

@@ -14,24 +14,22 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// childVariable makes the test binary play the program, with arguments on lines
-// of their own: for a test that kills it.
+// childVariable makes the test binary run the program, with one argument per line, for a test that
+// kills it.
 const childVariable = "KAFKA_BENCH_CHILD"
 
-// userCache is the user's own cache folder, where Kafka's jars are, and the cluster
-// that test runs share.
+// userCache is the user's cache folder, with Kafka's jars and the cluster that test runs share.
 var userCache string
 
-// TestMain gives the tests a cache folder of their own: no test may find the
-// cluster that somebody keeps up, or take it down.
+// TestMain gives the tests their own cache folder, so that no test finds or stops a user's cluster.
 func TestMain(m *testing.M) {
-	if len(os.Args) == 2 && os.Args[1] == pagesName { // a run of a test started it
+	if len(os.Args) == 2 && os.Args[1] == pagesName { // started by a run of a test
 		os.Exit(exitCode(os.Stderr, run(context.Background(), os.Args[1:], os.Stdout, os.Stderr)))
 	}
 	if arguments := os.Getenv(childVariable); arguments != "" {
 		os.Exit(exitCode(os.Stderr, run(context.Background(), strings.Split(arguments, "\n"), os.Stdout, os.Stderr)))
 	}
-	userCache, _ = os.UserCacheDir() // "" without a home; then there is no Kafka, either
+	userCache, _ = os.UserCacheDir() // "" without a home; then there is no Kafka either
 	cache, err := os.MkdirTemp("", "kafka-bench-test-")
 	if err == nil {
 		err = os.Setenv("XDG_CACHE_HOME", cache)
@@ -45,7 +43,7 @@ func TestMain(m *testing.M) {
 	os.Exit(code)
 }
 
-// invoked is what a command said and how it ended.
+// invoked is the output and the exit code of a command.
 type invoked struct {
 	stdout, stderr string
 	code           int
@@ -54,7 +52,6 @@ type invoked struct {
 // invokeTimeout bounds one command, so that a test that hangs fails with its name.
 const invokeTimeout = time.Minute
 
-// invoke runs the program in this process, as main does.
 func invoke(t *testing.T, args ...string) invoked {
 	t.Helper()
 	return invokeIn(t, surroundings{}, args...)
@@ -69,8 +66,7 @@ func invokeIn(t *testing.T, in surroundings, args ...string) invoked {
 	return invoked{stdout: stdout.String(), stderr: stderr.String(), code: code}
 }
 
-// message is the first line of the error. The faults of a scenario, which come
-// before anything else is said, have no prefix.
+// message returns the first line of the error. Mistakes of a scenario have no prefix.
 func (i invoked) message() string {
 	for line := range strings.Lines(i.stderr) {
 		if said, ok := strings.CutPrefix(line, "kafka-bench: "); ok {
@@ -92,7 +88,6 @@ phases: {warmup: 100ms, measure: 300ms, drain: 10s}
 sampling: {interval: 100ms}
 `
 
-// write puts a scenario into a file of the test's.
 func write(t *testing.T, text string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "s.yaml")
@@ -102,7 +97,6 @@ func write(t *testing.T, text string) (path string) {
 	return path
 }
 
-// topics are the names of a cluster's topics.
 func topics(t *testing.T, client ...kgo.Opt) []string {
 	t.Helper()
 	c, err := kgo.NewClient(client...)
@@ -117,7 +111,6 @@ func topics(t *testing.T, client ...kgo.Opt) []string {
 	return listed.Names()
 }
 
-// wantNothing fails the test if a path exists.
 func wantNothing(t *testing.T, path string) {
 	t.Helper()
 	if _, err := os.Stat(path); err == nil {

@@ -26,7 +26,7 @@ has in flight. docs/KMQ.md says what a queue is.`,
 	return c
 }
 
-// queueFlags say which queue, and on which cluster.
+// queueFlags select a queue and its cluster.
 type queueFlags struct {
 	in         surroundings
 	brokers    []string
@@ -43,13 +43,13 @@ func addQueue(c *cobra.Command, flags *queueFlags) {
 		"addresses of the cluster, host:port (default: those of the local cluster that is up)")
 	f.StringVar(&flags.cluster, "cluster", cluster.DefaultName, "the name of a local cluster that is up")
 	f.StringVar(&flags.access, "command-config", "",
-		"a client properties file that says how the cluster lets clients in (TLS, SASL)")
+		"a client properties file with the access to the cluster (TLS, SASL)")
 	f.StringVar(&flags.markers, "markers-topic", "",
 		"the topic of the markers (default: the queue's, with -markers behind it)")
 	f.StringVar(&flags.deadLetter, "dead-letter", "", "the dead-letter topic")
 }
 
-// config is that of the queue, once its cluster is known to be there.
+// config returns the configuration of the queue, after it has reached the cluster.
 func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) (kmq.Config, error) {
 	switch {
 	case c.Flags().Changed("cluster") && len(f.brokers) > 0:
@@ -83,7 +83,6 @@ func (f queueFlags) config(ctx context.Context, c *cobra.Command, group string) 
 	}, nil
 }
 
-// bootstrap are the addresses that are named, or those of a local cluster.
 func (f queueFlags) bootstrap(ctx context.Context) ([]string, error) {
 	if len(f.brokers) > 0 {
 		return f.brokers, nil

@@ -20,8 +20,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// TestTracker runs one in a process of its own: it redelivers what a queue without a
-// tracker forgets, tells Prometheus of it, and ends in order when it is interrupted.
+// TestTracker: a tracker in its own process redelivers what a queue without one does not, exports
+// metrics, and ends in order when interrupted.
 func TestTracker(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
@@ -65,14 +65,14 @@ func TestTracker(t *testing.T) {
 		MaxDeliveries: 2, DeadLetterTopic: "orders-dead",
 	})
 	for _, d := range receive(t, q, 8) {
-		if d.ID().Offset == 0 { // of both partitions: forgotten
+		if d.ID().Offset == 0 { // of both partitions: not settled
 			continue
 		}
 		if err := d.Ack(t.Context()); err != nil {
 			t.Fatal(err)
 		}
 	}
-	for _, d := range receive(t, q, 2) { // and again
+	for _, d := range receive(t, q, 2) { // redelivered
 		if d.Attempt() != 2 || d.ID().Offset != 0 {
 			t.Errorf("%v, attempt %d", d.ID(), d.Attempt())
 		}
@@ -103,10 +103,9 @@ func TestTracker(t *testing.T) {
 	}
 	first, rest, _ := strings.Cut(logged.String(), "\n")
 	wantSaid(t, first, `msg="kmq: opening a tracker" topic=orders group=billing engine=markers max_deliveries=2 dead_letter_topic=orders-dead markers_topic=orders-markers transactions=false`)
-	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // its queue came later
+	wantSaid(t, rest, `level=WARN msg="kmq: the group of the tracker has committed nothing and has no members;`) // it opens later
 }
 
-// scrape reads a metrics page: the sum of each name.
 func scrape(t *testing.T, page string) map[string]float64 {
 	t.Helper()
 	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, page, nil)

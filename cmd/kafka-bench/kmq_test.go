@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// orders makes a topic of two partitions with four records in each, an hour old.
+// orders creates a topic with two partitions of four records each, an hour old.
 func orders(t *testing.T, opts ...kgo.Opt) {
 	t.Helper()
 	client, err := kgo.NewClient(append(opts, kgo.RecordPartitioner(kgo.ManualPartitioner()))...)
@@ -32,7 +32,6 @@ func orders(t *testing.T, opts ...kgo.Opt) {
 	}
 }
 
-// queueOf opens a queue of the group billing.
 func queueOf(t *testing.T, cfg kmq.Config) *kmq.Queue {
 	t.Helper()
 	cfg.Topic, cfg.Group, cfg.CommitEvery = "orders", "billing", 20*time.Millisecond
@@ -83,7 +82,6 @@ func settleMost(t *testing.T, q *kmq.Queue) {
 	}
 }
 
-// TestInspectQueue looks into a queue as a person does, and as a program.
 func TestInspectQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -99,7 +97,7 @@ all 1 0 0 1 h
 
 dead letters in orders-dead: 1
 `
-		time.Sleep(time.Second) // the commits come every 20 ms
+		time.Sleep(time.Second) // commits come every 20 ms
 		got := l.invoke(t, args...)
 		if got.code != exitValid || withoutSeconds(got.stdout) != want {
 			t.Errorf("exit code %d: %s\n%s\nwant:\n%s", got.code, got.stderr, withoutSeconds(got.stdout), want)
@@ -116,8 +114,7 @@ dead letters in orders-dead: 1
 	})
 }
 
-// withoutSeconds takes the seconds from an age of an hour and some seconds, and the spaces
-// that make room for them.
+// withoutSeconds removes the seconds from ages above an hour, and repeated spaces.
 func withoutSeconds(text string) string {
 	var lines []string
 	for line := range strings.SplitSeq(text, "\n") {
@@ -130,7 +127,7 @@ func withoutSeconds(text string) string {
 	return strings.Join(lines, "\n")
 }
 
-// TestInspectWhatNobodyKnows shows it as such.
+// TestInspectWhatNobodyKnows: unknown values are null.
 func TestInspectWhatNobodyKnows(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -148,8 +145,8 @@ func TestInspectWhatNobodyKnows(t *testing.T) {
 	})
 }
 
-// TestInspectADrainedQueue: nothing tells of which engine it is, and so what is in flight; of
-// the engine that is named, nothing is.
+// TestInspectADrainedQueue: without --engine the engine and its in-flight records are unknown; with
+// it, none are in flight.
 func TestInspectADrainedQueue(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -164,7 +161,7 @@ func TestInspectADrainedQueue(t *testing.T) {
 			t.Fatal(err)
 		}
 		args := []string{"kmq", "inspect", "billing", "--brokers", strings.Join(brokers, ",")}
-		const want = `group billing on topic orders, engine not known (nothing tells; --engine says which)
+		const want = `group billing on topic orders, engine not known; name it with --engine
 
 partition committed end in flight waiting redeliveries oldest unacked
 0 4 4 – 0 0 –
@@ -185,7 +182,6 @@ all – 0 0 –
 	})
 }
 
-// TestKmqRefused: what is wrong, what would be right, and which exit code.
 func TestKmqRefused(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		brokers := l.start(t).Bootstrap()
@@ -201,19 +197,19 @@ func TestKmqRefused(t *testing.T) {
 			{"inspect billing --brokers localhost:1", exitUnreachable, "no broker can be reached"},
 			{"inspect billing --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its topic"},
 			{"inspect billing --topic orders --brokers " + there, exitBadInput, "kmq: configuration: group billing has committed nothing and has no members: check its name, or name its engine"},
-			{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
-			{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope is not there"},
+			{"inspect billing --topic order --engine plain --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
+			{"inspect billing --topic orders --engine plain --dead-letter nope --brokers " + there, exitBadInput, "kmq: configuration: topic nope does not exist"},
 			{"inspect billing --engine queue --brokers " + there, exitBadInput, `kmq: configuration: Engine is "queue": choose one of plain, markers, offsetmap, share`},
 			{"inspect billing --command-config client.properties", exitBadInput, "--command-config is for an existing cluster; name its addresses with --brokers, or leave it out"},
 			{"inspect billing --cluster mine --brokers " + there, exitBadInput, "--cluster and --brokers name two clusters; leave one of them out"},
 			{"tracker --topic orders", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
 			{"tracker --group billing", exitBadInput, "a tracker needs the --group and the --topic of its queues"},
-			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are"},
+			{"tracker --group billing --topic orders --metrics 0.0.0.0:0", exitBadInput, "--metrics 0.0.0.0:0: choose a loopback address, as 127.0.0.1:9400; the page has no authentication"},
 			{"tracker --group billing --topic orders --metrics 9400", exitBadInput, "--metrics 9400: address 9400: missing port in address; write it as 127.0.0.1:9400"},
 			{"tracker --group billing --topic orders --visibility 1 --brokers " + there, exitBadInput, `--visibility: duration "1": it has no unit; write 1s or 1ms`},
-			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order is not there"},
+			{"tracker --group billing --topic order --brokers " + there, exitBadInput, "kmq: configuration: topic order does not exist"},
 			{"tracker --group billing --topic orders --max-deliveries 3 --brokers " + there, exitBadInput, "kmq: configuration: --max-deliveries is 3 without a --dead-letter to put records into: set one"},
-			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or that of its dead letters: name another"},
+			{"tracker --group billing --topic orders --visibility 1ms --markers-topic orders --brokers " + there, exitBadInput, "kmq: configuration: --visibility is 1ms: it must be from 100ms to 1h0m0s (0 is the default, 30s); --markers-topic is orders, which is the queue's own topic or its dead-letter topic: name another"},
 			{"tracker --group billing --topic orders --session-timeout 1s --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 			{"tracker --group billing --topic orders --session-timeout 1s --metrics 127.0.0.1:0 --brokers " + there, exitBadInput, "kmq: configuration: the brokers refuse --session-timeout: choose one from their group.min.session.timeout.ms"},
 		} {

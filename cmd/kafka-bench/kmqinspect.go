@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// inspectTimeout bounds a look into a queue.
 const inspectTimeout = 2 * time.Minute
 
 func kmqInspect(in surroundings) *cobra.Command {
@@ -26,18 +25,18 @@ func kmqInspect(in surroundings) *cobra.Command {
 	c := &cobra.Command{
 		Use:   "inspect GROUP",
 		Short: "Show what a group has in flight, how old the oldest of it is, and what came back",
-		Long: `Show of each partition of a queue: the committed offset and the end of the log, the
-records in flight, those that wait, the age of the oldest that is not settled, and the
-redeliveries among them; and how many dead letters there are. It joins no group and
+		Long: `Show for each partition of a queue: the committed offset, the end of the log, the
+records in flight, those that wait, the age of the oldest record that is not settled,
+and the redeliveries; and how many dead letters there are. It joins no group and
 writes nothing.
 
-The topic is that of the group where it has only one, and the engine is told by what
-the group has left on the cluster. One of offsetmap that has nothing beyond its commits
-looks like one of plain: then the engine is not known, what is in flight is shown as –,
-and --engine says which it is. So it is with markers in a topic of another name, before a
-tracker has run: --markers-topic names it.
+If the group has only one topic, that is the default. The engine is recognised by what
+the group has stored on the cluster. A group of offsetmap without anything beyond its
+commits looks like one of plain: the engine is then not known, the records in flight are
+shown as –, and --engine names it. The same holds for markers in a topic of another
+name before a tracker has run: --markers-topic names it.
 A group that has committed nothing and has no members is refused. What an engine keeps
-in its consumers' memory alone is shown as –, and so is a sum with such a part.`,
+only in its consumers' memory is shown as –, and so is a sum that includes it.`,
 		Example: `  kafka-bench kmq inspect billing
   kafka-bench kmq inspect billing --dead-letter orders-dead --json`,
 		Args: needs(1, 1, "the name of one group"),
@@ -67,13 +66,13 @@ in its consumers' memory alone is shown as –, and so is a sum with such a part
 	}
 	addQueue(c, &flags)
 	f := c.Flags()
-	f.StringVar(&flags.topic, "topic", "", "the queue's topic, where the group has several")
-	f.StringVar(&engine, "engine", "", "plain, markers, offsetmap or share, where it can't be told")
+	f.StringVar(&flags.topic, "topic", "", "the queue's topic, if the group has several")
+	f.StringVar(&engine, "engine", "", "plain, markers, offsetmap or share, if it can't be recognised")
 	f.BoolVar(&asJSON, "json", false, "print JSON")
 	return c
 }
 
-// anInspection is what a program is told of a queue. What nobody can tell is null.
+// anInspection is the JSON form of a queue's state. Unknown values are null.
 type anInspection struct {
 	Group       string                 `json:"group"`
 	Topic       string                 `json:"topic"`
@@ -128,7 +127,7 @@ func partitionOf(p kmq.PartitionInspection, now time.Time) anInspectedPartition 
 	return out
 }
 
-// told is a number that is known.
+// told returns nil for an unknown number, which is negative.
 func told(n int64) *int64 {
 	if n < 0 {
 		return nil
@@ -136,7 +135,7 @@ func told(n int64) *int64 {
 	return &n
 }
 
-// total is all partitions as one: a number that is not known of one is not known of all.
+// total adds up all partitions. A number that is unknown for one is unknown for all.
 func total(i kmq.Inspection) kmq.PartitionInspection {
 	var all kmq.PartitionInspection
 	add := func(to *int64, n int64) {
@@ -160,10 +159,10 @@ func total(i kmq.Inspection) kmq.PartitionInspection {
 func printInspection(w io.Writer, i kmq.Inspection, deadLetter string, now time.Time) error {
 	engine := string(i.Engine)
 	if engine == "" {
-		engine = "not known (nothing tells; --engine says which)"
+		engine = "not known; name it with --engine"
 	}
 	fmt.Fprintf(w, "group %s on topic %s, engine %s\n\n", i.Group, i.Topic, engine)
-	// The first column is empty, so that all others go to the right.
+	// The first column is empty, so that all others are right-aligned.
 	table := layout.Table{Gap: 2,
 		Rows: [][]string{{"", "partition", "committed", "end", "in flight", "waiting", "redeliveries",
 			"oldest unacked"}}}
@@ -191,7 +190,6 @@ func number(n int64) string {
 	return strconv.FormatInt(n, 10)
 }
 
-// ageOf is how old something is, to the second.
 func ageOf(at, now time.Time) string {
 	if at.IsZero() {
 		return none

@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
-// trackerGrace is how long a tracker that is told to end may take to.
+// trackerGrace bounds the orderly end of a tracker.
 const trackerGrace = 30 * time.Second
 
 func kmqTracker(in surroundings) *cobra.Command {
@@ -33,14 +33,14 @@ func kmqTracker(in surroundings) *cobra.Command {
 		Use:   "tracker",
 		Short: "Redeliver the records of a group whose locks have run out, until interrupted",
 		Long: `Run the redelivery tracker of a group of queues of the engine markers apart from its
-consumers, which then have Tracker: kmq.External. It delivers again what was not settled
-in time, and gives up what was delivered too often. Several trackers of a group share
-the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
+consumers, which then have Tracker: kmq.External. It redelivers records that were not
+settled in time, and gives up those that were delivered too often. Several trackers of a
+group share the partitions. An interrupt (or SIGTERM) ends it in order, with status 0.
 
-Of --max-deliveries, --dead-letter and --transactions it is the tracker's own that count,
-not what the queues have: without --max-deliveries a record is delivered again for ever,
-whatever MaxDeliveries is in the queues' configuration. Give it theirs. Its log begins with
-those in effect. How long a record is lent is the queues' to say, in each of their markers.`,
+The tracker uses its own --max-deliveries, --dead-letter and --transactions and not the
+queues' configuration, so give it the same values: without --max-deliveries it redelivers
+a record for ever, whatever MaxDeliveries the queues have. Its log begins with the values
+in effect. The queues decide how long a record is lent, and their markers say so.`,
 		Example: `  kafka-bench kmq tracker --group billing --topic orders
   kafka-bench kmq tracker --group billing --topic orders --max-deliveries 5 --dead-letter orders-dead --metrics 127.0.0.1:9400`,
 		Args: cobra.NoArgs,
@@ -73,18 +73,17 @@ those in effect. How long a record is lent is the queues' to say, in each of the
 	f.StringVar(&group, "group", "", "the group of the queues (required)")
 	f.StringVar(&flags.topic, "topic", "", "the topic of the queues (required)")
 	f.DurationVar(&visibility, "visibility", 30*time.Second,
-		"the queues' visibility, 100ms to 1h; nothing depends on it here, as their markers say it")
+		"the queues' visibility, 100ms to 1h; it has no effect here, because their markers say it")
 	f.DurationVar(&session, "session-timeout", 0,
-		"after how long a tracker that is silent is put out of its group, 1s to 30m; 0 is 45s")
+		"after how long a silent tracker is removed from its group, 1s to 30m; 0 is 45s")
 	f.IntVar(&most, "max-deliveries", 0,
-		"after how many deliveries a record goes to the dead-letter topic, whatever the queues say; 0 is never")
+		"after how many deliveries a record goes to the dead-letter topic, whatever the queues have; 0 is never")
 	f.BoolVar(&transactions, "transactions", false, "write each copy and its end in one transaction")
 	f.StringVar(&metrics, "metrics", "",
 		"a loopback address for Prometheus, as 127.0.0.1:9400 (port 0: any that is free)")
 	return c
 }
 
-// track runs a tracker until ctx ends.
 func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io.Writer) (err error) {
 	tracker, err := kmq.OpenTracker(ctx, cfg)
 	if err != nil {
@@ -117,7 +116,7 @@ func track(ctx context.Context, cfg kmq.Config, listener net.Listener, stdout io
 	return errors.Join(err, <-ended)
 }
 
-// untilEnd waits until ctx ends, or the tracker does, and returns why the latter did.
+// untilEnd waits until ctx or the tracker ends, and returns why the tracker ended.
 func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	if err := tracker.Wait(ctx); !errors.Is(err, context.Canceled) {
 		return byFlag(err)
@@ -125,7 +124,7 @@ func untilEnd(ctx context.Context, tracker *kmq.Tracker) error {
 	return nil
 }
 
-// flagOf are the flags by the fields of a configuration that they set.
+// flagOf maps fields of a configuration to their flags.
 var flagOf = map[string]string{
 	"MaxDeliveries": "--max-deliveries", "DeadLetterTopic": "--dead-letter", "Visibility": "--visibility",
 	"SessionTimeout": "--session-timeout", "MarkersTopic": "--markers-topic",
@@ -133,7 +132,7 @@ var flagOf = map[string]string{
 
 var aField = regexp.MustCompile(`\b[A-Z]\w+\b`)
 
-// flagged is an error of a configuration, as who gave flags reads it.
+// flagged is an error of a configuration that names flags instead of fields.
 type flagged struct{ error }
 
 func (e flagged) Error() string {
@@ -142,7 +141,6 @@ func (e flagged) Error() string {
 }
 func (e flagged) Unwrap() error { return e.error }
 
-// byFlag names what is wrong with a configuration by its flag.
 func byFlag(err error) error {
 	if errors.Is(err, kmq.ErrConfig) {
 		return flagged{err}
@@ -150,8 +148,8 @@ func byFlag(err error) error {
 	return err
 }
 
-// listenLoopback opens the address of a metrics page; nil if there is none. The page asks
-// nobody who they are, so no other machine may see it.
+// listenLoopback opens the address of a metrics page; nil if address is "". The page has no
+// authentication, so other machines must not reach it.
 func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	if address == "" {
 		return nil, nil
@@ -161,7 +159,7 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 		return nil, fmt.Errorf("--metrics %s: %w; write it as 127.0.0.1:9400", address, err)
 	}
 	if ip := net.ParseIP(host); host != "localhost" && (ip == nil || !ip.IsLoopback()) {
-		return nil, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400; the page asks nobody who they are", address)
+		return nil, fmt.Errorf("--metrics %s: choose a loopback address, as 127.0.0.1:9400; the page has no authentication", address)
 	}
 	var config net.ListenConfig
 	listener, err := config.Listen(ctx, "tcp", address)
@@ -171,7 +169,6 @@ func listenLoopback(ctx context.Context, address string) (net.Listener, error) {
 	return listener, nil
 }
 
-// serveMetrics answers scrapes until ctx ends.
 func serveMetrics(ctx context.Context, listener net.Listener, collector prometheus.Collector) error {
 	registry := prometheus.NewRegistry()
 	if err := registry.Register(collector); err != nil {

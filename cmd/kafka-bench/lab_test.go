@@ -14,23 +14,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// settle is virtual time for what still has timers when a test is done (see package
-// virtual).
+// settle is the virtual time in which pending timers end after a test (see package virtual).
 const settle = time.Minute
 
 // lab runs the program in virtual time, with clusters on a network in memory.
 type lab struct{ surroundings }
 
-// virtually runs f in a bubble with a lab.
 func virtually(t *testing.T, f func(t *testing.T, l lab)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(settle) }) // after all others
+		t.Cleanup(func() { time.Sleep(settle) }) // after all other cleanups
 		f(t, newLab())
 	})
 }
 
-// newLab is a lab with a network of its own, that no signal reaches.
 func newLab() lab {
 	return lab{surroundings{
 		embedded: cluster.EmbeddedOptions{Network: &kfake.VirtualNetwork{}},
@@ -39,21 +36,18 @@ func newLab() lab {
 	}}
 }
 
-// interrupted is l with an interrupt of each command, so long after it has begun to
-// listen for one.
+// interrupted returns l with an interrupt of each command, this long after it begins to listen.
 func (l lab) interrupted(after time.Duration) lab {
 	l.signals = func(c chan<- os.Signal) { time.AfterFunc(after, func() { c <- os.Interrupt }) }
 	return l
 }
 
-// invoke runs the program in the lab.
 func (l lab) invoke(t *testing.T, args ...string) invoked {
 	t.Helper()
 	return invokeIn(t, l.surroundings, args...)
 }
 
-// start starts a cluster that the test's end stops. It is the only one on the lab's
-// network.
+// start starts a cluster that ends with the test. The lab's network has room for one.
 func (l lab) start(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	e, err := cluster.StartEmbedded(l.embedded)
@@ -64,12 +58,11 @@ func (l lab) start(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// listen are the options of a kfake cluster on the lab's network, which has one broker.
+// listen returns the options of a kfake cluster on the lab's network, with one broker.
 func (l lab) listen() []kfake.Opt {
 	return []kfake.Opt{kfake.NumBrokers(1), kfake.ListenFn(l.embedded.Network.Listen), kfake.Ports(9092)}
 }
 
-// client are the options of a client of a cluster in the lab.
 func (l lab) client(brokers []string, more ...kgo.Opt) []kgo.Opt {
 	return slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(brokers...), kgo.Dialer(l.embedded.Network.DialContext), kgo.DisableClientMetrics(),

@@ -44,7 +44,6 @@ func listCommand() *cobra.Command {
 	return c
 }
 
-// addOut adds the flag that says where runs are.
 func addOut(c *cobra.Command, out *string) {
 	c.Flags().StringVar(out, "out", "runs", "the folder that runs are kept in")
 }
@@ -68,7 +67,7 @@ func listPresets(w io.Writer) error {
 	return table.Print(w)
 }
 
-// presetTakes reads a form of a preset and says about how long it takes.
+// presetTakes reads a preset, or its quick form, and returns about how long it takes.
 func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, err error) {
 	if suite, err = scenario.ReadSuite(name, scenario.Options{Quick: quick}); err != nil {
 		return suite, "", err
@@ -84,7 +83,7 @@ func presetTakes(name string, quick bool) (suite scenario.Suite, takes string, e
 	return suite, takes, nil
 }
 
-// between is how long a run takes: the drain ends as soon as it may.
+// between returns how long a run takes. The range is the drain, which may end early.
 func between(least, most time.Duration) string {
 	if least == most {
 		return unit.Span(least)
@@ -92,11 +91,10 @@ func between(least, most time.Duration) string {
 	return unit.Span(least) + " to " + unit.Span(most)
 }
 
-// maxListed bounds the runs that are listed unless all are asked for.
 const maxListed = 15
 
-// latest are the last of all, which are in the order of time, and the title of their
-// list, which says what it leaves out.
+// latest returns the last entries, which are ordered by time, and a title that says how many are
+// left out.
 func latest[T any](listed []T, things string, all bool) (shown []T, title string) {
 	if hidden := len(listed) - maxListed; hidden > 0 && !all {
 		return listed[hidden:], fmt.Sprintf("Latest %s (%d of %d, --all shows all):", things, maxListed, len(listed))
@@ -129,7 +127,7 @@ func listRuns(w io.Writer, out string, all bool) error {
 	return table.Flush()
 }
 
-// system is the status of the measured system; where a run did not finish, there is none.
+// system returns the status of the measured system; none if the run did not finish.
 func system(r *result.Run) string {
 	if !r.Finished() {
 		return none
@@ -137,8 +135,8 @@ func system(r *result.Run) string {
 	return outcome.In(r).Status
 }
 
-// throughput is what a run is known to have been offered; where it cannot say, or
-// nothing was, what was acked, or delivered; else that there is nothing to tell.
+// throughput returns the offered rate, or else the acked or delivered rate; none if all are
+// unknown.
 func throughput(r *result.Run) string {
 	load, delivery := r.Load, r.Delivery
 	switch {
@@ -154,10 +152,9 @@ func throughput(r *result.Run) string {
 	return none
 }
 
-// none stands for a figure that there is none of.
+// none stands for a missing figure.
 const none = "–"
 
-// listCampaigns lists the latest campaigns, and nothing where there is none.
 func listCampaigns(w io.Writer, out string, all bool) error {
 	campaigns, err := result.ListCampaigns(out)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && len(campaigns) == 0 {

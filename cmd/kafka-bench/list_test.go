@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestListOfRuns tells of each run what is known of it, and nothing else.
+// TestListOfRuns: each run is listed only with its known figures.
 func TestListOfRuns(t *testing.T) {
 	t.Chdir(t.TempDir())
 	cannot := func(open ...string) *result.Imported { return &result.Imported{Format: "ssp", CannotSay: open} }
@@ -47,7 +47,7 @@ func TestListOfRuns(t *testing.T) {
 	}
 }
 
-// TestListSaysWhatItLeavesOut, and shows it when asked.
+// TestListSaysWhatItLeavesOut: the list says how many runs it leaves out; --all shows them.
 func TestListSaysWhatItLeavesOut(t *testing.T) {
 	t.Chdir(t.TempDir())
 	r := newRecorder(t)

@@ -25,15 +25,14 @@ const (
 	proofNet    = "10.213.77."
 )
 
-// aheads are the seconds by which the monotonic clocks of the agents' time namespaces are
-// ahead of this machine's.
+// aheads are the seconds by which the monotonic clocks of the agents' time namespaces are ahead of
+// this machine's.
 var aheads = []int64{0, 7_200, 86_400}
 
-// netspace is the name of an agent's network namespace.
 func netspace(agent int) string { return fmt.Sprintf("kbproof%d", agent) }
 
-// Agents in namespaces of network and time find the offsets of their clocks by echoes: each
-// that is known lies within the stated error, and so do the results.
+// Agents in separate network and time namespaces find their clock offsets by echoes: each offset
+// and each result is within its stated error.
 func TestAgentsInNamespaces(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Fatal("only root makes network namespaces: run make proof-agents as root")
@@ -43,7 +42,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 		t.Fatal(err)
 	}
 	if userCache != "" {
-		t.Setenv("XDG_CACHE_HOME", userCache) // where Kafka is
+		t.Setenv("XDG_CACHE_HOME", userCache) // Kafka is there
 	}
 	as := func(cmd *exec.Cmd, arguments ...string) *exec.Cmd {
 		cmd.Env = append(os.Environ(), childVariable+"="+strings.Join(arguments, "\n"))
@@ -76,7 +75,7 @@ func TestAgentsInNamespaces(t *testing.T) {
 	text, err := lead.CombinedOutput()
 	t.Logf("%s", text)
 	if err != nil {
-		cancel() // the agents would wait for another
+		cancel() // otherwise the agents wait for another coordinator
 	}
 	for i, cmd := range agents {
 		if ended := cmd.Wait(); ended != nil {
@@ -137,7 +136,6 @@ consume: {consumers: 2}
 phases: {warmup: 2s, measure: 8s, drain: 10s}
 `
 
-// scenarioFile writes a scenario.
 func scenarioFile(t *testing.T, yaml string) string {
 	file := filepath.Join(t.TempDir(), "apart.yaml")
 	if err := os.WriteFile(file, []byte(yaml), 0o600); err != nil {
@@ -146,12 +144,12 @@ func scenarioFile(t *testing.T, yaml string) string {
 	return file
 }
 
-// joinNamespaces makes a bridge and a network namespace for each agent, which are removed
-// when the test ends, and before, if an earlier one left some.
+// joinNamespaces makes a bridge and a network namespace for each agent. It removes them after the
+// test, and leftovers before.
 func joinNamespaces(t *testing.T) {
 	remove := func() {
 		for i := range aheads {
-			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // at once: that of a namespace takes a while
+			_ = exec.Command("ip", "link", "delete", fmt.Sprint("kbveth", i)).Run() // a namespace deletes it late
 			_ = exec.Command("ip", "netns", "delete", netspace(i)).Run()
 		}
 		_ = exec.Command("ip", "link", "delete", proofBridge).Run()
@@ -178,7 +176,6 @@ func joinNamespaces(t *testing.T) {
 	}
 }
 
-// brokerOnBridge starts a broker that the namespaces reach.
 func brokerOnBridge(t *testing.T) *cluster.Kafka {
 	home, err := cluster.UserHome()
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// namedTwice is what recorded makes, a copy of runs/base-1, and a link to runs/base-2.
+// namedTwice makes the folder of recorded, a copy of runs/base-1, and a link to runs/base-2.
 func namedTwice(t *testing.T) {
 	t.Helper()
 	recorded(t)
@@ -22,7 +22,7 @@ func namedTwice(t *testing.T) {
 	}
 }
 
-// A run counts once, by whatever names it is given, and a reader is told.
+// A run counts once under any names, and the report says so.
 func TestRunsCountOnce(t *testing.T) {
 	namedTwice(t)
 	const one, two = "1 run was named twice and counts once.", "2 runs were named twice and count once."
@@ -71,8 +71,7 @@ func TestRunsCountOnce(t *testing.T) {
 	}
 }
 
-// What programs read has a run once, says so only where there is a place for it, and stays
-// what it was otherwise.
+// JSON and CSV have a run once, and mention it only where the format has a field for it.
 func TestRunsCountOnceForPrograms(t *testing.T) {
 	namedTwice(t)
 	for _, args := range []string{
@@ -95,7 +94,6 @@ func TestRunsCountOnceForPrograms(t *testing.T) {
 	}
 }
 
-// One run in two sets would be compared with itself.
 func TestRunInTwoSets(t *testing.T) {
 	namedTwice(t)
 	for args, want := range map[string]string{
@@ -130,7 +128,7 @@ func TestMergedLogHasARunOnce(t *testing.T) {
 	}
 }
 
-// The Files line of a report lists what there is, and nothing else.
+// The Files line of a report lists exactly the files that exist.
 func TestReportListsFilesThatExist(t *testing.T) {
 	recorded(t)
 	for i, want := range []string{"\n  run.json\n", "\n  run.json · intervals.ndjson (0 lines) · scenario.yaml\n"} {

@@ -11,14 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// ownFolder is what --page says without a file: the page goes into the folder of the run or
-// the campaign, as pageFile.
+// ownFolder is the value of --page without a file: the page is pageFile in the folder of the run or
+// campaign.
 const (
 	ownFolder = "in its folder"
 	pageFile  = "page.html"
 )
 
-// checkPage finds out whether the page can be written, before anything is started.
+// checkPage checks that the page can be written, before anything is started.
 func checkPage(file string) error {
 	if file == "" || file == ownFolder {
 		return nil
@@ -27,7 +27,7 @@ func checkPage(file string) error {
 	if missing == nil && there.IsDir() {
 		return fmt.Errorf("--page %s is a folder; name a file, as in %s", file, filepath.Join(file, pageFile))
 	}
-	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) // what is there stays as it is
+	f, err := os.OpenFile(file, os.O_WRONLY|os.O_CREATE, 0o644) // existing content stays
 	if err == nil {
 		err = f.Close()
 	}
@@ -40,7 +40,7 @@ func checkPage(file string) error {
 	return nil
 }
 
-// writeRunPage writes the page of the run in dir, if one is wanted, and says where it is.
+// writeRunPage writes the page of the run in dir, unless file is "", and prints its path.
 func writeRunPage(file, dir string, stdout io.Writer) error {
 	if file == "" {
 		return nil
@@ -52,7 +52,6 @@ func writeRunPage(file, dir string, stdout io.Writer) error {
 	return writePage(file, dir, pages.Run(r), stdout)
 }
 
-// writeStudyPage is the same of a campaign.
 func writeStudyPage(file string, c *result.RecordedCampaign, stdout io.Writer) error {
 	if file == "" {
 		return nil

@@ -8,19 +8,17 @@ import (
 	"testing"
 )
 
-// pageTitle is what the page of a thing has for its title.
 func pageTitle(page string) string {
 	_, rest, _ := strings.Cut(page, "<title>")
 	title, _, _ := strings.Cut(rest, "</title>")
 	return title
 }
 
-// Reports, comparisons and histories are pages too.
 func TestPages(t *testing.T) {
 	recorded(t)
 	for args, want := range map[string]string{
 		"report runs/base-1":                    "base – Run – Kafka Bench",
-		"report runs/base-1 runs/slow-1":        "2 runs – Runs beside each other – Kafka Bench",
+		"report runs/base-1 runs/slow-1":        "2 runs – Runs side by side – Kafka Bench",
 		"report runs/sweep-acks":                "sweep-acks – Study – Kafka Bench",
 		"report runs/sweep-acks --by lag_peak":  "sweep-acks – Study – Kafka Bench",
 		"compare runs/base-* runs/slow-*":       "runs/slow-* against runs/base-* – Comparison – Kafka Bench",
@@ -38,8 +36,7 @@ func TestPages(t *testing.T) {
 		`--format: there is no format "htm"; choose one of text, markdown, csv, json, html`)
 }
 
-// A run and a campaign write their page into their folder, or where they are told to, and say
-// last where it is.
+// A run and a campaign write their page into their folder or a given file, and print its path last.
 func TestRunWritesItsPage(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := t.TempDir()
@@ -63,7 +60,6 @@ func TestRunWritesItsPage(t *testing.T) {
 	})
 }
 
-// A page that could not be written is refused before anything is started.
 func TestPageIsRefused(t *testing.T) {
 	dir := t.TempDir()
 	for file, want := range map[string]string{
@@ -86,10 +82,10 @@ func TestPageIsRefused(t *testing.T) {
 	}
 }
 
-// A page that fails all the same is told of, and does not hide what was measured.
+// A page that fails later is reported and does not hide the outcome.
 func TestPageThatFails(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
-		invalid := "--set load.rate=1/h --set load.arrival=poisson" // nothing comes due
+		invalid := "--set load.rate=1/h --set load.arrival=poisson" // no record is due
 		for more, code := range map[string]int{"": exitBadInput, invalid: exitInvalid, invalid + " --repeat 2": exitInvalid} {
 			args := []string{"run", write(t, tiny), "--cluster", "embedded", "--out", t.TempDir(), "--page=/dev/full"}
 			got := l.invoke(t, append(args, strings.Fields(more)...)...)
@@ -100,7 +96,7 @@ func TestPageThatFails(t *testing.T) {
 	})
 }
 
-// A campaign that is finished gets its page when it is asked for one later.
+// A finished campaign gets its page on request later.
 func TestFinishedCampaignGetsItsPage(t *testing.T) {
 	recorded(t)
 	got := invoke(t, "run", "--resume", "runs/sweep-acks", "--page")

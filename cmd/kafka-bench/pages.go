@@ -16,12 +16,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// pagesName is the command that makes this program the process that serves the live page of a
-// run, and its metrics.
+// pagesName is the hidden command of the process that serves a run's live page and metrics.
 const pagesName = "pages"
 
-// pagesCommand is the child process that serves pages for a run. The run sends it over standard
-// input what to serve. It uses one core at most, at a low priority.
+// pagesCommand serves pages for a run, which sends the content over standard input. It uses at most
+// one core, at a low priority.
 func pagesCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: pagesName, Hidden: true, Args: cobra.NoArgs,
@@ -34,14 +33,14 @@ func pagesCommand() *cobra.Command {
 	}
 }
 
-// pagesFlags are those of commands whose runs can be watched.
+// pagesFlags are the flags of commands with a live page.
 type pagesFlags struct {
-	web       string // the address of the page; "" is none
-	metrics   string // the address of the metrics; "" is none
-	tokenFile string // what a scrape must have
+	web       string // address of the page; "" is none
+	metrics   string // address of the metrics; "" is none
+	tokenFile string // file with the bearer token of a scrape
 }
 
-// anyFree is the address of the page if --web has none.
+// anyFree is the address of the page for --web without a value.
 const anyFree = "127.0.0.1:0"
 
 func addPages(c *cobra.Command, flags *pagesFlags) {
@@ -59,7 +58,6 @@ func addMetrics(c *cobra.Command, flags *pagesFlags) {
 		"a file with the bearer token that a scrape must have; then the address of --metrics may be any")
 }
 
-// words are the flags as they would be written again.
 func (f pagesFlags) words() (words []string) {
 	switch f.web {
 	case "":
@@ -77,11 +75,11 @@ func (f pagesFlags) words() (words []string) {
 	return words
 }
 
-// shortestToken bounds a token from below, in bytes.
+// shortestToken is the shortest token, in bytes.
 const shortestToken = 16
 
-// options turns the flags into what is served, with all faults at once. args are the arguments
-// beside them.
+// options returns what to serve, or all mistakes of the flags at once. args are the command's other
+// arguments.
 func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 	var faults []error
 	for _, arg := range args {
@@ -121,15 +119,15 @@ func (f pagesFlags) options(args ...string) (o web.Options, err error) {
 // startTimeout is how long the process may take to open its addresses.
 const startTimeout = 10 * time.Second
 
-// watched is the process that serves what goes on, if one is wanted.
+// watched is the process that serves pages.
 type watched struct {
-	pages *web.Pages // nil: nobody wants one
+	pages *web.Pages // nil: none requested
 	cmd   *exec.Cmd
 	warn  func(string)
 }
 
-// openPages starts the process, and says where the page and the metrics are. Its error means
-// that nothing was started.
+// openPages starts the process and prints the addresses of page and metrics. After an error nothing
+// runs.
 func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	if r.served.Page == nil && r.served.Metrics == nil {
 		return &watched{}, nil
@@ -153,7 +151,7 @@ func (r *rig) openPages(stdout, stderr io.Writer) (*watched, error) {
 	return w, nil
 }
 
-// start starts the process: this program, as a child that ends with its standard input.
+// start starts this program as a child that ends with its standard input.
 func (w *watched) start(o web.Options) error {
 	program, err := os.Executable()
 	if err != nil {
@@ -185,15 +183,15 @@ func (w *watched) start(o web.Options) error {
 	return nil
 }
 
-// close waits until the open pages have what was recorded, and ends the process.
+// close waits until open pages are complete, and ends the process.
 func (w *watched) close() {
 	if w.pages == nil {
 		return
 	}
 	w.pages.Finish()
-	_ = w.cmd.Process.Kill() // one that has ended is as good
+	_ = w.cmd.Process.Kill() // it may have ended
 	_ = w.cmd.Wait()
 	if n := w.pages.Dropped(); n > 0 {
-		w.warn(fmt.Sprintf("the page was not told of %d steps: its process was slow", n))
+		w.warn(fmt.Sprintf("the page missed %d updates: its process was too slow", n))
 	}
 }

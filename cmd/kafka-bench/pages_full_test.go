@@ -17,15 +17,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shownState is what the test reads of a state of the live page.
+// shownState is the part of the live page's state that the test reads.
 type shownState struct {
 	EndNs *int64 `json:"end_ns"`
 	Ended bool   `json:"ended"`
 	Page  string `json:"page"`
 }
 
-// A whole run is on its page while it goes on, and its metrics can be scraped. In the end the
-// page is the one that its report is, and nothing stays running.
+// The live page and the metrics show a run while it goes on; at the end the page equals the
+// report's, and no process is left.
 func TestRunShowsItself(t *testing.T) {
 	t.Chdir(t.TempDir())
 	said, stderr, ended := newLines(), &bytes.Buffer{}, make(chan int, 1)
@@ -45,8 +45,7 @@ func TestRunShowsItself(t *testing.T) {
 			}
 		}
 	}
-	// The page gives way to the run, so that a machine that has more to do than it can may show
-	// some intervals late.
+	// The page has a low priority, so a busy machine may show some intervals late.
 	if shown < 5 || 2*inTime <= shown {
 		t.Errorf("%d intervals were shown, %d of them before the second after them was written", shown, inTime)
 	}
@@ -79,7 +78,6 @@ func TestRunShowsItself(t *testing.T) {
 	}
 }
 
-// openTab opens a tab of the live page, which leave closes.
 func openTab(t *testing.T, url string) (events *bufio.Reader, leave func()) {
 	t.Helper()
 	answer, err := http.Get(url + "events")
@@ -90,7 +88,6 @@ func openTab(t *testing.T, url string) (events *bufio.Reader, leave func()) {
 	return bufio.NewReader(answer.Body), func() { answer.Body.Close() }
 }
 
-// nextState waits for the next state of a tab.
 func nextState(t *testing.T, events *bufio.Reader) (s shownState) {
 	t.Helper()
 	for {
@@ -107,7 +104,6 @@ func nextState(t *testing.T, events *bufio.Reader) (s shownState) {
 	}
 }
 
-// writtenAfter is how many intervals the run has written that end after a moment.
 func writtenAfter(t *testing.T, endNs int64) (n int) {
 	t.Helper()
 	files, err := filepath.Glob(filepath.Join("runs", "*", result.IntervalsFile))
@@ -141,14 +137,13 @@ func download(t *testing.T, address string) string {
 	return string(text)
 }
 
-// mainPart is what stands in the main part of a page.
 func mainPart(page string) string {
 	_, rest, _ := strings.Cut(page, "<main")
 	main, _, _ := strings.Cut(rest, "</main>")
 	return main
 }
 
-// A campaign and a search are on a page too, which in the end is that of the study.
+// A campaign and a search have a live page too, which becomes the study's.
 func TestCampaignAndSearchShowThemselves(t *testing.T) {
 	t.Chdir(t.TempDir())
 	file := write(t, tiny)

@@ -10,17 +10,16 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// nicer is how much a process that serves pages gives way to others.
+// nicer is the nice value added to the process that serves pages.
 const nicer = 10
 
-// apart has a command run in a process group of its own: an interrupt at the terminal is for
-// the run.
+// apart makes a command run in its own process group, so that the terminal interrupts only the run.
 func apart(cmd *exec.Cmd) { cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true} }
 
-// giveWay lowers the priority of this process group. A process alone would be lowered by one of
-// its threads only. What is not in a group of its own leaves the others as they are.
+// giveWay lowers the priority of this process group, because for a process it would lower only one
+// thread. Without its own group, the process changes nothing.
 func giveWay() {
 	if unix.Getpgrp() == os.Getpid() {
-		_ = unix.Setpriority(unix.PRIO_PGRP, 0, nicer) // not everybody may: it serves all the same
+		_ = unix.Setpriority(unix.PRIO_PGRP, 0, nicer) // may be forbidden; it serves anyway
 	}
 }

@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
-// peersFlags are what the command line of peers says.
 type peersFlags struct {
 	engineFlags
 	scenarioFlags
@@ -28,17 +27,17 @@ func peersCommand(in surroundings) *cobra.Command {
 	flags := peersFlags{engineFlags: engineFlags{in: in}}
 	c := &cobra.Command{
 		Use:   "peers SCENARIO",
-		Short: "Set our runs beside those of Kafka's own performance tools",
+		Short: "Compare our runs with those of Kafka's own performance tools",
 		Long: `Run a scenario in turns with kafka-producer-perf-test and
 kafka-consumer-perf-test, on the same cluster, with the same record size, acks,
-compression, linger and batch; the rate becomes the producer's --throughput. What
-the producer's tool has filled a topic with, the consumer's tool reads.
+compression, linger and batch; the rate becomes the producer's --throughput. The
+consumer's tool reads the topic that the producer's tool has filled.
 
 The tools come with the Kafka that kafka-bench resolves with Maven, and need Java
 17 or later. What they print is kept in their run's folder (peer.txt) and imported.
-A table at the end sets all three side by side, and says what can be compared.
+A table at the end shows all three side by side, and says what can be compared.
 
-Exit codes are those of run. A peers campaign that was interrupted is begun anew.`,
+Exit codes are those of run. An interrupted peers campaign cannot be resumed.`,
 		Example: `  kafka-bench peers quick
   kafka-bench peers baseline --repeat 5 --set load.compression=none`,
 		Args: needs(1, 1, "one SCENARIO: a preset's name (kafka-bench list) or a YAML file"),
@@ -52,7 +51,6 @@ Exit codes are those of run. A peers campaign that was interrupted is begun anew
 	return c
 }
 
-// scenario reads the one scenario, and finds out whether the peers can run it.
 func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 	suite, err := f.suite(arg, f.engineFlags)
 	var repeatErr error
@@ -63,7 +61,7 @@ func (f peersFlags) scenario(arg string) (scenario.Scenario, error) {
 		return scenario.Scenario{}, err
 	}
 	if n := len(suite.Cells); n != 1 {
-		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d; peers takes one", arg, n)
+		return scenario.Scenario{}, fmt.Errorf("scenario %s is a suite of %d scenarios; peers takes one", arg, n)
 	}
 	s := suite.Cells[0].Scenario
 	return s, peers.Check(s)
@@ -101,17 +99,16 @@ func runPeers(ctx context.Context, arg string, flags peersFlags, stdout, stderr 
 	return p.conclude()
 }
 
-// peersCampaign is the rounds of one campaign, its journal and what is said of them.
+// peersCampaign makes the rounds of one campaign and prints them.
 type peersCampaign struct {
 	rounds   peers.Rounds
 	journal  *campaign.Journal
 	flags    peersFlags
 	stdout   io.Writer
 	progress func(string)
-	engine   campaign.Engine // once it carries out
+	engine   campaign.Engine // set by carryOut
 }
 
-// carryOut sets up what the rounds need, and makes them.
 func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	p.engine = e
 	starting, cancel := e.Bench.Starting(ctx)
@@ -146,7 +143,7 @@ func (p *peersCampaign) carryOut(ctx context.Context, e campaign.Engine) error {
 	return p.journal.Finish()
 }
 
-// tools finds Kafka's on this machine.
+// tools finds Kafka's tools on this machine.
 func (p *peersCampaign) tools(ctx context.Context, c cluster.Cluster) (peers.Tools, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -178,7 +175,6 @@ func (p *peersCampaign) Theirs(ctx context.Context, tool string,
 	return p.make(ctx, tool, toolMaker{p.engine.Bench, run})
 }
 
-// make makes the next run of one of the three and tells of it.
 func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker) (*result.Run, error) {
 	place := p.journal.Add(slices.Index(peers.Names[:], name))
 	fmt.Fprintf(p.stdout, "round %d of %d · %s\n", p.journal.Campaign().Runs[place].Round+1, p.rounds.Repeat, name)
@@ -193,8 +189,7 @@ func (p *peersCampaign) make(ctx context.Context, name string, m campaign.Maker)
 	return &outcome.Run, nil
 }
 
-// toolMaker makes a run with one of Kafka's tools, which an interrupt ends: what
-// it has measured by then it does not tell.
+// toolMaker makes a run with one of Kafka's tools. An interrupt ends the tool without a result.
 type toolMaker struct {
 	bench bench.Config
 	run   func(context.Context) (*peers.Made, error)
@@ -212,7 +207,6 @@ func (m toolMaker) Make(ctx context.Context, _ scenario.Scenario, began func(dir
 	return &bench.Outcome{Dir: made.Dir, Run: made.Run}, nil
 }
 
-// conclude shows the table and turns the verdicts into the command's error.
 func (p *peersCampaign) conclude() error {
 	fmt.Fprintf(p.stdout, "\nCampaign: %s\n\n", p.journal.Dir())
 	if err := printPeers(p.stdout, &p.rounds); err != nil {

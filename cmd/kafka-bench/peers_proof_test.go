@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/peers"
 )
 
-// TestPeers makes one round on a real Kafka: our run and those of both tools, and
-// a campaign that names them.
+// TestPeers: one round on a real Kafka gives a run of each tool, and a campaign that has them.
 func TestPeers(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", userCache)
 	t.Chdir(t.TempDir())

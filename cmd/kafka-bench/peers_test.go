@@ -22,8 +22,7 @@ func TestPeersRefuses(t *testing.T) {
 	wantNothing(t, "runs")
 }
 
-// TestPeerTable shows medians, and a dash for what a run does not tell, though its
-// field holds a number.
+// TestPeerTable: the table has medians, and a dash for a figure that a run does not have.
 func TestPeerTable(t *testing.T) {
 	ours := func(perSecond float64, p50 int64) result.Run {
 		return result.Run{

@@ -13,21 +13,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// comparable says, in lines for a terminal, what of the two can be compared and
-// what cannot.
+// comparable explains which figures can be compared, in lines for a terminal.
 const comparable = `What can be compared: records acked per second and the send service time, which for both runs from
 the call of send to the ack, on one cluster, with the same settings, in turns. What cannot: response
 times, which the tools do not have, so that waiting for a late schedule shows in ours alone;
 delivered per second, which is live traffic for ours and the reading of a filled topic for theirs;
 times below a millisecond, which they round; and what was lost or came twice, which they do not see.`
 
-// titleColumns is the width of the titles.
 const titleColumns = 24
 
-// printPeers sets our runs and those of the tools side by side, each figure the median of
-// its runs, and says what can be compared of them.
+// printPeers prints the figures of the three tools side by side, as medians of their runs.
 func printPeers(w io.Writer, r *peers.Rounds) error {
-	// The first column is empty, so that the figures begin where they always did.
+	// The first column is empty, which sets the gap before the titles.
 	table := layout.Table{Gap: 3, Left: map[int]bool{1: true}}
 	table.Add(append([]string{"", ""}, peers.Names[:]...)...)
 	row := func(title string, of func([]result.Run) string) {
@@ -51,8 +48,8 @@ func printPeers(w io.Writer, r *peers.Rounds) error {
 	return nil
 }
 
-// peerFigures are the figures that are set side by side. One that a run does not have, or
-// has too few records for, is a dash.
+// peerFigures returns the figures of the table. A missing figure, or one with too few records, is a
+// dash.
 func peerFigures() (all []figure.Figure) {
 	names := []string{"acked_per_s", "delivered_per_s"}
 	for _, metric := range []string{"send_service_time", "send_response_time", "e2e_response_time"} {
@@ -68,7 +65,6 @@ func peerFigures() (all []figure.Figure) {
 	return all
 }
 
-// peerMedian is the median of the runs that have the figure.
 func peerMedian(f figure.Figure, runs []result.Run) string {
 	summaries := make([]*result.Run, len(runs))
 	for i := range runs {

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// shellWords are the words of a line as a shell has them: 'a b' is one.
+// shellWords joins quoted fields as a shell does: 'a b' is one word.
 func shellWords(fields []string) (words []string) {
 	quoted := false
 	for _, field := range fields {
@@ -32,7 +32,7 @@ func shellWords(fields []string) (words []string) {
 	return words
 }
 
-// recorder makes up recorded runs on the disk, a minute after one another.
+// recorder writes made-up runs to disk, one minute apart.
 type recorder struct {
 	t      *testing.T
 	base   []byte
@@ -52,8 +52,6 @@ func newRecorder(t *testing.T) *recorder {
 	return &recorder{t: t, base: base, random: rand.New(rand.NewPCG(1, 2))}
 }
 
-// run writes a baseline with times that are so many times as long, give or take a
-// little.
 func (r *recorder) run(dir, name string, slower float64) {
 	r.t.Helper()
 	var run result.Run
@@ -69,7 +67,6 @@ func (r *recorder) run(dir, name string, slower float64) {
 	r.write(filepath.Join(dir, result.SummaryFile), run)
 }
 
-// campaign writes a campaign of two cells with runs of five rounds beside it.
 func (r *recorder) campaign(dir string) {
 	r.t.Helper()
 	c := result.Campaign{
@@ -101,8 +98,7 @@ func (r *recorder) write(path string, v any) {
 	}
 }
 
-// prepareRecorded puts runs into the working folder for the examples of what reads
-// many of them.
+// prepareRecorded puts runs into the working folder for examples that read several runs.
 func prepareRecorded(t *testing.T, args []string) {
 	t.Helper()
 	r := newRecorder(t)

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestRefusedGroup runs on a cluster that lets no consumer into its group. A bubble would
-// wait for ever for a goroutine that franz-go now and then leaves behind of such a member.
+// TestRefusedGroup runs on a cluster that refuses every group member. In a synctest bubble it could
+// hang, because franz-go sometimes leaves a goroutine of such a member.
 func TestRefusedGroup(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {

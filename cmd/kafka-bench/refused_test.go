@@ -18,8 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestOutOfReach names clusters that are not there: one clear message, exit code
-// 3, and nothing is left behind.
+// TestOutOfReach: an unreachable cluster gives one clear message, exit code 3 and no files.
 func TestOutOfReach(t *testing.T) {
 	dead, deaf := deadAddress(t), deafBroker(t)
 	for _, c := range []struct {
@@ -51,7 +50,6 @@ func TestOutOfReach(t *testing.T) {
 	}
 }
 
-// deadAddress is an address of this machine where nobody listens.
 func deadAddress(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -62,7 +60,6 @@ func deadAddress(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// deafBroker is an address where somebody listens who is no Kafka.
 func deafBroker(t *testing.T) string {
 	t.Helper()
 	l, err := net.Listen("tcp", "127.0.0.1:0")
@@ -83,8 +80,7 @@ func deafBroker(t *testing.T) string {
 	return l.Addr().String()
 }
 
-// TestRefusedSession has a session timeout that the broker does not allow: the message
-// names the key.
+// TestRefusedSession: the message about a refused session timeout names the key.
 func TestRefusedSession(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--set", "consume.session_timeout=1s", "--out", t.TempDir())
@@ -94,11 +90,10 @@ func TestRefusedSession(t *testing.T) {
 	})
 }
 
-// TestRefused runs on clusters that say no, each in its own way.
 func TestRefused(t *testing.T) {
 	for _, c := range []struct {
 		name string
-		key  kmsg.Key // what the cluster refuses; zero if it needs no telling
+		key  kmsg.Key // refused API; zero if none must be set
 		code *kerr.Error
 		args []string
 		want string // ID stands for the cluster's ID, TOPIC for the run's topic
@@ -111,7 +106,7 @@ func TestRefused(t *testing.T) {
 		},
 		{
 			name: "too few brokers", args: []string{"--set", "topic.replication=3"},
-			want: `scenario s: the topic "TOPIC" was not created: INVALID_REPLICATION_FACTOR: Replication factor is below 1 or larger than the number of available brokers.; lower topic.replication from 3 to the number of brokers, or have more brokers`,
+			want: `scenario s: the topic "TOPIC" was not created: INVALID_REPLICATION_FACTOR: Replication factor is below 1 or larger than the number of available brokers.; lower topic.replication from 3 to the number of brokers, or use more brokers`,
 			exit: exitUnreachable,
 		},
 		{
@@ -146,8 +141,7 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// TestSecured runs on a cluster that asks who comes, and lets them do what its
-// ACLs say.
+// TestSecured: on a cluster with SASL and ACLs, a run does what the ACLs allow.
 func TestSecured(t *testing.T) {
 	const password = "secret"
 	allow := func(resource kmsg.ACLResourceType, name string, pattern kmsg.ACLResourcePatternType, op kmsg.ACLOperation) kfake.ACL {
@@ -170,7 +164,7 @@ func TestSecured(t *testing.T) {
 		name, user, password string
 		want                 string
 	}{
-		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection, as one that asks for TLS or for a user does; give --command-config a file with the security.protocol of the broker's listener"},
+		{"without a name", "", "", "scenario s: ADDRESS: the broker closed the connection; it may require TLS or SASL; give --command-config a file with the security.protocol of the broker's listener"},
 		{"with a wrong password", "reader", "guess", "scenario s: ADDRESS: the broker closed the connection while the client logged in; check username and password in sasl.jaas.config, and that the user exists for this sasl.mechanism"},
 		{"without the right to create topics", "nobody", password, `scenario s: the topic "TOPIC" was not created: TOPIC_AUTHORIZATION_FAILED: Not authorized to access topics: [Topic authorization failed.]; allow this user CREATE on the topic or on the cluster, or name a topic in topic.existing`},
 		{"without the right to write", "reader", password, `scenario s: this user may not WRITE to the topic "TOPIC"; allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)`},
@@ -203,7 +197,6 @@ func TestSecured(t *testing.T) {
 	}
 }
 
-// properties is a file for --command-config.
 func properties(t *testing.T, user, password string) (path string) {
 	t.Helper()
 	path = filepath.Join(t.TempDir(), "client.properties")
@@ -215,8 +208,7 @@ func properties(t *testing.T, user, password string) (path string) {
 	return path
 }
 
-// withoutTopic puts TOPIC for the name of the run's topic, which is another each
-// time.
+// withoutTopic replaces the name of the run's topic, which is random, by TOPIC.
 func withoutTopic(message string) string {
 	before, rest, found := strings.Cut(message, `"kafka-bench-s-`)
 	_, after, closed := strings.Cut(rest, `"`)
@@ -226,7 +218,6 @@ func withoutTopic(message string) string {
 	return before + `"TOPIC"` + after
 }
 
-// TestExitCodes holds the contract between errors and exit codes.
 func TestExitCodes(t *testing.T) {
 	for code, errs := range map[int][]error{
 		exitValid:       {nil},
@@ -247,14 +238,14 @@ func TestExitCodes(t *testing.T) {
 	}
 }
 
-// TestUnbreakable: brokers that no run may break are known before a run: nothing is
-// started, nothing is announced, and the advice is one that works.
+// TestUnbreakable: brokers that a run may not break are refused before the start, and the advice
+// works.
 func TestUnbreakable(t *testing.T) {
 	const where = "scenario broker-failover-all-kill: kill leader of partition 0 at "
 	for _, c := range []struct{ flag, value, want string }{
-		{"--cluster", "embedded", "the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka"},
-		{"--cluster", "mine", "the cluster stays up after the run, and one whose run is cut short would stay broken; say --cluster kafka to have one started for the run"},
-		{"--brokers", deadAddress(t), "the brokers of an existing cluster are not the tool's to break; say --cluster kafka instead of --brokers to have one started for the run"},
+		{"--cluster", "embedded", "the embedded broker is no process that a fault could hit; run it on Apache Kafka: --cluster kafka"},
+		{"--cluster", "mine", "the cluster stays up after the run, and an interrupted run would leave it broken; use --cluster kafka, which starts one for the run"},
+		{"--brokers", deadAddress(t), "a fault may not hit the brokers of an existing cluster; use --cluster kafka instead of --brokers, which starts one for the run"},
 	} {
 		out := filepath.Join(t.TempDir(), "runs")
 		got := invoke(t, "run", "broker-failover", "--quick", c.flag, c.value, "--out", out)

@@ -18,13 +18,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// reportFlags are what the command line of report says.
 type reportFlags struct {
 	formatFlags
 	by      string
 	summary bool
 	series  bool   // everything in one document
-	merge   string // the file that a merged histogram log goes to
+	merge   string // file of the merged histogram log
 }
 
 func reportCommand() *cobra.Command {
@@ -32,8 +31,8 @@ func reportCommand() *cobra.Command {
 	c := &cobra.Command{
 		Use:   "report RUN…|CAMPAIGN",
 		Short: "Render recorded runs or a campaign again: text, Markdown, CSV, JSON, a page with charts",
-		Long: `Render recorded runs again, from their files alone. Each RUN is a run's folder.
-One run is shown on a screen; several are set side by side. A run that is named
+		Long: `Render recorded runs again, only from their files. Each RUN is a run's folder.
+One run is shown on a screen; several are shown side by side. A run that is named
 twice, by its folder or by a copy of that, counts once. A CAMPAIGN is a
 campaign's folder: its report leads with the question and its answer in a
 sentence, and a cell is called best only where it is shown to be better than
@@ -51,8 +50,8 @@ file and open it in a browser.
 and measured, and whether they agree with run.json. --hlog-merge writes them to one
 HdrHistogram log, with a tag for each run and metric, for the usual tools.
 
-A percentile is printed where at least 10 values lie beyond it: p99.99 from
-100,000 on.`,
+A percentile is printed if at least 10 values lie beyond it: p99.99 from 100,000
+values on.`,
 		Example: `  kafka-bench report runs/20261121T200000Z-overload-k3x7qa
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format markdown
   kafka-bench report runs/20261121T200000Z-overload-k3x7qa --format html > overload.html
@@ -75,7 +74,7 @@ A percentile is printed where at least 10 values lie beyond it: p99.99 from
 	return c
 }
 
-// formatFlags say how a report is written.
+// formatFlags select the form of a report.
 type formatFlags struct {
 	format string
 	table  string
@@ -85,7 +84,6 @@ func (f *formatFlags) add(c *cobra.Command) {
 	c.Flags().StringVar(&f.format, "format", "text", "text, markdown, csv, json or html")
 }
 
-// options are those of a report that is written to w.
 func (f formatFlags) options(w io.Writer) (report.Options, error) {
 	format, err := report.ParseFormat(f.format)
 	if err != nil {
@@ -95,13 +93,13 @@ func (f formatFlags) options(w io.Writer) (report.Options, error) {
 		return report.Options{}, errors.New("--format html is a page for a browser; add > page.html")
 	}
 	if f.table != "" && format != report.AsCSV {
-		return report.Options{}, errors.New("--table is of a CSV; add --format csv, or leave it out")
+		return report.Options{}, errors.New("--table is only for a CSV; add --format csv, or leave it out")
 	}
 	return report.Options{Colour: coloured(w), Width: columnsOf(w), Format: format, Table: f.table}, nil
 }
 
-// columnsOf is the width of the terminal that w is, or else what the variable COLUMNS
-// says: a page that is piped into a pager. It is 0 where nobody knows.
+// columnsOf returns the width of the terminal w, or else of the variable COLUMNS, for output to a
+// pager; 0 if unknown.
 func columnsOf(w io.Writer) int {
 	f, ok := w.(*os.File)
 	if !ok {
@@ -124,7 +122,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	}
 	options.By, options.Series = flags.by, flags.series
 	if flags.series && options.Format != report.AsJSON {
-		return errors.New("--series is of a JSON document; add --format json, or leave it out")
+		return errors.New("--series is only for JSON; add --format json, or leave it out")
 	}
 	campaign, runs, err := readReported(args)
 	if err != nil {
@@ -134,7 +132,7 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	case flags.by != "" && campaign == nil:
 		return errors.New("--by ranks the scenarios of a campaign; name one campaign's folder, or leave it out")
 	case flags.series && (campaign != nil || flags.summary || flags.merge != ""):
-		return errors.New("--series is of runs: name their folders, and leave --hlog-summary and --hlog-merge out")
+		return errors.New("--series is only for runs: name their folders, and leave --hlog-summary and --hlog-merge out")
 	case (flags.summary || flags.merge != "") && options.Format == report.AsHTML:
 		return errors.New("--hlog-summary and --hlog-merge have no page; leave --format html out")
 	case flags.summary || flags.merge != "":
@@ -153,8 +151,8 @@ func renderReport(args []string, flags reportFlags, stdout io.Writer) error {
 	return report.Runs(stdout, runs, options)
 }
 
-// readReported reads the folders of runs. One that is a campaign's stands for its
-// runs; alone it is reported as the campaign that it is.
+// readReported reads the folders of runs. A campaign's folder stands for its runs; if it is the
+// only one, the campaign is returned too.
 func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*result.Recorded, err error) {
 	for _, dir := range dirs {
 		c, err := result.ReadCampaign(dir)
@@ -181,7 +179,6 @@ func readReported(dirs []string) (campaign *result.RecordedCampaign, runs []*res
 	return campaign, runs, nil
 }
 
-// readable are the runs of a campaign that can be read.
 func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	for _, r := range planned {
 		if r != nil {
@@ -191,8 +188,8 @@ func readable(planned []*result.Recorded) (runs []*result.Recorded) {
 	return runs
 }
 
-// reportHistograms sums up the histogram logs of runs, and merges them into a file
-// if one is named.
+// reportHistograms summarises the histogram logs of runs, and merges them into a file unless merge
+// is "".
 func reportHistograms(runs []*result.Recorded, merge string, options report.Options, stdout io.Writer) error {
 	histograms, err := report.ReadHistograms(runs)
 	if err != nil {
@@ -206,7 +203,7 @@ func reportHistograms(runs []*result.Recorded, merge string, options report.Opti
 	return histograms.Write(stdout, options)
 }
 
-// writeMerged writes the file, and never over a log that it was made from.
+// writeMerged writes the merged log. It refuses to overwrite a log that it reads.
 func writeMerged(histograms *report.Histograms, runs []*result.Recorded, path string) error {
 	for _, r := range runs {
 		if there, err := os.Stat(filepath.Join(r.Dir, result.HistogramsFile)); err == nil {

@@ -8,8 +8,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// run is the whole program: arguments in, output out, an error that says which
-// exit code.
+// run is the whole program. exitCode maps its error to an exit code.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {
 	return surroundings{}.run(ctx, args, stdout, stderr)
 }
@@ -29,7 +28,7 @@ func rootCommand(in surroundings) *cobra.Command {
 		Short: "Measure what the users of an Apache Kafka feel",
 		Long: `kafka-bench measures end-to-end latency, consumer lag, delivery and recovery of
 an Apache Kafka, under a load that is offered on schedule whatever happens, and
-says whether the numbers can be believed.`,
+reports whether the numbers can be trusted.`,
 		Example: `  kafka-bench list
   kafka-bench run quick`,
 		SilenceUsage:  true,
@@ -49,8 +48,7 @@ says whether the numbers can be believed.`,
 	return root
 }
 
-// needs checks the number of arguments; what says what they are, for a message
-// that tells more than their number.
+// needs checks the number of arguments; what describes them in the message.
 func needs(least, most int, what string) cobra.PositionalArgs {
 	return func(c *cobra.Command, args []string) error {
 		switch {

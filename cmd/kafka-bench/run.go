@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/campaign"
 )
 
-// runFlags are what the command line of run says.
 type runFlags struct {
 	engineFlags
 	scenarioFlags
@@ -25,52 +24,51 @@ type runFlags struct {
 	repeat optionalInt
 	order  string // "": as the scenario says
 	dryRun bool
-	resume string // the folder of a campaign
-	page   string // the file that a page goes to; "" is none
+	resume string // folder of a campaign
+	page   string // file of the page; "" is none
 	// progress is how much of each interval is printed.
 	progress string
 }
 
-// The kinds of progress.
+// Values of --progress.
 const (
-	shortProgress = "short" // a view on a terminal, and else a line for each interval
+	shortProgress = "short" // a live view on a terminal, or one line for each interval
 	fullProgress  = "full"  // a line for each metric of each interval
 )
 
-// maxRepeat bounds --repeat as the key of a scenario is bounded.
+// maxRepeat is the bound of the scenario's key too.
 const maxRepeat = 1000
 
 const runLong = `Run one scenario or several. A SCENARIO is a preset's name (kafka-bench list) or a
-YAML file; - is standard input. Several, and the variants and the cells of a matrix
-in one, take turns: each once, and again for every repeat, so that what drifts on the
-machine meanwhile meets all alike.
-More than one run is a campaign, with a folder that says which runs belong to it;
-it ends with a table that sets them side by side.
+YAML file; - is standard input. Several scenarios, variants and cells of a matrix run
+in turns: each once, and again for every repeat, so that a drift of the machine
+affects all of them alike.
+More than one run is a campaign, with a folder that lists its runs; it ends with a
+table that shows them side by side.
 
---dry-run says what would be done, and does nothing. A campaign that was
-interrupted, or killed, goes on with --resume FOLDER: no run that has ended is
-made again, and the scenarios are those that it began with, and so are the drivers
-that they name. So must the cluster be.
+--dry-run prints what would be done, and does nothing. A campaign that was
+interrupted, or killed, continues with --resume FOLDER. No finished run is made
+again, and the scenarios and their drivers are those with which it began. The cluster
+must be the same too.
 
---quick makes of a scenario that has one its quick form, which shows in less than two
-minutes what the whole would: fewer records, fewer settings, wider intervals.
+--quick runs the quick form of a scenario that has one. It shows the same in less than
+two minutes, with fewer records, fewer settings and wider intervals.
 
 Without --brokers a local cluster is used: the one that "cluster up" keeps, or
-an Apache Kafka that is started and stopped again, or, where Java or Maven is
+an Apache Kafka that is started and stopped again, or, if Java or Maven is
 missing, the embedded broker.
 
-A cluster that asks for TLS or for a user is reached with the client properties
-file that Kafka's own tools take: --command-config client.properties. Stores and
-keys must be PEM.
+A cluster that requires TLS or a user is reached with the client properties file of
+Kafka's own tools: --command-config client.properties. Stores and keys must be PEM.
 
---web shows what goes on in a browser, and in the end what was recorded: the page stays
-complete in its tab, and nothing stays running. --metrics exports it to Prometheus,
-and waits in the end for one more scrape, 15 s at most. Both are served by a process
-of their own.
+--web shows the run in a browser, and at the end what was recorded: the page stays
+complete in its tab, and nothing stays running. --metrics exports the run to
+Prometheus, and waits at the end for one more scrape, at most 15 s. A process of its
+own serves both.
 
 Exit codes: 0 valid, 1 invalid run, 2 bad input, 3 cluster out of reach,
-130 interrupted (what was measured is saved). They speak of the measurement: a
-valid one exits with 0 even if its brokers died for good, and the report says so
+130 interrupted (what was measured is saved). They are about the measurement: a
+valid run exits with 0 even if its brokers died for good, and the report says so
 in the line SYSTEM.`
 
 const runExample = `  kafka-bench run quick
@@ -86,7 +84,7 @@ const runExample = `  kafka-bench run quick
   kafka-bench run baseline --brokers kafka-1:9093 --command-config client.properties
   kafka-bench run --resume runs/20261121T200000Z-sweep-acks-k3x7qa`
 
-// runHint is what run needs, in five lines.
+// runHint explains the arguments of run in five lines.
 const runHint = `a SCENARIO: a preset's name (kafka-bench list) or a YAML file, as in
   kafka-bench run quick                                  a first run, in a few seconds
   kafka-bench run baseline --brokers HOST:9092 --cluster-id ID     on a cluster of yours
@@ -121,20 +119,19 @@ func runCommand(in surroundings) *cobra.Command {
 	addPages(c, &flags.pagesFlags)
 	addFleet(c, &flags.fleetFlags)
 	f := c.Flags()
-	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as it says itself)")
+	f.Var(&flags.repeat, "repeat", "runs of each scenario, 1 to 1000 (default: as the scenario says)")
 	f.StringVar(&flags.order, "order", "", "interleaved (A B A B) or blocked (A A B B) (default: as the scenario says)")
-	f.BoolVar(&flags.dryRun, "dry-run", false, "say what would be done, and do nothing")
+	f.BoolVar(&flags.dryRun, "dry-run", false, "print what would be done, and do nothing")
 	f.StringVar(&flags.progress, "progress", shortProgress,
-		"short, or full: each interval a line for each metric, with its total so far and what is done in %")
+		"short, or full: for each interval a line for each metric, with its total so far and the progress in %")
 	f.StringVar(&flags.page, "page", "",
 		"write a page with charts, for a browser, at the end: to `FILE`, or to "+pageFile+" in the folder of the run or campaign")
 	f.Lookup("page").NoOptDefVal = ownFolder
-	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to go on with")
+	f.StringVar(&flags.resume, "resume", "", "the folder of a campaign to continue")
 	return c
 }
 
-// runScenarios plans the runs of the scenarios and makes them, or says what it
-// would do.
+// runScenarios plans the runs of the scenarios and makes them, or prints the plan of a dry run.
 func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, stderr io.Writer) error {
 	plan, err := flags.plan(args)
 	served, servedErr := flags.pagesFlags.options(args...)
@@ -177,7 +174,7 @@ func runScenarios(ctx context.Context, args []string, flags runFlags, stdout, st
 	return carryOut(ctx, journal, plan, campaign.Origin{}, r, stdout)
 }
 
-// plan reads the scenarios and plans their runs. All faults are told at once.
+// plan reads the scenarios and plans their runs, or returns all mistakes at once.
 func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	var suites []scenario.Suite
 	var faults []error
@@ -217,7 +214,6 @@ func (f runFlags) plan(args []string) (campaign.Plan, error) {
 	return plan, f.keepable(each...)
 }
 
-// checkProgress says whether there is no such progress.
 func (f runFlags) checkProgress() (faults []error) {
 	if f.progress != shortProgress && f.progress != fullProgress {
 		faults = append(faults, fmt.Errorf("--progress %s: choose %s or %s", f.progress, shortProgress, fullProgress))
@@ -225,10 +221,9 @@ func (f runFlags) checkProgress() (faults []error) {
 	return faults
 }
 
-// endedEarly reports whether an agent ended a run before its end: then no person did.
+// endedEarly reports whether an agent ended a run early, so that the user did not interrupt it.
 func endedEarly(a result.Agent) bool { return !a.HandedIn || len(a.Reasons) > 0 }
 
-// runSingle makes a run that is no campaign.
 func runSingle(ctx context.Context, plan campaign.Plan, r rig, stdout io.Writer) error {
 	s := plan.Cells[0].Scenario
 	v := newView(stdout, plan)

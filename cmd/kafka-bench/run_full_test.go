@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestRunOnKafka makes a run on a real Kafka, and leaves nothing there.
+// TestRunOnKafka: a run on a real Kafka leaves nothing there.
 func TestRunOnKafka(t *testing.T) {
 	t.Setenv("XDG_CACHE_HOME", userCache)
 	k := clustertest.Shared(t)
@@ -26,8 +26,8 @@ func TestRunOnKafka(t *testing.T) {
 	}
 }
 
-// TestInterruptOfTheProcess sends this process the signal of Ctrl-C while a run measures: the
-// run is saved, the exit code is 130.
+// TestInterruptOfTheProcess: after Ctrl-C during the measurement, the run is saved and the exit
+// code is 130.
 func TestInterruptOfTheProcess(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	done := make(chan struct{})
@@ -57,7 +57,6 @@ func TestInterruptOfTheProcess(t *testing.T) {
 	}
 }
 
-// measuring tells whether the run in a folder has come to its measured window.
 func measuring(out string) bool {
 	events, err := filepath.Glob(filepath.Join(out, "*", result.EventsFile))
 	if err != nil || len(events) == 0 {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlyRun is the one run in a folder.
 func onlyRun(t *testing.T, out string) result.Listed {
 	t.Helper()
 	runs, err := result.List(out)
@@ -19,7 +18,7 @@ func onlyRun(t *testing.T, out string) result.Listed {
 	return runs[0]
 }
 
-// wantValid fails the test unless a run is valid, and the exit code says so.
+// wantValid fails the test unless a run is valid and the exit code is 0.
 func wantValid(t *testing.T, got invoked, run *result.Run) {
 	t.Helper()
 	if got.code != exitValid || got.message() != "" || run.Verdict.Status != result.Valid {
@@ -27,7 +26,6 @@ func wantValid(t *testing.T, got invoked, run *result.Run) {
 	}
 }
 
-// TestRun makes a run and looks at it with the other commands.
 func TestRun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -51,8 +49,7 @@ func TestRun(t *testing.T) {
 	})
 }
 
-// TestExistingCluster leaves an existing cluster as it was, but for a topic that
-// is to be kept.
+// TestExistingCluster: a run leaves nothing on an existing cluster, except a topic that it keeps.
 func TestExistingCluster(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		e := l.start(t)
@@ -73,7 +70,6 @@ func TestExistingCluster(t *testing.T) {
 	})
 }
 
-// TestInterrupt interrupts a run while it measures: it is saved, the exit code is 130.
 func TestInterrupt(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -94,8 +90,7 @@ func TestInterrupt(t *testing.T) {
 	})
 }
 
-// TestInvalidRun has a schedule on which nothing comes due: the report says it, and
-// nothing is said twice.
+// TestInvalidRun: if no record is due, the report says so once.
 func TestInvalidRun(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")

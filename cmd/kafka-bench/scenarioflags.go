@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// scenarioFlags are what the command line lays over the scenarios that it names.
+// scenarioFlags are the flags that change scenarios.
 type scenarioFlags struct {
 	merge []string
 	set   []string
@@ -19,7 +19,7 @@ type scenarioFlags struct {
 	stdin *onceReader
 }
 
-// onceReader is standard input, which can be read once.
+// onceReader is standard input, which can be read only once.
 type onceReader struct {
 	from  func() io.Reader
 	ended bool
@@ -44,16 +44,15 @@ func addScenario(c *cobra.Command, flags *scenarioFlags) {
 		"the scenario's quick form, under two minutes (kafka-bench list says which have one)")
 }
 
-// options are what the flags lay over a scenario, with the client under test that
-// --driver names; "" is what the scenario says.
+// options returns what the flags change; driver "" keeps the scenario's.
 func (f scenarioFlags) options(driver string) scenario.Options {
 	return scenario.Options{
 		Merge: f.merge, Set: f.set, Quick: f.quick, Driver: driver, Drivers: driverNames(), Stdin: f.stdin,
 	}
 }
 
-// suite reads a scenario for runs. The folders of cluster.disks are looked at if the runs may start a
-// Kafka here.
+// suite reads a scenario for runs. If the runs may start a Kafka here, it checks the folders of
+// cluster.disks.
 func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) {
 	o := f.options(e.driver)
 	if len(e.brokers) == 0 && e.cluster != cluster.KindEmbedded {
@@ -62,7 +61,7 @@ func (f scenarioFlags) suite(arg string, e engineFlags) (scenario.Suite, error) 
 	return scenario.ReadSuite(arg, o)
 }
 
-// optionalInt is a flag with a whole number, which knows whether it was given.
+// optionalInt is a flag with a whole number that may be absent.
 type optionalInt struct {
 	n     int
 	given bool

@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// searchFlags are what the command line of search says.
 type searchFlags struct {
 	engineFlags
 	scenarioFlags
@@ -44,27 +43,25 @@ func searchCommand(in surroundings) *cobra.Command {
 		Use:   "search SCENARIO",
 		Short: "Find the highest rate that meets what is expected",
 		Long: `Find the highest offered load at which a scenario still meets what is expected of
-it. A closed loop says what there is to be searched; then a rate is looked for that
-passes and one that does not, and the range between is halved to the resolution.
-Every probe is a run of its own, with a topic of its own: it warms up, measures and
-drains. A probe in which nothing came through is made again. A rate that failed is
-tried a second time before it bounds the answer; where no probe is left for that, a
-caveat says so. The answer is confirmed by a longer run, which counts at once, and is
-always a rate that passed.
+it. A closed loop gives the capacity. The search then finds a rate that passes and
+one that fails, and halves the range between them down to the resolution.
+Every probe is a run with its own topic: it warms up, measures and drains. A probe
+that delivered nothing is repeated. A rate that failed is tried a second time before
+it bounds the answer; if no probe is left for that, a caveat says so. The answer is
+confirmed by a longer run, which counts at once, and is always a rate that passed.
 
 An expectation is a figure and a bound, as in 'e2e_response_time_p99 <= 50ms'.
-Besides, a rate passes only if the run is valid and keeps up with it: within the
-measured window, what was offered was acked, and delivered to every group, to 0.5 %
-and what was on its way. Where the records are too few for a percentile that is
-expected, a probe is made longer, up to --confirm; where that is not enough, the rate
-has not failed, and the answer says what would do. What keeps the rate down may be
-this tool or its machine, and not Kafka: then the answer says so.
+A rate also passes only if the run is valid and keeps up: within the measured window,
+all offered records were acked, and delivered to every group, except 0.5 % and those
+in flight. If a probe has too few records for an expected percentile, it is made
+longer, up to --confirm. If that is not enough, the rate has not failed, and the
+answer says what would be enough. If this tool or its machine limits the rate, and not
+only Kafka, the answer says so.
 
-A search that was interrupted is saved as far as it came, and is not resumed: the
-next one begins anew.
+An interrupted search is saved as far as it came, and cannot be resumed.
 
 --curve adds runs at 10 % to 110 % of the answer, for the times against offered
-load; --curve-of makes these of a rate that is known, without a search.
+load; --curve-of makes these for a known rate, without a search.
 
 Exit codes: 0 found, 1 no rate is known to hold, 2 bad input, 3 cluster out of reach,
 130 interrupted (what was found is saved).`,
@@ -90,17 +87,17 @@ func addSearch(c *cobra.Command, flags *searchFlags) {
 	f.StringArrayVar(&flags.expect, "expect", nil,
 		"what a rate must meet, as in 'e2e_response_time_p99 <= 50ms' (may be repeated; default: "+strings.Join(campaign.DefaultExpectations(scenario.Defaults()), ", ")+")")
 	f.StringVar(&flags.resolution, "resolution", "3%",
-		"how near the answer is to come to the lowest rate that fails, 0.5% to 50%")
+		"how near the answer must be to the lowest rate that fails, 0.5% to 50%")
 	f.IntVar(&flags.maxProbes, "max-probes", search.DefaultMaxProbes,
 		"the most probes, 4 to 1000; those of the curve are not counted")
 	f.DurationVar(&flags.probe, "probe", 10*time.Second,
-		"the measured window of a probe; longer, up to --confirm, where a percentile needs it")
+		"the measured window of a probe; longer, up to --confirm, if a percentile needs it")
 	f.DurationVar(&flags.confirm, "confirm", 30*time.Second, "the measured window of the confirmation")
 	f.BoolVar(&flags.curve, "curve", false, "add runs at 10 % to 110 % of the answer")
-	f.StringVar(&flags.curveOf, "curve-of", "", "make these of a rate, as in 20k/s, without a search")
+	f.StringVar(&flags.curveOf, "curve-of", "", "make these runs for a rate, as in 20k/s, without a search")
 }
 
-// config turns the flags into what is to be searched, with all faults at once.
+// config returns what to search, or all mistakes of the flags at once.
 func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	cfg = campaign.SearchConfig{
 		Options: search.Options{MaxProbes: f.maxProbes}, Probe: f.probe, Confirm: f.confirm, Curve: f.curve,
@@ -112,11 +109,11 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 		faults = append(faults, err)
 	case len(suite.Cells) > 1:
 		faults = append(faults,
-			fmt.Errorf("scenario %s is %d scenarios; search one of them, and give what it varies with --set", arg,
+			fmt.Errorf("scenario %s has %d scenarios; search one of them, and set what it varies with --set", arg,
 				len(suite.Cells)))
 	default:
 		cfg.Scenario = suite.Cells[0].Scenario
-		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there are more probes than one
+		if err := f.keepable(cfg.Scenario, cfg.Scenario); err != nil { // there is more than one probe
 			faults = append(faults, err)
 		}
 	}
@@ -145,7 +142,7 @@ func (f searchFlags) config(arg string) (cfg campaign.SearchConfig, err error) {
 	return cfg, cfg.Check()
 }
 
-// curveRate is the rate whose curve is wanted; 0 is none.
+// curveRate returns the rate of --curve-of; 0 without it.
 func (f searchFlags) curveRate() (float64, error) {
 	if f.curveOf == "" {
 		return 0, nil
@@ -209,7 +206,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 		err = errors.Join(err, closeErr)
 	}
 	if empty {
-		return err // nothing was tried
+		return err // no probe was made
 	}
 	fmt.Fprintln(stderr)
 	if reportErr := campaigns.WriteSearch(stdout, &found,
@@ -226,8 +223,7 @@ func searchRate(ctx context.Context, arg string, flags searchFlags, stdout, stde
 	return err
 }
 
-// searchView shows the probes of a search, one line for each, and on a terminal
-// the one that is being made.
+// searchView prints one line for each probe, and on a terminal the current one live.
 type searchView struct {
 	*view
 	out  io.Writer
@@ -258,11 +254,11 @@ func (v *searchView) end(p result.Probe) {
 	fmt.Fprintf(v.out, "    %s\n", campaigns.ProbeLine(p))
 }
 
-// close takes the live view away, if there is one.
+// close removes the live view, if there is one.
 func (v *searchView) close() {
 	if v.live == nil {
 		return
 	}
-	_ = v.live.Close() // what it was written to is told of by what is written next
+	_ = v.live.Close() // the next write reports a broken output
 	v.live = nil
 }

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// onlySearch is the one campaign in a folder, which is a search.
 func onlySearch(t *testing.T, out string) *result.RecordedCampaign {
 	t.Helper()
 	listed, err := result.ListCampaigns(out)
@@ -29,8 +28,8 @@ func onlySearch(t *testing.T, out string) *result.RecordedCampaign {
 	return c
 }
 
-// TestSearch searches an embedded broker that takes 1,000 records in a second. A quarter
-// of the records waits at most 30 ms in two seconds at up to 2 % more.
+// TestSearch: a search finds the capacity of an embedded broker with 1,000 records/s. At up to 2 %
+// more, a quarter of the records waits at most 30 ms in two seconds.
 func TestSearch(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		l.embedded.ProducePerSecond = 1000
@@ -54,7 +53,6 @@ func TestSearch(t *testing.T) {
 	})
 }
 
-// TestSearchCurve makes the curve of a rate that is known.
 func TestSearchCurve(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -70,11 +68,12 @@ func TestSearchCurve(t *testing.T) {
 	})
 }
 
-// TestSearchInterrupt interrupts a search while a probe measures: what was found is saved and shown, the exit code is 130.
+// TestSearchInterrupt: an interrupt during a probe saves and shows the finding so far; the exit
+// code is 130.
 func TestSearchInterrupt(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
 		out := filepath.Join(t.TempDir(), "runs")
-		l.embedded.ProduceDelay = time.Millisecond // it begins as fast as it goes
+		l.embedded.ProduceDelay = time.Millisecond // the search begins as fast as it can
 		got := l.interrupted(time.Second).invoke(t, "search", write(t, tiny), "--cluster", "embedded", "--out", out, "--probe", "5m", "--confirm", "5m")
 		c := onlySearch(t, out)
 		if got.code != exitInterrupted || got.message() != "interrupted" {
@@ -86,8 +85,7 @@ func TestSearchInterrupt(t *testing.T) {
 	})
 }
 
-// TestSearchRefuses wants all that is wrong with the command line at once, and
-// nothing begun.
+// TestSearchRefuses: all mistakes of the command line are reported at once, before the start.
 func TestSearchRefuses(t *testing.T) {
 	file := write(t, tiny)
 	for _, c := range []struct{ args, want string }{
@@ -113,7 +111,6 @@ func TestSearchRefuses(t *testing.T) {
 	}
 }
 
-// TestSearchExamples takes the examples as far as a search that could begin.
 func TestSearchExamples(t *testing.T) {
 	for _, example := range examples(t, searchCommand(surroundings{})) {
 		words := shellWords(example)

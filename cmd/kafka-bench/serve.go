@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// serveFlags are what the command line of serve says.
 type serveFlags struct {
 	in     surroundings
 	listen string
@@ -25,11 +24,11 @@ func serveCommand(in surroundings) *cobra.Command {
 		Short: "Show recorded runs and campaigns in a browser, or write their pages as files",
 		Long: `Show the runs and campaigns in a folder in a browser, until interrupted: a list that can
 be filtered, the page of each run and campaign, comparisons of any two sets of runs,
-and each configuration over time. DIR is runs by default. What is recorded meanwhile
-is there when a page is loaded again.
+and each configuration over time. DIR is runs by default. New runs appear when a
+page is loaded again.
 
-Only this machine sees the pages, and nothing in them changes anything. Any other
-address gets a token, which is in the address that is printed.
+Only this machine can see the pages, and they change nothing. With any other address
+the pages need a token, which is in the printed address.
 
 --export writes the same pages to an empty folder, each a file that needs nothing
 else: open index.html there, or publish the folder with any web server.`,
@@ -79,7 +78,6 @@ func serveRuns(ctx context.Context, dir string, flags serveFlags, stdout, stderr
 	return door.Serve(ctx, library.Handler())
 }
 
-// tellPage says where a page is.
 func tellPage(url, warning string, stdout, stderr io.Writer) {
 	if warning != "" {
 		progressTo(stderr)("warning: " + warning)

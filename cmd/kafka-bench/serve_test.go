@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// lines are what a command writes, a line at a time.
+// lines receives the output of a command line by line.
 type lines struct {
 	text chan string
 	part string
@@ -31,7 +31,7 @@ func (l *lines) Write(p []byte) (int, error) {
 	}
 }
 
-// after waits for a line that begins so, and returns the rest of it.
+// after waits for a line with this prefix, and returns the rest of it.
 func (l *lines) after(t *testing.T, begin string) string {
 	t.Helper()
 	for deadline := time.After(invokeTimeout); ; {
@@ -83,7 +83,7 @@ func TestExport(t *testing.T) {
 		"--export: site is not empty; name a folder that is, or one that does not exist")
 }
 
-// What is wrong with addresses, folders and tokens is said before anything is started.
+// Wrong addresses, folders and tokens are refused before anything is started.
 func TestPagesAreRefused(t *testing.T) {
 	t.Chdir(t.TempDir())
 	listener, err := net.Listen("tcp", "127.0.0.1:0")

@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// partsOf takes a set apart at its commas. A cell's values may have commas between
-// them, as reports print them: DIR:none,0 is one cell where the campaign has it, and the
-// longest that names a cell is meant.
+// partsOf splits a set at its commas. A cell's values may have commas too, as reports print them:
+// DIR:none,0 is one cell if the campaign has it. The longest text that names a cell is used.
 func partsOf(arg string) (parts []string) {
 	pieces := strings.Split(arg, ",")
 	for len(pieces) > 0 {
@@ -30,7 +29,6 @@ func partsOf(arg string) (parts []string) {
 	return parts
 }
 
-// campaignOf reads the campaign of DIR:CELL.
 func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) {
 	colon := strings.LastIndex(part, ":")
 	if colon < 0 || exists(part) {
@@ -40,8 +38,7 @@ func campaignOf(part string) (c *result.RecordedCampaign, cell string, ok bool) 
 	return c, part[colon+1:], err == nil
 }
 
-// heldBy are the folders of the runs that a folder holds; none of one that is a run or
-// a campaign itself.
+// heldBy returns the folders of the runs in a folder; none if dir is a run or a campaign.
 func heldBy(dir string) (paths []string) {
 	listed, err := result.List(dir)
 	if err != nil {

@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// firstSettings are the keys of a recorded scenario that every run.json of schema 1
-// has had from the beginning.
+// firstSettings are the keys of a recorded scenario that every run.json of schema 1 has.
 var firstSettings = strings.Fields(`
 	name repeat cluster.brokers cluster.heap topic.partitions topic.replication
 	load.rate load.arrival.process load.producers load.clients load.pacer load.partitioning load.record.size
@@ -24,7 +23,6 @@ var firstSettings = strings.Fields(`
 	backpressure.controller backpressure.poll backpressure.excess backpressure.max_deferred
 	sampling.interval sampling.lag`)
 
-// recordedSettings are the keys and values of a scenario as run.json has them.
 func recordedSettings(t *testing.T, s scenario.Scenario) map[string]string {
 	t.Helper()
 	text, err := json.Marshal(s.Resolve())
@@ -50,13 +48,12 @@ func recordedSettings(t *testing.T, s scenario.Scenario) map[string]string {
 	return flat
 }
 
-// What is taken for the value of a setting that an older run does not record is the
-// default; and every setting that was added since the first schema is known, or an
-// upgrade would make another configuration of the same runs.
+// A setting that older runs do not record has the default as its value. Every later setting is
+// listed; otherwise an upgrade would change the configuration of the same runs.
 func TestLaterSettingsAreTheDefaults(t *testing.T) {
 	defaults := scenario.Defaults()
 	recorded := recordedSettings(t, defaults)
-	defaults.Topic.Existing = "orders" // without which there is nothing to read from
+	defaults.Topic.Existing = "orders" // without it there is no topic to read
 	existing := recordedSettings(t, defaults)
 	for name, value := range result.LaterSettings() {
 		if existing[name] != value {

@@ -17,9 +17,9 @@ func showCommand() *cobra.Command {
 		Use:   "show SCENARIO",
 		Short: "Print a preset with its comments, or any scenario as it would run",
 		Long: `Print a preset as it was written, with the comments that explain it: a scenario to
-copy and change, and about how long it takes. With --resolved, --set, --merge or --quick, and of a file, print what
-would run: every value, nothing implicit. Of a matrix that is each of its cells, and
-of variants each of them.`,
+copy and change, and about how long it takes. For a file, and with --resolved, --set,
+--merge or --quick, print what would run: every value, nothing implicit. For a matrix
+or variants, print each cell.`,
 		Example: `  kafka-bench show overload-tight
   kafka-bench show overload-tight --resolved
   kafka-bench show baseline --set load.rate=20k/s
@@ -63,8 +63,7 @@ func showPreset(w io.Writer, name string) error {
 	return err
 }
 
-// showResolved prints the cells of a suite, each a document that can be run by
-// itself.
+// showResolved prints the cells of a suite, each as a document that can be run.
 func showResolved(w io.Writer, suite scenario.Suite) error {
 	for i, cell := range suite.Cells {
 		yaml, err := cell.Scenario.Marshal()

@@ -13,16 +13,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// surroundings are what the program meets outside itself, as far as a test in virtual
-// time replaces it. The zero value is this machine, its network and its signals.
+// surroundings are the parts of the outside world that a test in virtual time replaces. The zero
+// value is this machine, its network and its signals.
 type surroundings struct {
-	embedded cluster.EmbeddedOptions // of embedded clusters, but for their brokers; its Network is that of all
+	embedded cluster.EmbeddedOptions // of embedded clusters, except their brokers; everything uses its Network
 	probes   probe.Set
-	stdin    io.Reader              // nil: that of this process
+	stdin    io.Reader              // nil: standard input of this process
 	signals  func(chan<- os.Signal) // sends interrupts to the channel; nil: those of this process
 }
 
-// through is a as a client reaches brokers on the network.
+// through returns a with the dialer of the network.
 func (s surroundings) through(a access.Access) access.Access {
 	if s.embedded.Network != nil {
 		a.Dial = s.embedded.Network.DialContext
@@ -30,8 +30,8 @@ func (s surroundings) through(a access.Access) access.Access {
 	return a
 }
 
-// logOptions are those of a control log's client. In virtual time nothing is compressed by
-// what has finalizers.
+// logOptions returns the options of a control log's client. Virtual time does not allow compression
+// with finalizers.
 func (s surroundings) logOptions() []kgo.Opt {
 	if s.embedded.Network != nil {
 		return []kgo.Opt{kgo.ProducerBatchCompression(kgo.NoCompression())}
@@ -39,7 +39,7 @@ func (s surroundings) logOptions() []kgo.Opt {
 	return nil
 }
 
-// notify has interrupts sent to the channel until signal.Stop.
+// notify sends interrupts to the channel until signal.Stop.
 func (s surroundings) notify(c chan<- os.Signal) {
 	if s.signals != nil {
 		s.signals(c)

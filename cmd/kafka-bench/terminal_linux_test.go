@@ -18,7 +18,7 @@ func openTerminal(t *testing.T) *os.File {
 	return terminal
 }
 
-// A terminal that is called dumb gets lines, and one whose user has set NO_COLOR no colour.
+// TERM=dumb gets plain lines, and NO_COLOR no colour.
 func TestTerminalsAreObeyed(t *testing.T) {
 	pipe, _, err := os.Pipe()
 	if err != nil {
@@ -44,7 +44,6 @@ func TestTerminalsAreObeyed(t *testing.T) {
 	}
 }
 
-// A page is not for a terminal.
 func TestNoPageOnATerminal(t *testing.T) {
 	recorded(t)
 	for _, args := range []string{"report runs/base-1", "compare runs/base-1 runs/slow-1", "history base"} {

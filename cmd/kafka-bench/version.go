@@ -13,7 +13,6 @@ import (
 // version is set by the build.
 var version = "development"
 
-// tool describes this binary for results.
 func tool() result.Tool {
 	t := result.Tool{Version: version, GoVersion: runtime.Version()}
 	if info, ok := debug.ReadBuildInfo(); ok {

@@ -23,43 +23,39 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/web"
 )
 
-// isTerminal tells whether a person sees what is written.
 func isTerminal(w io.Writer) bool {
 	f, ok := w.(*os.File)
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// obeys tells whether w is a terminal that moves its cursor as it is told: one that is
-// called dumb does not.
+// obeys reports whether w is a terminal that can move its cursor, so not TERM=dumb.
 func obeys(w io.Writer) bool { return isTerminal(w) && os.Getenv("TERM") != "dumb" }
 
-// coloured tells whether w shows colours, and its user has not forbidden them with NO_COLOR
-// (no-color.org).
+// coloured reports whether w shows colours and NO_COLOR is not set (no-color.org).
 func coloured(w io.Writer) bool { return obeys(w) && os.Getenv("NO_COLOR") == "" }
 
-// view shows the runs of a plan as they go on, and what has come of each.
+// view shows the runs of a plan while they go on, and their results.
 type view struct {
 	out      io.Writer
 	terminal bool
 	plan     campaign.Plan
-	// brief is one line for each run: where figures are taken over many runs,
-	// the screens of all of them would bury them.
+	// brief prints one line for each run, because a campaign has figures over many runs.
 	brief bool
-	// full asks for every metric of every interval.
+	// full prints every metric of every interval.
 	full bool
-	// pages shows the runs to browsers; nil if nobody wants that.
+	// pages shows the runs in browsers; nil if not requested.
 	pages *web.Pages
 
-	journal  *campaign.Journal // of a campaign; else nil
+	journal  *campaign.Journal // of a campaign; nil for a single run
 	forecast *campaign.Forecast
-	place    int           // of the present run in the plan
-	left     time.Duration // that the campaign takes from its beginning on
-	began    time.Time     // the present run, once it had its cluster
-	cluster  string        // that was announced last
+	place    int           // index of the current run in the plan
+	left     time.Duration // of the campaign at the start of the current run
+	began    time.Time     // start of the current run, after it has its cluster
+	cluster  string        // last printed
 
-	live   *report.Live // nil: nobody wants to see each second
+	live   *report.Live // nil: no live view
 	phases map[string]result.Phase
-	pulse  result.Pulse // the last one of the agents
+	pulse  result.Pulse // last one of the agents
 }
 
 func newView(out io.Writer, plan campaign.Plan) *view {
@@ -69,7 +65,7 @@ func newView(out io.Writer, plan campaign.Plan) *view {
 	}
 }
 
-// open announces a campaign, or that it goes on.
+// open prints the start of a campaign, or that it continues.
 func (v *view) open(j *campaign.Journal) {
 	v.journal = j
 	v.pages.Campaign(j.Dir())
@@ -79,7 +75,6 @@ func (v *view) open(j *campaign.Journal) {
 	fmt.Fprintf(v.out, "campaign: %s\n\n", j.Dir())
 }
 
-// begin announces the run at a place in the plan.
 func (v *view) begin(place int) {
 	v.began, v.place = time.Now(), place
 	if v.journal == nil {
@@ -100,7 +95,6 @@ func (v *view) begin(place int) {
 	v.pages.Progress(web.Progress{Run: place + 1, Of: len(v.plan.Runs), Text: text})
 }
 
-// ready announces the cluster of a run that is about to begin.
 func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	where := describe(c)
 	switch {
@@ -110,7 +104,7 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 		fmt.Fprintf(v.out, "on %s\n", where)
 	}
 	v.cluster = where
-	v.began = time.Now() // a cluster is started for one run, and the forecast is of the others
+	v.began = time.Now() // the forecast of other runs excludes the start of the cluster
 	v.pages.Status("preparing, on " + where)
 	if v.brief && !v.terminal && !v.full {
 		return
@@ -129,7 +123,6 @@ func (v *view) ready(s scenario.Scenario, c cluster.Info) {
 	v.live.Status("preparing")
 }
 
-// tellCampaign tells the live view how far the campaign is.
 func (v *view) tellCampaign() {
 	if v.journal != nil {
 		left := max(v.left-time.Since(v.began), 0)
@@ -137,7 +130,6 @@ func (v *view) tellCampaign() {
 	}
 }
 
-// announce introduces the one run that there is.
 func (v *view) announce(s scenario.Scenario, where string) {
 	_, most := s.Duration()
 	what := "on " + where + ", up to " + unit.Span(most)
@@ -147,7 +139,7 @@ func (v *view) announce(s scenario.Scenario, where string) {
 	fmt.Fprintf(v.out, "%s: %s\n", s.Name, what)
 }
 
-// roughly prints a time as people say it: 40 s, 9 min, 2 h 10 min.
+// roughly returns a rounded time: 40 s, 9 min, 2 h 10 min.
 func roughly(d time.Duration) string {
 	switch minutes := int(d.Round(time.Minute).Minutes()); {
 	case d < 90*time.Second:
@@ -159,8 +151,8 @@ func roughly(d time.Duration) string {
 	}
 }
 
-// metricOf is the time that says most about a run: what users feel, if anybody
-// consumes and there is a schedule.
+// metricOf returns the most important time of a run: end to end if it has consumers, and the
+// response time if it has a schedule.
 func metricOf(s scenario.Scenario) string {
 	side, time := "e2e", "response"
 	if s.Consume.Consumers == 0 {
@@ -234,7 +226,6 @@ func (v *view) Event(e result.Event) {
 	v.live.Event(e)
 }
 
-// end takes the live view away and shows what has come of the run at a place.
 func (v *view) end(place int, o *bench.Outcome) error {
 	v.forecast.Took(v.plan.Runs[place].Cell, time.Since(v.began))
 	if err := v.stop(); err != nil {
@@ -247,7 +238,6 @@ func (v *view) end(place int, o *bench.Outcome) error {
 	return printRun(v.out, o)
 }
 
-// printRun prints the report of a run.
 func printRun(out io.Writer, o *bench.Outcome) error {
 	recorded, err := result.Read(o.Dir)
 	if err != nil {
@@ -261,8 +251,7 @@ func printRun(out io.Writer, o *bench.Outcome) error {
 	return nil
 }
 
-// stop takes the live view away, if there is one: the run has ended, or never
-// began.
+// stop removes the live view, if there is one.
 func (v *view) stop() error {
 	if v.live == nil {
 		return nil
@@ -272,7 +261,6 @@ func (v *view) stop() error {
 	return live.Close()
 }
 
-// inBrief is a run in one line.
 func inBrief(o *bench.Outcome) string {
 	r := &o.Run
 	switch {
@@ -282,7 +270,7 @@ func inBrief(o *bench.Outcome) string {
 		return "INVALID: " + strings.Join(append(slices.Clone(r.Verdict.Reasons), o.Dir), " · ")
 	}
 	parts := []string{"valid", outcome.In(r).Status, "acked " + unit.PerSecond(r.Load.AckedPerS)}
-	if r.Load.Scheduled == 0 { // nobody produced
+	if r.Load.Scheduled == 0 { // a run without producers
 		parts[2] = "delivered " + unit.PerSecond(r.Delivery.DeliveredPerS)
 	}
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time",
@@ -296,8 +284,8 @@ func inBrief(o *bench.Outcome) string {
 	return strings.Join(parts, " · ")
 }
 
-// figureText prints a figure of a run; one that the run does not have, or has too few
-// records for, is not available.
+// figureText returns a figure of a run; not available if the run does not have it, or has too few
+// records for it.
 func figureText(r *result.Run, name string) string {
 	f, err := figure.Named(name)
 	if err != nil {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// The line of a run prints percentiles by the same rule as its report: ten records
-// must lie beyond one.
+// The line of a run has a percentile only if ten records lie beyond it, as its report.
 func TestInBrief(t *testing.T) {
 	text, err := baseline()
 	if err != nil {
@@ -40,11 +39,10 @@ func TestInBrief(t *testing.T) {
 	}
 }
 
-// Where each run has one line, and nobody watches a terminal, a fill has a line when it
-// begins and one when it ends.
+// With one line per run and no terminal, a fill prints a line at its begin and at its end.
 func TestFillIsTold(t *testing.T) {
 	virtually(t, func(t *testing.T, l lab) {
-		l.embedded.ProduceDelay = time.Millisecond // else the fill takes no time
+		l.embedded.ProduceDelay = time.Millisecond // otherwise the fill takes no time
 		out := t.TempDir()
 		got := l.invoke(t, "run", write(t, tiny), "--cluster", "embedded", "--out", out, "--repeat", "2",
 			"--set", "topic.fill=100kB", "--set", "load.record.size=100B")
@@ -54,7 +52,7 @@ func TestFillIsTold(t *testing.T) {
 	})
 }
 
-// TestColumnsOfAPipe has the width that the variable says, where there is no terminal.
+// TestColumnsOfAPipe: without a terminal, COLUMNS gives the width.
 func TestColumnsOfAPipe(t *testing.T) {
 	r, w, err := os.Pipe()
 	if err != nil {

@@ -11,10 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// workerName is the command that makes this program a process of a run's.
+// workerName is the hidden command of a run's child process.
 const workerName = "worker"
 
-// workerCommandLine is how such a process is started.
 func workerCommandLine() ([]string, error) {
 	program, err := os.Executable()
 	if err != nil {
@@ -23,9 +22,8 @@ func workerCommandLine() ([]string, error) {
 	return []string{program, workerName}, nil
 }
 
-// workerCommand has no interface for people: a run starts it, tells it what to do on
-// its standard input, and ends it. An interrupt at the terminal reaches both; the run
-// decides what becomes of it.
+// workerCommand is started by a run, which controls it over standard input and ends it. It ignores
+// an interrupt of the terminal, because the run handles it.
 func workerCommand() *cobra.Command {
 	return &cobra.Command{
 		Use: workerName, Hidden: true, Args: cobra.NoArgs,

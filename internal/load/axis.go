@@ -8,25 +8,23 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Axis is the run's one clock and time axis: monotonic nanoseconds since the
-// start of the measured window, negative before it. Every stamp of a run is read
-// from one Axis, so that any two can be subtracted. The consumers are opened
-// before anybody knows when the window will start, so the zero is set later;
-// until then every time lies long before it.
+// Axis is the one clock of a run: monotonic nanoseconds since the start of the measured window, negative before it.
+// All stamps of a run come from one Axis, so any two can be subtracted. Consumers open before the start of the window
+// is known, so the zero is set later. Until then every time lies far before zero.
 type Axis struct {
-	epoch time.Time     // carries Go's monotonic reading
-	clock int64         // of the epoch, on the machine's clock
-	apart time.Duration // the readings of both
-	wall  time.Time     // the same without it, for it makes the arithmetic dearer
-	zero  atomic.Int64  // of the axis, in nanoseconds since the epoch
+	epoch time.Time     // with Go's monotonic reading
+	clock int64         // epoch on the machine's clock
+	apart time.Duration // error bound of the pair epoch, clock
+	wall  time.Time     // epoch without the monotonic reading, which slows the arithmetic
+	zero  atomic.Int64  // in nanoseconds since epoch
 	end   atomic.Int64  // of the measured window, on the axis
 }
 
-// unset is the zero of an axis before it is set.
+// unset is the zero of an axis before Set or Adopt.
 const unset = math.MaxInt64 / 2
 
-// NewAxis returns an axis whose zero is not set yet. machine reads the clock that
-// processes share, in nanoseconds; nil is the kernel's monotonic clock.
+// NewAxis returns an axis whose zero is not set. machine reads a clock that all processes share, in nanoseconds; nil
+// means MachineClock.
 func NewAxis(machine func() int64) *Axis {
 	if machine == nil {
 		machine = MachineClock
@@ -38,41 +36,39 @@ func NewAxis(machine func() int64) *Axis {
 	return a
 }
 
-// Set puts the measured window at a time from now, for a length. It returns what
-// is to be added to a time that was read before.
+// Set starts the measured window after from and gives it a length. Add shift to times that were read before.
 func (a *Axis) Set(from, length time.Duration) (shift int64) {
 	zero := int64(time.Since(a.epoch) + from)
 	a.end.Store(int64(length))
 	return a.zero.Swap(zero) - zero
 }
 
-// EndAt moves the end of the measured window to an earlier time.
+// EndAt moves the end of the measured window to ns if that is earlier.
 func (a *Axis) EndAt(ns int64) {
 	if ns < a.end.Load() {
 		a.end.Store(ns)
 	}
 }
 
-// Now is the present time.
+// Now returns the present time on the axis.
 func (a *Axis) Now() int64 { return int64(time.Since(a.epoch)) - a.zero.Load() }
 
-// Placed reports whether a time was read when the zero was known.
+// Placed reports whether a time was read after the zero was set.
 func Placed(ns int64) bool { return ns > -unset/2 }
 
-// End is the end of the measured window: no record due at or after it is
-// offered.
+// End returns the end of the measured window. Workers offer no record that is due at or after it.
 func (a *Axis) End() int64 { return a.end.Load() }
 
-// InWindow tells whether a time lies in the measured window.
+// InWindow reports whether a time lies in the measured window.
 func (a *Axis) InWindow(ns int64) bool { return ns >= 0 && ns < a.end.Load() }
 
-// overlap is how much of [from, to) lies in the measured window.
+// overlap returns how much of [from, to) lies in the measured window.
 func (a *Axis) overlap(from, to int64) int64 {
 	return max(0, min(to, a.end.Load())-max(from, 0))
 }
 
-// CountDeliveries adds records that are delivered now to r; first of them are delivered for
-// the first time. The bytes are of all that was handed over, records of others included.
+// CountDeliveries adds records delivered at now to r. first of them are delivered for the first time; bytes also
+// counts other runs' records.
 func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes int64) {
 	if r.Delivered == 0 {
 		r.FirstNs = now
@@ -90,7 +86,7 @@ func (a *Axis) CountDeliveries(r *snapshot.Received, now, records, first, bytes 
 	}
 }
 
-// Wall is the wall-clock time of a point on the axis.
+// Wall returns the wall-clock time of a time on the axis.
 func (a *Axis) Wall(ns int64) time.Time {
 	return a.wall.Add(time.Duration(a.zero.Load() + ns))
 }

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestAdoptedAxis: two axes that were made at different times tell the same one once
-// the one has adopted the zero of the other.
+// TestAdoptedAxis: after Adopt, two axes that were made at different times show the same time.
 func TestAdoptedAxis(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		booted := time.Now().Add(-time.Hour)

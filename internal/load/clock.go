@@ -2,41 +2,36 @@ package load
 
 import "time"
 
-// The zero of an axis as another process of this machine understands it. Go's own
-// monotonic readings count from the start of their process, so they are laid
-// beside a clock that is the same for all processes (MachineClock).
+// Go's monotonic readings count from the start of their process. To share an axis, processes compare them with
+// MachineClock, which all of them read.
 
-// Zero is an axis that was set, in a form that another process can be told.
+// Zero places an axis on the machine's clock, so that another process can adopt it.
 type Zero struct {
-	ClockNs  int64 // of the axis' zero, on the machine's monotonic clock
-	LengthNs int64 // of the measured window
+	ClockNs  int64 // zero of the axis on the machine's monotonic clock
+	LengthNs int64 // length of the measured window
 }
 
-// Zero tells where the axis was set to.
+// Zero returns the place of the axis on the machine's clock.
 func (a *Axis) Zero() Zero { return Zero{ClockNs: a.clock + a.zero.Load(), LengthNs: a.end.Load()} }
 
-// Adopt sets the axis to the zero of another process' axis: from then on the two
-// tell the same time, but for the cost of reading a clock (some tens of
-// nanoseconds). It returns what is to be added to a time that was read before.
+// Adopt sets the axis to the zero of another process's axis. The two then differ only by the cost of reading a clock,
+// some tens of nanoseconds. Add shift to times that were read before.
 func (a *Axis) Adopt(z Zero) (shift int64) {
 	zero := z.ClockNs - a.clock
 	a.end.Store(z.LengthNs)
 	return a.zero.Swap(zero) - zero
 }
 
-// Apart is by how much at most the axis may differ from the machine's clock: what came
-// between the readings of both.
+// Apart returns an upper bound of the error between the axis and the machine's clock.
 func (a *Axis) Apart() time.Duration { return a.apart }
 
-// ClockNow is the present time on the machine's clock.
+// ClockNow returns the present time on the machine's clock.
 func (a *Axis) ClockNow() int64 { return a.clock + int64(time.Since(a.epoch)) }
 
-// pairings is how often both clocks are read to find a pair of readings that
-// nothing came between.
+// pairings is how often bothClocks reads a pair, to find one that nothing interrupted.
 const pairings = 16
 
-// bothClocks reads Go's clock and the machine's at the same moment: the closest of
-// some pairs, whose readings were so far apart.
+// bothClocks reads Go's clock and the machine's at nearly the same moment; closest bounds the difference.
 func bothClocks(machine func() int64) (now time.Time, clock int64, closest time.Duration) {
 	closest = 1<<63 - 1
 	for range pairings {

@@ -2,7 +2,6 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// MachineClock reads the clock behind Go's monotonic time, which starts with the
-// machine and is the same for every process: on macOS that is CLOCK_UPTIME_RAW
-// (mach_absolute_time); its CLOCK_MONOTONIC counts the sleep of the machine too.
+// MachineClock reads the clock behind Go's monotonic time, in nanoseconds; all processes share it. On macOS it is
+// CLOCK_UPTIME_RAW (mach_absolute_time). CLOCK_MONOTONIC also counts the time that the machine sleeps there.
 func MachineClock() int64 { return clockNs(unix.CLOCK_UPTIME_RAW) }

@@ -2,6 +2,5 @@ package load
 
 import "golang.org/x/sys/unix"
 
-// MachineClock reads the clock behind Go's monotonic time, which starts with the
-// machine and is the same for every process: CLOCK_MONOTONIC.
+// MachineClock reads CLOCK_MONOTONIC, the clock behind Go's monotonic time, in nanoseconds; all processes share it.
 func MachineClock() int64 { return clockNs(unix.CLOCK_MONOTONIC) }

@@ -4,6 +4,5 @@ package load
 
 import "time"
 
-// MachineClock is the wall clock here: other processes see it too, though it may
-// be set while they do.
+// MachineClock returns the wall clock in nanoseconds. All processes share it, but it may be set during a run.
 func MachineClock() int64 { return time.Now().UnixNano() }

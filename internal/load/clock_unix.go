@@ -8,8 +8,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// clockNs reads a clock of the operating system, which cannot fail for one that
-// the system has.
+// clockNs reads a clock of the operating system. The call cannot fail for a clock that the system has.
 func clockNs(id int32) int64 {
 	var now unix.Timespec
 	if err := unix.ClockGettime(id, &now); err != nil {

@@ -6,8 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// shortestGap is the length of a gap that is kept at first, and mostGaps how many a
-// worker keeps of all partitions before it keeps longer ones only.
+// A watch first keeps every gap longer than shortestGap (nanoseconds). It keeps between fewestGaps and enoughGaps of
+// them; a worker keeps about mostGaps in all its partitions. If there are more, it keeps only longer ones.
 const (
 	shortestGap = int64(1e6)
 	mostGaps    = 1 << 16
@@ -15,39 +15,36 @@ const (
 	enoughGaps  = 1 << 10
 )
 
-// GapWatch keeps the gaps in the acknowledgements of one partition as one worker
-// sees them, or the gaps in its deliveries. An acknowledgement costs a subtraction and a
-// comparison; what is rare is kept, and when that is too much, only what is rarer.
+// GapWatch keeps the gaps between the acks of one partition as one worker sees them, or between its deliveries. An
+// ack costs one subtraction and one comparison.
 type GapWatch struct {
-	last  int64 // the latest acknowledgement
-	least int64 // the length of a gap that is kept
-	// waiting is when the oldest record was due whose fate was known since the latest
-	// acknowledgement, and was not acknowledged.
+	last  int64 // the latest ack
+	least int64 // only longer gaps are kept
+	// waiting is the due time of the oldest record that was completed without an ack since the latest ack.
 	waiting int64
 	gaps    []snapshot.Gap
 	limit   int
 }
 
-// NewGapWatch returns the watch of one partition, of a topic with this number of partitions.
+// NewGapWatch returns the watch of one partition of a topic that has this number of partitions.
 func NewGapWatch(partitions int) GapWatch {
 	limit := min(max(mostGaps/partitions, fewestGaps), enoughGaps)
 	return GapWatch{last: snapshot.BeforeAll, least: shortestGap, waiting: snapshot.AfterAll, limit: limit}
 }
 
-// Ends reports whether an acknowledgement at a time ends a gap that is kept. If it does not,
-// it makes no difference when its record was due.
+// Ends reports whether an ack at a time ends a gap that is kept. If not, Acked ignores the record's due time.
 func (w *GapWatch) Ends(at int64) bool { return at-w.last > w.least }
 
-// Acked takes an acknowledgement of a record that was due at a time.
+// Acked enters an ack at the time at for a record that was due at due.
 func (w *GapWatch) Acked(at, due int64) {
 	if w.Ends(at) {
 		w.keep(snapshot.Gap{LastNs: w.last, FromNs: max(w.last, min(due, w.waiting)), ToNs: at})
 	}
-	// Reports of several goroutines may overtake one another by a hair.
+	// Reports of several goroutines may arrive slightly out of order.
 	w.last, w.waiting = max(w.last, at), snapshot.AfterAll
 }
 
-// Unacked takes a record that was due at a time and was not acknowledged.
+// Unacked enters a record that was completed without an ack.
 func (w *GapWatch) Unacked(due int64) { w.waiting = min(w.waiting, due) }
 
 func (w *GapWatch) keep(g snapshot.Gap) {
@@ -60,10 +57,10 @@ func (w *GapWatch) keep(g snapshot.Gap) {
 	}
 }
 
-// Last is when the latest acknowledgement came; snapshot.BeforeAll if there was none.
+// Last returns the time of the latest ack; snapshot.BeforeAll before the first.
 func (w *GapWatch) Last() int64 { return w.last }
 
-// Gaps returns the gaps, with the one that has not ended.
+// Gaps returns the gaps, including the last one, which has not ended.
 func (w *GapWatch) Gaps() snapshot.Gaps {
 	end := snapshot.Gap{LastNs: w.last, FromNs: max(w.last, w.waiting), ToNs: snapshot.AfterAll}
 	return snapshot.Gaps{AllNs: w.least, All: append(slices.Clone(w.gaps), end)}

@@ -9,15 +9,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// knownRecord is a record as a test of the gaps knows it.
+// knownRecord is a completed record.
 type knownRecord struct {
-	due, at int64 // when it was due, and when its fate was known
+	due, at int64 // due time, completion time
 	acked   bool
 }
 
-// knownRecords draws records of one partition in the order in which their fates
-// were known: those of one worker are acknowledged in the order in which they were
-// due.
+// knownRecords draws records of one partition in order of completion. Acked records of one worker are in order of due
+// time too.
 func knownRecords(t *rapid.T, label string) []knownRecord {
 	n := rapid.IntRange(0, 30).Draw(t, label)
 	records := make([]knownRecord, n)
@@ -30,7 +29,6 @@ func knownRecords(t *rapid.T, label string) []knownRecord {
 	return records
 }
 
-// watched are the gaps that a watch finds in records.
 func watched(records []knownRecord) snapshot.Gaps {
 	w := NewGapWatch(1)
 	for _, r := range records {
@@ -43,9 +41,8 @@ func watched(records []knownRecord) snapshot.Gaps {
 	return w.Gaps()
 }
 
-// gapsByDefinition are the gaps of records of several workers, found by looking at all
-// of them at once: between two acknowledgements of anybody, from when the first record
-// was due that then waited.
+// gapsByDefinition returns the gaps between consecutive acks of any worker. A gap begins when its first waiting
+// record was due.
 func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	acks := []int64{snapshot.BeforeAll}
 	for _, r := range slices.Concat(workers...) {
@@ -68,8 +65,7 @@ func gapsByDefinition(workers ...[]knownRecord) (all []snapshot.Gap) {
 	return all
 }
 
-// waitingFrom is when the oldest record of a worker was due that waited after its
-// acknowledgement at or before from, until at least to.
+// waitingFrom returns when the worker's oldest record was due that waited throughout [from, to].
 func waitingFrom(records []knownRecord, from, to int64) int64 {
 	oldest, last := snapshot.AfterAll, snapshot.BeforeAll
 	for _, r := range records {
@@ -79,7 +75,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 		}
 		oldest = min(oldest, max(r.due, last))
 		if r.acked {
-			break // the first acknowledgement behind it
+			break // the first ack after it
 		}
 	}
 	if oldest >= to {
@@ -88,8 +84,7 @@ func waitingFrom(records []knownRecord, from, to int64) int64 {
 	return oldest
 }
 
-// longer are the gaps that are longer than a length, counted from the acknowledgement
-// before them.
+// longer returns the gaps longer than a length, measured from the ack before them.
 func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	for _, g := range all {
 		if g.ToNs-g.LastNs > than && g.ToNs > g.FromNs {
@@ -99,8 +94,7 @@ func longer(all []snapshot.Gap, than int64) (some []snapshot.Gap) {
 	return some
 }
 
-// What workers found each by themselves, laid together, is what somebody finds who
-// saw all of them.
+// Merged gaps of several watches equal the gaps of all their records.
 func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		a, b, c := knownRecords(t, "a"), knownRecords(t, "b"), knownRecords(t, "c")
@@ -112,7 +106,7 @@ func TestGapsOfWorkersAreThoseOfAll(t *testing.T) {
 	})
 }
 
-// A watch keeps so many gaps and no more, and still all of the longest.
+// A full watch keeps all of the longest gaps.
 func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	w := NewGapWatch(1)
 	at := int64(0)
@@ -137,8 +131,8 @@ func TestWatchKeepsTheLongestGaps(t *testing.T) {
 	}
 }
 
-// Gaps of a window: what was before it is cut off, what nobody waited for is none, and
-// the last one ends with the acknowledgement behind the window, or with the window.
+// Gaps.Within cuts a gap at the start of the window and drops one in which no record waited. The last gap ends at the
+// ack after the window, or at the end of the window.
 func TestGapsWithinTheWindow(t *testing.T) {
 	const ms, end = int64(1e6), int64(100e6)
 	for _, test := range []struct {

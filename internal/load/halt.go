@@ -5,13 +5,12 @@ import (
 	"sync/atomic"
 )
 
-// Halt pauses the goroutines of a member: between Begin and End, Wait blocks. The zero Halt
-// is not begun.
+// Halt pauses the goroutines of a member: between Begin and End, Wait blocks. The zero Halt does not block.
 type Halt struct {
-	over atomic.Pointer[chan struct{}] // closed when it is over; nil while there is none
+	over atomic.Pointer[chan struct{}] // closed by End; nil while not paused
 }
 
-// Begin pauses the member. It is an error, which names the number, if the member is paused.
+// Begin pauses the member. It returns an error, which names the number, if the member is already paused.
 func (h *Halt) Begin(number int) error {
 	over := make(chan struct{})
 	if !h.over.CompareAndSwap(nil, &over) {
@@ -20,7 +19,7 @@ func (h *Halt) Begin(number int) error {
 	return nil
 }
 
-// End lets the member go on. It is an error, which names the number, if it was not paused.
+// End resumes the member. It returns an error, which names the number, if the member is not paused.
 func (h *Halt) End(number int) error {
 	over := h.over.Swap(nil)
 	if over == nil {
@@ -33,7 +32,7 @@ func (h *Halt) End(number int) error {
 // Stands reports whether Wait blocks.
 func (h *Halt) Stands() bool { return h.over.Load() != nil }
 
-// Wait blocks while the member is paused. It returns false if done is closed before that ends.
+// Wait blocks while the member is paused. It returns false if done is closed first.
 func (h *Halt) Wait(done <-chan struct{}) bool {
 	for over := h.over.Load(); over != nil; over = h.over.Load() {
 		select {

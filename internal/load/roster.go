@@ -8,24 +8,24 @@ import (
 	"sync/atomic"
 )
 
-// Roster is the members of a group by their numbers. They come and go while the group
-// runs, one change at a time. Who has left makes room for another with its number.
+// Roster holds the members of a group by number. Members join and leave while the group runs, one change at a time. A
+// number is free again after its member left.
 type Roster[M any] struct {
 	changing sync.Mutex // held during a change; taken before mu
 	closed   atomic.Bool
 
 	mu     sync.Mutex
-	places []*M // by number; nil while no member has it
+	places []*M // by number; nil if the number is free
 	ever   []M
 }
 
 // NewRoster returns a roster for the numbers below n.
 func NewRoster[M any](n int) *Roster[M] { return &Roster[M]{places: make([]*M, n)} }
 
-// errStopped is why a group that was stopped is left as it is.
+// errStopped rejects a change after Close.
 var errStopped = errors.New("the group was stopped")
 
-// at returns the member of a number; nil if no member has it.
+// at returns the member with a number; nil if the number is free.
 func (r *Roster[M]) at(number int) (*M, error) {
 	switch {
 	case number < 0 || number >= len(r.places):
@@ -38,7 +38,7 @@ func (r *Roster[M]) at(number int) (*M, error) {
 	return r.places[number], nil
 }
 
-// Join gives a number that no member has to the member that open returns.
+// Join adds the member that open returns under a free number.
 func (r *Roster[M]) Join(number int, open func() (M, error)) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -58,7 +58,7 @@ func (r *Roster[M]) Join(number int, open func() (M, error)) error {
 	return nil
 }
 
-// With does something to the member of a number.
+// With calls do with the member of a number, which must be present.
 func (r *Roster[M]) With(number int, do func(M) error) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -77,7 +77,7 @@ func (r *Roster[M]) with(number int, do func(M) error) error {
 	}
 }
 
-// Leave ends the member of a number. Its place is free afterwards, whatever end returns.
+// Leave ends the member of a number and frees the number, even if end returns an error.
 func (r *Roster[M]) Leave(number int, end func(M) error) error {
 	r.changing.Lock()
 	defer r.changing.Unlock()
@@ -90,7 +90,7 @@ func (r *Roster[M]) Leave(number int, end func(M) error) error {
 	})
 }
 
-// Present returns the members that are there, by number.
+// Present returns the present members, ordered by number.
 func (r *Roster[M]) Present() (all []M) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -102,16 +102,15 @@ func (r *Roster[M]) Present() (all []M) {
 	return all
 }
 
-// Ever returns all members that have joined, in that order, those that left included.
+// Ever returns all members that ever joined, in order of joining.
 func (r *Roster[M]) Ever() []M {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return slices.Clip(r.ever)
 }
 
-// Close lets no member come or go any more. It waits for the change that is under way, and
-// ends the members that are there, all at the same time; they keep their places. It reports
-// false, and does nothing, if the roster was closed before.
+// Close allows no more changes. It waits for the change in progress, then ends all present members at the same time;
+// they keep their numbers. It returns false, and does nothing, if the roster was already closed.
 func (r *Roster[M]) Close(end func(M)) bool {
 	if r.closed.Swap(true) {
 		return false

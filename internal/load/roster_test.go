@@ -21,8 +21,8 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 	for _, c := range []struct {
 		name string
 		do   func() error
-		says string // "": nothing
-		left string // who is there afterwards
+		says string // "": no error
+		left string // the members present afterwards
 	}{
 		{"join", func() error { return r.Join(1, joining("b")) }, "", "b"},
 		{"join below", func() error { return r.Join(0, joining("a")) }, "", "a b"},
@@ -60,8 +60,7 @@ func TestRosterKnowsItsMembers(t *testing.T) {
 	}
 }
 
-// TestRosterChangesOneAtATime: no two changes are under way at once, Close waits for the one
-// that is, and who asks who is there waits for none.
+// TestRosterChangesOneAtATime: changes do not overlap, Close waits for the current change, and Present never waits.
 func TestRosterChangesOneAtATime(t *testing.T) {
 	r := NewRoster[int](2)
 	var under, done atomic.Int64

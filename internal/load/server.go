@@ -6,29 +6,25 @@ import (
 	"time"
 )
 
-// Server does the simulated work of one worker of a consumer. Only one goroutine at a time
-// uses it.
+// Server simulates the work of one worker of a consumer. Only one goroutine may use it at a time.
 //
-// It is a server in the sense of queueing theory, whose completion times are arithmetic: a
-// record's work begins when the record is there and the one before it is done, and takes as
-// long as was drawn. A sleep that ends late by a timer's millisecond makes one observation
-// late, but not the work of the records behind it, so the capacity of a consumer is workers
-// ÷ mean work, as the scenario says, and not what the timers leave of it.
+// It is a server in the sense of queueing theory, and computes completion times. The work of a record begins when the
+// record has arrived and the record before it is done; it takes the drawn time. A late timer delays one observation,
+// but not the work of later records. So a consumer's capacity is workers ÷ mean work, as the scenario says.
 type Server struct {
 	axis   *Axis
 	plan   Plan
 	rng    *rand.Rand
-	freeAt int64 // when it is done with what it was handed
+	freeAt int64 // when the work that has begun is done
 }
 
-// NewServer returns a server that is free. The draws follow from the seed and the number.
+// NewServer returns a free server. Its draws follow from the seed and the number.
 func NewServer(axis *Axis, plan Plan, seed, number uint64) Server {
 	return Server{axis: axis, plan: plan, rng: rand.New(rand.NewPCG(seed, number)), freeAt: math.MinInt64}
 }
 
-// Begin begins with every record whose turn has come by now, at least one and at most n,
-// which were there from the given time on. It returns how many those are, and how much of
-// their work lies in the measured window, in nanoseconds.
+// Begin begins the work of the records, of n that arrived at there, whose work can have begun by now; at least one.
+// It returns their number, and how much of their work lies in the measured window, in nanoseconds.
 func (s *Server) Begin(n int, there, now int64) (begun int, work int64) {
 	current := s.plan.at(now)
 	s.freeAt = max(s.freeAt, there)
@@ -41,7 +37,7 @@ func (s *Server) Begin(n int, there, now int64) (begun int, work int64) {
 	return begun, work
 }
 
-// Wait waits until the work that has begun is done. It returns false if cut is closed before.
+// Wait waits until the work that has begun is done. It returns false if cut is closed first.
 func (s *Server) Wait(cut <-chan struct{}) bool {
 	left := s.freeAt - s.axis.Now()
 	if left <= 0 {
@@ -57,8 +53,8 @@ func (s *Server) Wait(cut <-chan struct{}) bool {
 	}
 }
 
-// Abandon gives up the work that has begun and is not done: the server is free at once. It
-// returns how much of that work lies in the measured window, in nanoseconds.
+// Abandon stops unfinished work, so that the server is free. It returns how much of that work lies in the measured
+// window, in nanoseconds.
 func (s *Server) Abandon() (undone int64) {
 	now := min(s.axis.Now(), s.freeAt)
 	undone = s.axis.overlap(now, s.freeAt)

@@ -6,8 +6,7 @@ import (
 	"time"
 )
 
-// TestLateTimerCostsNoCapacity: work that a late timer let wait begins when the work
-// before it was done, and not when the worker woke up.
+// TestLateTimerCostsNoCapacity: work delayed by a late timer begins when the work before it was done.
 func TestLateTimerCostsNoCapacity(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	fixed := Plan{Work: Work{Distribution: "fixed", Time: 10 * time.Millisecond}}

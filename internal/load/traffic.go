@@ -5,7 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// TrafficOf is what a client exchanged with brokers, as far as its driver counts it.
+// TrafficOf returns the traffic between a client and the brokers, as far as its driver counts it.
 func TrafficOf(client any) (t snapshot.Traffic) {
 	if c, able := client.(driver.WireCounter); able {
 		t.Wire, t.Counted = snapshot.Wire(c.Wire()), true

@@ -8,17 +8,15 @@ import (
 
 // Work is the simulated work for one record.
 type Work struct {
-	// Time is the fixed part (fixed, uniform) or the mean (exponential,
-	// lognormal).
+	// Time is the fixed part (fixed, uniform) or the mean (exponential, lognormal).
 	Time time.Duration
-	// Jitter is added uniformly from 0 to Jitter (uniform), or is the standard
-	// deviation (lognormal).
+	// Jitter is the largest random addition (uniform) or the standard deviation (lognormal).
 	Jitter time.Duration
 	// Distribution is fixed, uniform, exponential or lognormal.
 	Distribution string
 }
 
-// Mean is the expected work for a record.
+// Mean returns the expected work for a record.
 func (w Work) Mean() time.Duration {
 	if w.Distribution == "uniform" {
 		return w.Time + w.Jitter/2
@@ -26,7 +24,7 @@ func (w Work) Mean() time.Duration {
 	return w.Time
 }
 
-// None tells that a record costs nothing.
+// None reports whether a record takes no time.
 func (w Work) None() bool { return w.Mean() == 0 }
 
 // draw returns the work for the next record, in nanoseconds.
@@ -41,8 +39,7 @@ func (w Work) draw(r *rand.Rand) int64 {
 		return int64(r.ExpFloat64() * mean)
 	case "lognormal":
 		if mean > 0 {
-			// The parameters of the underlying normal distribution that give
-			// the wanted mean and standard deviation.
+			// These parameters of the normal distribution give the wanted mean and standard deviation.
 			ratio := float64(w.Jitter) / mean
 			sigma2 := math.Log(1 + ratio*ratio)
 			return int64(math.Exp(math.Log(mean) - sigma2/2 + math.Sqrt(sigma2)*r.NormFloat64()))
@@ -51,20 +48,18 @@ func (w Work) draw(r *rand.Rand) int64 {
 	return int64(w.Time)
 }
 
-// Plan is the work over the run: the work that applies at the start, and changes
-// at set times of the measured window, in ascending order.
+// Plan is the work over a run: the work at the start, and its changes in ascending order of time.
 type Plan struct {
 	Work    Work
 	Changes []Change
 }
 
-// Change replaces the work from At (nanoseconds on the run's axis) on.
+// Change replaces the work from At (nanoseconds on the run's axis).
 type Change struct {
 	At   int64
 	Work Work
 }
 
-// at returns the work in force at a time.
 func (p Plan) at(now int64) Work {
 	w := p.Work
 	for _, c := range p.Changes {
@@ -76,7 +71,7 @@ func (p Plan) at(now int64) Work {
 	return w
 }
 
-// None tells that no record ever costs anything.
+// None reports whether no record ever takes time.
 func (p Plan) None() bool {
 	for _, c := range p.Changes {
 		if !c.Work.None() {

@@ -5,8 +5,8 @@ import (
 	"os"
 )
 
-// osFiles opens files by the paths that the operating system knows. Unlike os.DirFS it takes
-// those from the root on, and with "..": a user may name any folder.
+// osFiles opens files by the operating system's paths. Unlike os.DirFS it accepts absolute paths
+// and "..", because a user may name any folder.
 type osFiles struct{}
 
 // Open implements fs.FS.

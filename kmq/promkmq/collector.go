@@ -1,10 +1,8 @@
-// Package promkmq exports a queue to Prometheus: deliveries, records in flight, late
-// redeliveries, and alarms about retention. It exports what was handed out and what
-// became of that, what is in flight and how old the oldest of it is, how late
-// redeliveries are, and whether something is about to be lost to retention.
+// Package promkmq exports a queue to Prometheus: deliveries, records in flight, late redeliveries,
+// and alarms about retention.
 //
-// A collector reads the counters when it is scraped and does nothing in between. Alert on
-// records that are about to be lost, on dead letters, and on work that does not move:
+// A collector reads the counters when Prometheus scrapes it and does nothing in between. Alert on
+// records that are about to be lost, on dead letters, and on work that makes no progress:
 //
 //	kafka_kmq_retention_alarm == 1
 //	increase(kafka_kmq_dead_lettered_records_total[10m]) > 0
@@ -23,12 +21,12 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Source is what has the counters: a [kmq.Queue] or a [kmq.Tracker].
+// Source has the counters: a [kmq.Queue] or a [kmq.Tracker].
 type Source interface{ Stats() kmq.Stats }
 
-// New returns a collector of one queue or tracker. Labels stand on every metric of it;
-// give each queue of a process some that tell it apart, such as the group and the topic.
-// Registering the collector of a nil source is an error.
+// New returns a collector of one queue or tracker. Every metric has the labels; give the queues of
+// one process different labels, such as the group and the topic. Registering the collector of a nil
+// source is an error.
 func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	if none(source) {
 		return invalid{errors.New("promkmq: the queue is nil: look at the error of its constructor")}
@@ -44,7 +42,6 @@ func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	return c
 }
 
-// none is whether there is nothing in a source, which may be a nil pointer of its type.
 func none(source Source) bool {
 	if source == nil {
 		return true
@@ -53,7 +50,7 @@ func none(source Source) bool {
 	return v.Kind() == reflect.Pointer && v.IsNil()
 }
 
-// invalid is a collector that a registry refuses, and says why.
+// invalid is a collector that a registry refuses with an error.
 type invalid struct{ why error }
 
 // Describe implements [prometheus.Collector].
@@ -66,7 +63,6 @@ func (i invalid) Collect(metrics chan<- prometheus.Metric) {
 
 const prefix = "kafka_kmq_"
 
-// collector makes metrics of stats.
 type collector struct {
 	source   Source
 	now      func() time.Time
@@ -74,7 +70,6 @@ type collector struct {
 	lateness *prometheus.Desc
 }
 
-// metric is one number of a queue.
 type metric struct {
 	row
 	desc *prometheus.Desc
@@ -94,7 +89,7 @@ func (c *collector) Collect(metrics chan<- prometheus.Metric) {
 	for _, m := range c.metrics {
 		metrics <- prometheus.MustNewConstMetric(m.desc, m.kind, m.value(s, now))
 	}
-	// Prometheus' buckets count all that is below, the queue's only their own.
+	// Prometheus buckets are cumulative; those of a queue are not.
 	buckets := make(map[float64]uint64)
 	var count uint64
 	bounds := s.Lateness.Bounds()

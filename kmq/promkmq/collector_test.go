@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// counters are a source that says what it is told to.
 type counters kmq.Stats
 
 func (c counters) Stats() kmq.Stats { return kmq.Stats(c) }
@@ -61,7 +60,7 @@ kafka_kmq_nacked_records_total{group="billing"} 103
 # HELP kafka_kmq_oldest_unacked_seconds Age of the oldest record in flight, by its timestamp; 0 if there is none.
 # TYPE kafka_kmq_oldest_unacked_seconds gauge
 kafka_kmq_oldest_unacked_seconds{group="billing"} 90
-# HELP kafka_kmq_paused_partitions Partitions that take nothing new, for lack of room.
+# HELP kafka_kmq_paused_partitions Partitions that are not fetched because a limit is reached.
 # TYPE kafka_kmq_paused_partitions gauge
 kafka_kmq_paused_partitions{group="billing"} 2
 # HELP kafka_kmq_redelivered_records_total Records handed out with an attempt above 1.
@@ -92,7 +91,7 @@ kafka_kmq_rejected_records_total{group="billing"} 104
 # HELP kafka_kmq_retention_alarm 1 while retention does not cover the oldest record that is not settled.
 # TYPE kafka_kmq_retention_alarm gauge
 kafka_kmq_retention_alarm{group="billing"} 1
-# HELP kafka_kmq_retried_total What the tracker in this process tried in vain, and tries again.
+# HELP kafka_kmq_retried_total Failed attempts of the tracker in this process, and refused copies, which it repeats.
 # TYPE kafka_kmq_retried_total counter
 kafka_kmq_retried_total{group="billing"} 113
 # HELP kafka_kmq_tailed_records_total Records that this process copied to the tail of their partition.
@@ -107,7 +106,7 @@ kafka_kmq_unreadable_markers_total{group="billing"} 114
 	}
 }
 
-// No number of a queue is forgotten here: whoever adds one to Stats is told.
+// Every integer counter of Stats has a metric.
 func TestStatsHaveNoOthers(t *testing.T) {
 	for field := range reflect.TypeFor[kmq.Stats]().Fields() {
 		if field.Type.Kind() != reflect.Int64 {
@@ -121,7 +120,7 @@ func TestStatsHaveNoOthers(t *testing.T) {
 	}
 }
 
-// The names and types are what Prometheus' own linter asks for.
+// Names and types pass Prometheus' own linter.
 func TestTheNamesAreAsPrometheusWantsThem(t *testing.T) {
 	registry := prometheus.NewPedanticRegistry()
 	registry.MustRegister(New(counters{}, prometheus.Labels{"topic": "a"}))
@@ -151,7 +150,7 @@ kafka_kmq_retention_alarm 0
 	}
 }
 
-// A nil queue is an error of its registration, not a panic at the first scrape.
+// A nil queue is an error at its registration, and no panic at the first scrape.
 func TestANilQueueIsRefused(t *testing.T) {
 	for _, c := range []prometheus.Collector{New(nil, nil), New((*kmq.Queue)(nil), nil), New((*kmq.Tracker)(nil), nil)} {
 		if err := prometheus.NewRegistry().Register(c); err == nil || !strings.Contains(err.Error(), "the queue is nil") {
@@ -160,7 +159,7 @@ func TestANilQueueIsRefused(t *testing.T) {
 	}
 }
 
-// docs/KMQ.md has every metric.
+// docs/KMQ.md lists every metric.
 func TestTheDocumentHasEveryMetric(t *testing.T) {
 	text, err := os.ReadFile("../../docs/KMQ.md")
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/promkmq"
 )
 
-// A queue's metrics on the page that Prometheus scrapes.
+// The metrics of a queue on the page that Prometheus scrapes.
 func ExampleNew() {
 	cluster := kfake.MustCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders")) // in memory
 	defer cluster.Close()

@@ -8,14 +8,14 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// row is one metric: its name without the prefix, and where its value is.
+// row is one metric: its name without the prefix, its help text, and its value.
 type row struct {
 	name, help string
 	kind       prometheus.ValueType
 	value      func(s kmq.Stats, now time.Time) float64
 }
 
-// table is all that a queue tells, but for the lateness of redeliveries.
+// table returns all metrics of a queue except the lateness of redeliveries.
 func table() []row {
 	return []row{
 		counter("delivered_records_total", "Records handed out, every attempt.",
@@ -38,7 +38,7 @@ func table() []row {
 			func(s kmq.Stats) int64 { return s.DeadLettered }),
 		counter("missing_records_total", "Records that were to be delivered again and were not in the log any more.",
 			func(s kmq.Stats) int64 { return s.Missing }),
-		counter("retried_total", "What the tracker in this process tried in vain, and tries again.",
+		counter("retried_total", "Failed attempts of the tracker in this process, and refused copies, which it repeats.",
 			func(s kmq.Stats) int64 { return s.Retried }),
 		counter("unreadable_markers_total", "Markers that the tracker in this process could not read.",
 			func(s kmq.Stats) int64 { return s.Unreadable }),
@@ -46,7 +46,7 @@ func table() []row {
 		gauge("in_flight_records", "Records that were handed out, or are ready to be, and are not settled.",
 			func(s kmq.Stats) int64 { return int64(s.InFlight) }),
 		{"oldest_unacked_seconds", "Age of the oldest record in flight, by its timestamp; 0 if there is none.", prometheus.GaugeValue, age},
-		gauge("paused_partitions", "Partitions that take nothing new, for lack of room.",
+		gauge("paused_partitions", "Partitions that are not fetched because a limit is reached.",
 			func(s kmq.Stats) int64 { return int64(len(s.Paused)) }),
 		gauge("commit_behind_records", "Records beyond the committed offsets of this member's partitions, as far as it has read.",
 			func(s kmq.Stats) int64 { return s.CommitBehind }),
@@ -68,7 +68,7 @@ func gauge(name, help string, of func(kmq.Stats) int64) row {
 	return row{name, help, prometheus.GaugeValue, func(s kmq.Stats, _ time.Time) float64 { return float64(of(s)) }}
 }
 
-// age is never below zero: the clock that stamped the record may be ahead of ours.
+// age is at least 0: the clock that stamped the record may be ahead of this one.
 func age(s kmq.Stats, now time.Time) float64 {
 	if s.OldestUnacked.IsZero() {
 		return 0

@@ -1,11 +1,8 @@
-// Package access reads how a client connects to a Kafka cluster: TLS and credentials,
-// from Kafka's client properties file. It takes the file that Kafka's own tools take
-// (--command-config), so that people reuse the one that they have; it lends them to
-// every client of the tool, whatever that does; and it puts into a sentence why a broker
-// turned a client away.
+// Package access reads how a client connects to a Kafka cluster: TLS and credentials, from Kafka's client properties
+// file. That is the file that Kafka's own tools take with --command-config. Every client of the tool uses the result,
+// and Explain says why a broker rejected a client.
 //
-// What is secret stays secret: no error, warning or printed form of this
-// package's types holds a value out of the file. A message names the line
+// No error, warning or printed form of this package's types holds a value from the file. A message names the line
 // instead.
 //
 // Files to know: access.go, read.go, readtls.go, denial.go.
@@ -24,39 +21,37 @@ import (
 	"github.com/twmb/franz-go/pkg/sasl/scram"
 )
 
-// Access is how a client is let in to a cluster. The zero value is Kafka's
-// default: plain text, and no credentials.
+// Access is how a client connects to a cluster. The zero value is Kafka's default: plain text without credentials.
 type Access struct {
-	// TLS is what connections are encrypted with; nil is plain text. Without a
-	// ServerName, each broker must prove the host name that it is dialled by.
+	// TLS configures encryption; nil means plain text. Without a ServerName, each broker must prove the host name that
+	// the client dials.
 	TLS *tls.Config
-	// SASL is who the client says it is; nil is nobody.
+	// SASL holds the credentials; nil means that the client does not authenticate.
 	SASL *SASL
-	// Dial opens each connection, below TLS; nil is net.Dialer. It stays in this
-	// process: Handover omits it.
+	// Dial opens each connection, below TLS; nil means net.Dialer. Handover omits it.
 	Dial Dial
 
-	// origin is what it was read from, for Handover; nil where it was not read.
+	// origin is what Handover passes on; nil if the access was not read from a file.
 	origin *origin
-	// authorities are those of TLS as text, for PEM: a pool does not give them back.
+	// authorities are those of TLS as PEM text, because an x509.CertPool can't return them.
 	authorities string
 }
 
-// SASL is a user and how it proves itself.
+// SASL holds a user's credentials.
 type SASL struct {
 	Mechanism string // one of the Mechanism constants
 	Username  string
 	Password  Secret
 }
 
-// The mechanisms, as Kafka names them (client setting "sasl.mechanism").
+// The SASL mechanisms, as Kafka names them (client setting "sasl.mechanism").
 const (
 	MechanismPlain    = "PLAIN"
 	MechanismScram256 = "SCRAM-SHA-256"
 	MechanismScram512 = "SCRAM-SHA-512"
 )
 
-// The protocols, as Kafka names them (client setting "security.protocol").
+// The security protocols, as Kafka names them (client setting "security.protocol").
 const (
 	ProtocolPlaintext     = "PLAINTEXT"
 	ProtocolTLS           = "SSL"
@@ -64,8 +59,7 @@ const (
 	ProtocolSASLTLS       = "SASL_SSL"
 )
 
-// Secret is a text that is never printed or written: every verb of package fmt
-// and every encoder shows a mask.
+// Secret is text that is never printed or written: every verb of package fmt and every text encoder shows a mask.
 type Secret string
 
 const mask = "(hidden)"
@@ -84,14 +78,14 @@ func (a Access) String() string {
 	return fmt.Sprintf("%s (%s)", a.Protocol(), a.SASL.Mechanism)
 }
 
-// Format writes what String returns, whatever the verb: the keys within the TLS
-// configuration would be printed otherwise.
+// Format writes what String returns, whatever the verb. Otherwise fmt would print the private keys of the TLS
+// configuration.
 func (a Access) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, a.String()) }
 
 // MarshalText returns what String returns.
 func (a Access) MarshalText() ([]byte, error) { return []byte(a.String()), nil }
 
-// Protocol is Kafka's name for it: one of the Protocol constants.
+// Protocol returns one of the Protocol constants.
 func (a Access) Protocol() string {
 	switch {
 	case a.TLS == nil && a.SASL == nil:
@@ -105,8 +99,7 @@ func (a Access) Protocol() string {
 	}
 }
 
-// Options are the options of a client with this access. Those of a client that
-// dials by itself are Login, and the dialer goes through Secure.
+// Options returns the client options for this access. A client that has its own dialer uses Login and Secure instead.
 func (a Access) Options() []kgo.Opt {
 	options := a.Login()
 	if a.TLS != nil || a.Dial != nil {
@@ -115,8 +108,8 @@ func (a Access) Options() []kgo.Opt {
 	return options
 }
 
-// Dialer returns Dial, or without one that of a net.Dialer with this timeout, if it
-// is not 0. TLS is Secure's.
+// Dialer returns Dial. If Dial is nil, it returns that of a net.Dialer with this timeout; 0 means no timeout. The
+// dialer does not add TLS.
 func (a Access) Dialer(timeout time.Duration) Dial {
 	if a.Dial != nil {
 		return a.Dial
@@ -124,7 +117,7 @@ func (a Access) Dialer(timeout time.Duration) Dial {
 	return (&net.Dialer{Timeout: timeout}).DialContext
 }
 
-// Login is the option of a client that authenticates itself, if it does.
+// Login returns the option by which a client authenticates; nil without credentials.
 func (a Access) Login() []kgo.Opt {
 	if a.SASL == nil {
 		return nil
@@ -143,15 +136,14 @@ func (a Access) Login() []kgo.Opt {
 // Dial opens a connection, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Bounds on opening one connection. A port that does not speak TLS may never
-// answer the handshake.
+// Limits on opening one connection. A port that does not speak TLS may never answer the handshake.
 const (
 	dialTimeout      = 5 * time.Second
 	handshakeTimeout = 5 * time.Second
 )
 
-// Secure returns dial with the TLS handshake behind it, or dial itself where the
-// access is in plain text. A handshake that fails is a *HandshakeError.
+// Secure adds the TLS handshake to dial. It returns dial unchanged if the access is plain text. A failed handshake is a
+// *HandshakeError.
 func (a Access) Secure(dial Dial) Dial {
 	if a.TLS == nil {
 		return dial
@@ -196,5 +188,5 @@ func (e *HandshakeError) Error() string {
 	return "TLS handshake with " + e.Address + ": " + e.Err.Error()
 }
 
-// Unwrap returns what ended the handshake.
+// Unwrap returns the cause.
 func (e *HandshakeError) Unwrap() error { return e.Err }

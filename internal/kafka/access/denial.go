@@ -15,21 +15,19 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Denial is why a broker did not let a client in.
+// Denial is why a client could not connect to a broker.
 type Denial struct {
 	Reason string // "the broker's certificate …"
 	Remedy string
-	// Answered: the broker said no. Otherwise the two did not come so far as
-	// to understand each other.
+	// Answered reports whether the broker rejected the client. Otherwise the two did not agree on a protocol.
 	Answered bool
-	// Cause says more where something does; nil where the client's own words
-	// would only be guesses.
+	// Cause adds detail; nil if the client's own error would only be a guess.
 	Cause error
 }
 
 const (
 	protocolRemedy = "set " + keyProtocol +
-		" in the file that --command-config names to what the broker's listener speaks"
+		" in the file that --command-config names to the protocol of the broker's listener"
 	plainRemedy  = protocolRemedy + " (PLAINTEXT or SASL_PLAINTEXT), or name its TLS port"
 	tlsRemedy    = protocolRemedy + " (SSL or SASL_SSL), or name its plaintext port"
 	saslRemedy   = protocolRemedy + " (SASL_SSL), or " + storesRemedy
@@ -37,8 +35,7 @@ const (
 	storesRemedy = "name a certificate that the broker trusts with " + keyStoreLocation
 )
 
-// Explain returns why a client with this access was not let in, or nil where err
-// is about something else.
+// Explain returns why a client with this access was rejected. It returns nil if err has another cause.
 func (a Access) Explain(err error) *Denial {
 	var handshake *HandshakeError
 	var first *kgo.ErrFirstReadEOF
@@ -57,7 +54,7 @@ func (a Access) Explain(err error) *Denial {
 		return &Denial{Reason: "the broker does not offer this " + keyMechanism,
 			Remedy: "set another one in the file that --command-config names", Answered: true}
 	case errors.Is(err, kerr.IllegalSaslState):
-		return &Denial{Reason: "the broker's listener does not ask who a client is",
+		return &Denial{Reason: "the broker's listener does not use SASL",
 			Remedy: protocolRemedy + " (PLAINTEXT or SSL), or name its SASL port", Answered: true}
 	case isAlert(err):
 		return &Denial{Reason: "the broker answered in TLS, and the client spoke plain text", Remedy: tlsRemedy}
@@ -67,7 +64,7 @@ func (a Access) Explain(err error) *Denial {
 	return nil
 }
 
-// explainHandshake reads a failure of the TLS handshake on this side.
+// explainHandshake explains a TLS handshake that failed in the client.
 func explainHandshake(err error) *Denial {
 	var record tls.RecordHeaderError
 	var authority x509.UnknownAuthorityError
@@ -95,28 +92,26 @@ func explainHandshake(err error) *Denial {
 		Remedy: "check that client and broker share a TLS version and a cipher suite"}
 }
 
-// refusedTLS reads an alert by which the broker ended TLS.
 func refusedTLS(alert *net.OpError) *Denial {
 	if strings.Contains(alert.Err.Error(), "certificate") {
-		return &Denial{Reason: "the broker did not accept the client's certificate, or misses one", Cause: alert.Err,
+		return &Denial{Reason: "the broker rejected the client's certificate, or the client has none", Cause: alert.Err,
 			Remedy: storesRemedy, Answered: true}
 	}
 	return &Denial{Reason: "the broker refused TLS", Cause: alert.Err,
 		Remedy: "check that client and broker share a TLS version and a cipher suite", Answered: true}
 }
 
-// explainCutOff guesses why a broker closed a connection without a word, from
-// what the client said before.
+// explainCutOff guesses why a broker closed a connection without an answer.
 func (a Access) explainCutOff(err error) *Denial {
 	var first *kgo.ErrFirstReadEOF
 	switch {
 	case a.SASL == nil && a.TLS != nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for a user or for a client certificate does", Remedy: saslRemedy}
+		return &Denial{Reason: "the broker closed the connection; it may require SASL or a client certificate", Remedy: saslRemedy}
 	case a.SASL == nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS or for a user does",
+		return &Denial{Reason: "the broker closed the connection; it may require TLS or SASL",
 			Remedy: "give --command-config a file with the " + keyProtocol + " of the broker's listener"}
 	case errors.As(err, &first) && a.TLS == nil:
-		return &Denial{Reason: "the broker closed the connection, as one that asks for TLS does", Remedy: tlsRemedy}
+		return &Denial{Reason: "the broker closed the connection; it may require TLS", Remedy: tlsRemedy}
 	default:
 		return &Denial{Reason: "the broker closed the connection while the client logged in", Remedy: userRemedy,
 			Answered: true}
@@ -128,12 +123,11 @@ func isCutOff(err error) bool {
 		errors.Is(err, syscall.EPIPE)
 }
 
-// isAlert tells whether the client took a TLS alert for the length of an answer.
-// It has no type for that.
+// isAlert reports whether the client took a TLS alert for the length of a response. franz-go has no error type for
+// that.
 func isAlert(err error) bool { return strings.Contains(err.Error(), "appear to be a tls alert record") }
 
-// brokersWords is what the broker said about a failed login, if it said more
-// than its code.
+// brokersWords returns the broker's message about a failed login; nil if the broker sent only an error code.
 func brokersWords(err error) error {
 	_, words, said := strings.Cut(err.Error(), kerr.SaslAuthenticationFailed.Error()+": ")
 	if !said {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// jaas is one entry of Java's login configuration, as sasl.jaas.config holds it:
+// jaas is one entry of Java's login configuration, as in sasl.jaas.config:
 //
 //	org.apache.kafka.common.security.plain.PlainLoginModule required username="a" password="b";
 type jaas struct {
@@ -15,8 +15,7 @@ type jaas struct {
 	options map[string]string
 }
 
-// Errors of an entry. They name no part of it, because any may be a password
-// that lacks a quote.
+// Errors of an entry. They quote none of it: any part may be a password that lacks a quote.
 var (
 	errEnd    = errors.New("the entry does not end with a semicolon")
 	errMore   = errors.New("something follows the semicolon")
@@ -54,7 +53,7 @@ func parseJAAS(text string) (jaas, error) {
 	return entry, nil
 }
 
-// token is a word, quoted or not, or one of the signs = and ;.
+// token is a word, with or without quotes, or one of the signs = and ;.
 type token struct {
 	text string
 	word bool
@@ -110,13 +109,13 @@ func escaped(c byte) byte {
 	return c
 }
 
-// The login modules and the mechanisms that they serve.
+// Java's login modules.
 const (
 	plainModule = "org.apache.kafka.common.security.plain.PlainLoginModule"
 	scramModule = "org.apache.kafka.common.security.scram.ScramLoginModule"
 )
 
-// credentials makes the user of an entry. Its errors come with the remedy.
+// credentials returns the user of an entry. Each error includes the remedy.
 func (j jaas) credentials(mechanism string) (*SASL, error) {
 	module := scramModule
 	if mechanism == MechanismPlain {
@@ -124,7 +123,7 @@ func (j jaas) credentials(mechanism string) (*SASL, error) {
 	}
 	switch {
 	case j.module != plainModule && j.module != scramModule:
-		return nil, fmt.Errorf("its login module is not known here; %s takes %s", mechanism, module)
+		return nil, fmt.Errorf("its login module is unknown; %s needs %s", mechanism, module)
 	case j.module != module:
 		return nil, fmt.Errorf("its login module does not serve the mechanism %s; use %s", mechanism, module)
 	case strings.EqualFold(j.options["tokenauth"], "true"):

@@ -7,18 +7,16 @@ import (
 	"strings"
 )
 
-// Mistake is one thing that is wrong in a properties file. It never holds a value
-// of the file.
+// Mistake is one mistake in a properties file. It never holds a value of the file.
 type Mistake struct {
 	File    string
 	Line    int    // from 1
-	Key     string // the setting; empty where the line has none
+	Key     string // the setting; may be empty
 	Problem string
-	Remedy  string // may be empty where the problem says it all
+	Remedy  string // may be empty
 }
 
-// Error is "file:line: key: problem; remedy", without the parts that the mistake
-// does not have.
+// Error returns "file:line: key: problem; remedy", without the parts that are empty.
 func (f Mistake) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s:%d: ", f.File, f.Line)
@@ -32,10 +30,10 @@ func (f Mistake) Error() string {
 	return b.String()
 }
 
-// Mistakes are all that is wrong in a properties file, in the order of its lines.
+// Mistakes are the mistakes in a properties file, in the order of its lines.
 type Mistakes []Mistake
 
-// Error is one line for each mistake.
+// Error returns one line for each mistake.
 func (fs Mistakes) Error() string {
 	lines := make([]string, len(fs))
 	for i, f := range fs {

@@ -13,11 +13,10 @@ import (
 	"strings"
 )
 
-// maxFileBytes bounds the files that are read: a store of every authority in the
-// world is a quarter of it.
+// maxFileBytes bounds the files that are read. A store of all public authorities needs a quarter of it.
 const maxFileBytes = 1 << 20
 
-// readFile reads a file of at most maxFileBytes. The error does not name it.
+// readFile reads a file of at most maxFileBytes. The error does not contain the path.
 func readFile(path string) ([]byte, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -41,7 +40,6 @@ func readFile(path string) ([]byte, error) {
 	return content, nil
 }
 
-// withoutPath keeps the reason of a failed file operation alone.
 func withoutPath(err error) error {
 	var failed *fs.PathError
 	if errors.As(err, &failed) {
@@ -50,7 +48,7 @@ func withoutPath(err error) error {
 	return err
 }
 
-// Mistakes of PEM text. They quote none of it: most of it is keys.
+// Mistakes in PEM text. They quote none of it, because it may be a key.
 var (
 	errNoCertificate = errors.New("there is no certificate in it")
 	errNoKey         = errors.New("there is no private key in it")
@@ -60,9 +58,8 @@ var (
 	errCertificate   = errors.New("it has a certificate that can't be parsed")
 )
 
-// pemBlocks reads the blocks of PEM text, and skips what is between them.
-// Kafka takes white space of any kind within a block, because a properties file
-// may hold one on a single line; encoding/pem does not.
+// pemBlocks reads the blocks of PEM text and skips the text between them. Like Kafka, and unlike encoding/pem, it
+// accepts any white space within a block: a properties file may hold a block on one line.
 func pemBlocks(text string) ([]pem.Block, error) {
 	var blocks []pem.Block
 	for {
@@ -87,8 +84,7 @@ func pemBlocks(text string) ([]pem.Block, error) {
 	}
 }
 
-// trusted makes a pool of the certificates in PEM text, and returns them one by
-// one as well.
+// trusted returns the certificates in PEM text, as a pool and as DER.
 func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
@@ -112,8 +108,7 @@ func trusted(text string) (pool *x509.CertPool, ders [][]byte, err error) {
 	return pool, ders, nil
 }
 
-// keyPair makes a client's certificate of the chain and the private key in PEM
-// text, in any order.
+// keyPair reads a client's certificate chain and private key from PEM text, in any order.
 func keyPair(text string) (tls.Certificate, error) {
 	blocks, err := pemBlocks(text)
 	if err != nil {
@@ -124,7 +119,7 @@ func keyPair(text string) (tls.Certificate, error) {
 	for _, block := range blocks {
 		switch {
 		case block.Type == "CERTIFICATE":
-			_ = pem.Encode(&chain, &block) // a buffer takes everything
+			_ = pem.Encode(&chain, &block) // a buffer never fails
 		case strings.HasSuffix(block.Type, "PRIVATE KEY"):
 			_ = pem.Encode(&keys, &block)
 			count++

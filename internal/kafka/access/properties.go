@@ -7,19 +7,17 @@ import (
 	"unicode/utf16"
 )
 
-// property is one setting of a properties file.
 type property struct {
-	line       int // where it begins, from 1
+	line       int // of its first line, from 1
 	key, value string
 }
 
-// errEscape is the one thing that Java refuses in a properties file.
+// errEscape is the only mistake that Java rejects in a properties file.
 var errEscape = errors.New(`\u is not followed by four hexadecimal digits`)
 
-// properties reads the format of java.util.Properties as Kafka's tools do. Bytes
-// are characters of ISO 8859-1; a line whose end is a backslash goes on in the
-// next; a key ends at =, : or white space. What it can't read it gives to mistake
-// by line, and goes on.
+// properties reads the format of java.util.Properties as Kafka's tools do. Each byte is an ISO 8859-1 character. A
+// backslash at the end of a line continues the line. A key ends at =, : or white space. properties passes each mistake
+// with its line to mistake, and goes on.
 func properties(content []byte, mistake func(line int, err error)) []property {
 	var all []property
 	for _, l := range logicalLines(content) {
@@ -35,7 +33,6 @@ func properties(content []byte, mistake func(line int, err error)) []property {
 	return all
 }
 
-// logicalLine is a line with those that continue it.
 type logicalLine struct {
 	line int
 	text string
@@ -64,7 +61,7 @@ func logicalLines(content []byte) []logicalLine {
 	return logical
 }
 
-// latin1 makes a character of each byte, as Java does.
+// latin1 decodes ISO 8859-1.
 func latin1(content []byte) string {
 	runes := make([]rune, len(content))
 	for i, b := range content {
@@ -73,13 +70,12 @@ func latin1(content []byte) string {
 	return string(runes)
 }
 
-// continues tells whether a line ends in a backslash that is not itself escaped.
+// continues reports whether a line ends in a backslash that is not itself escaped.
 func continues(line string) bool {
 	return (len(line)-len(strings.TrimRight(line, `\`)))%2 == 1
 }
 
-// split parts a logical line at the first separator that is not escaped. Both
-// parts keep their escapes.
+// split splits a logical line at the first separator that is not escaped. Both parts keep their escapes.
 func split(line string) (key, value string) {
 	end := 0
 	for end < len(line) && !strings.ContainsRune("=:"+blank, rune(line[end])) {
@@ -96,13 +92,12 @@ func split(line string) (key, value string) {
 	return line[:end], value
 }
 
-// unescape replaces \t, \n, \r, \f and \uXXXX; of any other escape the backslash
-// goes.
+// unescape replaces \t, \n, \r, \f and \uXXXX. It removes the backslash of any other escape.
 func unescape(text string) (string, error) {
 	if !strings.ContainsRune(text, '\\') {
 		return text, nil
 	}
-	var units []uint16 // Java's characters: \u names half of one beyond the first 65,536
+	var units []uint16 // UTF-16, as in Java: \u may be half of a surrogate pair
 	runes := []rune(text)
 	for i := 0; i < len(runes); i++ {
 		r := runes[i]

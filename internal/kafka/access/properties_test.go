@@ -10,8 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The examples are those of the documentation of java.util.Properties, and what
-// its reader does at the edges.
+// TestProperties: the reader follows the documentation of java.util.Properties, also at its edge cases.
 func TestProperties(t *testing.T) {
 	tests := map[string]string{
 		"a=b": "1 a=b", "a = b": "1 a=b", "a:b": "1 a=b", "a b": "1 a=b", "a": "1 a=", "  a\t:\tb ": "1 a=b ",
@@ -34,8 +33,7 @@ func TestProperties(t *testing.T) {
 	}
 }
 
-// TestPropertiesRoundTrip: what is written with every escape that Java writes
-// comes back.
+// TestPropertiesRoundTrip: the reader decodes every escape that Java writes.
 func TestPropertiesRoundTrip(t *testing.T) {
 	write := func(text string) string {
 		var b strings.Builder

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// The settings that are read, as Kafka names them.
+// The settings that Read uses, as Kafka names them.
 const (
 	keyProtocol       = "security.protocol"
 	keyMechanism      = "sasl.mechanism"
@@ -31,18 +31,17 @@ var readKeys = []string{
 	keyStoreChain, keyStoreKey, keyPassword, keyIdentification, keyProviders,
 }
 
-// otherKeys are Kafka's settings that only look like a misspelt one of those.
+// otherKeys are settings of Kafka that resemble one of readKeys but are not misspelt.
 var otherKeys = []string{
 	"ssl.truststore.password", "ssl.keystore.password", "ssl.protocol", "security.providers", "sasl.login.class",
 }
 
-// keyPattern is what a setting's name looks like. Anything else may be a piece of
-// a secret that went over its line, and is not repeated.
+// keyPattern matches the name of a setting. Messages quote no other text: it may be part of a secret that continues
+// from the line before.
 var keyPattern = regexp.MustCompile(`^([a-z]+(\.[a-z0-9]+)+|acks|retries)$`)
 
-// Read reads the client properties file at path, as Kafka's tools take it with
-// --command-config. The warnings tell what of it was ignored. The error is a
-// Mistakes where the content is wrong; it and the warnings hold no value of the file.
+// Read reads the client properties file at path, which Kafka's tools take with --command-config. The warnings name what
+// Read ignored. If the content is wrong, the error is a Mistakes. Errors and warnings hold no value of the file.
 func Read(path string) (Access, []string, error) {
 	content, err := readFile(path)
 	if err != nil {
@@ -51,14 +50,13 @@ func Read(path string) (Access, []string, error) {
 	return Parse(path, content)
 }
 
-// Parse is Read for content that is there already; file is its name in messages.
-// Files that the content names are read.
+// Parse is Read for content that the caller has already read; file is its name in messages. Parse reads the files that
+// the content names.
 func Parse(file string, content []byte) (Access, []string, error) {
 	return parse(&origin{file: file, content: content, stores: make(map[string][]byte)}, readFile)
 }
 
-// parse is Parse where the files that the content names are read by other means
-// too. It keeps them in the origin.
+// parse is Parse with another readFile. It keeps the files that it read in o.
 func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []string, error) {
 	file, content := o.file, o.content
 	r := &reader{file: file, settings: make(map[string]property), readFile: func(path string) ([]byte, error) {
@@ -72,7 +70,7 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 		r.take(p)
 	}
 	if p, set := r.settings[keyProviders]; set {
-		r.mistake(p, "values can't be fetched from elsewhere", "write them into this file")
+		r.mistake(p, "config providers are not supported", "write the values into this file")
 	}
 	var a Access
 	encrypted, authenticated := r.protocol()
@@ -93,14 +91,13 @@ func parse(o *origin, readFile func(path string) ([]byte, error)) (Access, []str
 	return a, r.warnings, nil
 }
 
-// reader turns the settings of one file into an access.
 type reader struct {
 	file     string
 	readFile func(path string) ([]byte, error)
 	settings map[string]property // those in readKeys
 	ignored  []string            // the names of the others
-	unnamed  []int               // lines whose key can't be repeated
-	used     []string            // the keys that were asked for
+	unnamed  []int               // lines whose key must not be quoted
+	used     []string            // the keys that the access needs
 	// authorities are the certificates of the trust store, as PEM.
 	authorities string
 	mistakes    Mistakes
@@ -115,7 +112,7 @@ func (r *reader) mistake(p property, problem, remedy string) {
 	r.mistakeAt(p.line, p.key, problem, remedy)
 }
 
-// take sorts a property into the settings that are read and the others.
+// take adds p to settings, ignored or unnamed.
 func (r *reader) take(p property) {
 	p.value = strings.TrimSpace(p.value)
 	if before, set := r.settings[p.key]; set {
@@ -138,8 +135,7 @@ func (r *reader) take(p property) {
 	}
 }
 
-// get returns a setting that is needed and notes that it was. A blank one is a
-// mistake, and as good as missing.
+// get returns a setting and notes that the access needs it. A blank value is a mistake and counts as missing.
 func (r *reader) get(key string) (property, bool) {
 	r.used = append(r.used, key)
 	p, set := r.settings[key]
@@ -150,7 +146,6 @@ func (r *reader) get(key string) (property, bool) {
 	return p, set
 }
 
-// protocols are the choices of security.protocol, and what they ask for.
 var protocols = []struct {
 	name                     string
 	encrypted, authenticated bool
@@ -161,12 +156,12 @@ var protocols = []struct {
 	{ProtocolSASLTLS, true, true},
 }
 
-// protocol tells what the file asks for. Where that is not to be understood, all
-// that is set is read, so that its mistakes are told as well.
+// protocol reports what the file asks for. If the protocol is wrong, it asks for every kind of setting that the file
+// has, so that their mistakes are reported too.
 func (r *reader) protocol() (encrypted, authenticated bool) {
 	p, set := r.get(keyProtocol)
 	if !set && p.line == 0 {
-		return false, false // Kafka's default; warn says what has no effect then
+		return false, false // Kafka's default; warn names the settings without effect
 	}
 	var names []string
 	for _, choice := range protocols {
@@ -205,7 +200,7 @@ func (r *reader) sasl() *SASL {
 	}
 	entry, err := parseJAAS(config.value)
 	if err != nil {
-		r.mistake(config, err.Error(), `where it goes on in the next line, end the line with a backslash`)
+		r.mistake(config, err.Error(), `if it continues on the next line, end the line with a backslash`)
 		return nil
 	}
 	if !ok {
@@ -218,16 +213,14 @@ func (r *reader) sasl() *SASL {
 	return user
 }
 
-// missing is a setting that the protocol asks for.
+// missing adds a mistake: the protocol needs a setting that the file lacks.
 func (r *reader) missing(key, remedy string) {
 	p := r.settings[keyProtocol]
 	r.mistake(p, "it asks for "+key+", which is not set", remedy)
 }
 
-// maxNamed bounds how many ignored settings a warning names.
 const maxNamed = 12
 
-// warn says what was ignored.
 func (r *reader) warn() {
 	var useless []string
 	for _, key := range readKeys {
@@ -236,20 +229,20 @@ func (r *reader) warn() {
 		}
 	}
 	if len(useless) > 0 {
-		why := "for the " + keyProtocol + " that it has"
+		why := "with its " + keyProtocol
 		if _, set := r.settings[keyProtocol]; !set {
-			why = "because " + keyProtocol + " is not set, and is PLAINTEXT then"
+			why = "because " + keyProtocol + " is not set, so it is PLAINTEXT"
 		}
-		r.warnings = append(r.warnings, fmt.Sprintf("%s: without effect, %s: %s", r.file, why, listed(useless)))
+		r.warnings = append(r.warnings, fmt.Sprintf("%s: no effect, %s: %s", r.file, why, listed(useless)))
 	}
 	if len(r.ignored) > 0 {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("%s: ignored, because only what lets a client in is taken from it: %s", r.file,
+			fmt.Sprintf("%s: ignored, because only settings of TLS and SASL are used: %s", r.file,
 				listed(r.ignored)))
 	}
 	if len(r.unnamed) > 0 {
 		r.warnings = append(r.warnings,
-			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); a value that goes on in the next line needs a backslash at the end of each",
+			fmt.Sprintf("%s:%d: ignored, because it does not begin with the name of a setting (lines like it: %d); if a value continues on the next line, end the line with a backslash",
 				r.file, r.unnamed[0], len(r.unnamed)))
 	}
 }

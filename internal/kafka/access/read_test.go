@@ -44,8 +44,7 @@ func TestReadFile(t *testing.T) {
 	}
 }
 
-// TestInlinePEM: the texts of KIP-651, with line ends, with white space in their
-// place, and over several lines.
+// TestInlinePEM: PEM values as in KIP-651 work with line ends, with spaces instead, and over several lines.
 func TestInlinePEM(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	chain, key := ca.Issue(t, 0, "alice")
@@ -86,7 +85,7 @@ func TestMistakes(t *testing.T) {
 		"blank":                 {[]string{"security.protocol="}, []string{"1: … no value"}},
 		"SASL without":          {[]string{"security.protocol=SASL_SSL"}, []string{"1: … sasl.mechanism", "1: … sasl.jaas.config"}},
 		"another module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", user}, []string{"3: … does not serve … ScramLoginModule"}},
-		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … not known … PlainLoginModule"}},
+		"unknown module":        {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=com.example." + secret + " required;"}, []string{"3: … unknown … PlainLoginModule"}},
 		"no password":           {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", jaas(`username="alice"`)}, []string{"3: … lacks"}},
 		"token":                 {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=SCRAM-SHA-256", strings.Replace(jaas(`username="a" password="`+secret+`" tokenauth="true"`), "plain.Plain", "scram.Scram", 1)}, []string{"3: … delegation tokens"}},
 		"no backslash":          {[]string{"security.protocol=SASL_SSL", "sasl.mechanism=PLAIN", "sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required", `username="alice"`, `password="` + secret + `";`}, []string{"3: … semicolon … backslash"}},
@@ -104,7 +103,7 @@ func TestMistakes(t *testing.T) {
 		"key without chain":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.key=" + secret}, []string{"3: … ssl.keystore.certificate.chain is not set"}},
 		"chain without key":     {[]string{"security.protocol=SSL", "ssl.keystore.type=PEM", "ssl.keystore.certificate.chain=" + secret}, []string{"3: … ssl.keystore.key is not set"}},
 		"identification":        {[]string{"security.protocol=SSL", "ssl.endpoint.identification.algorithm=" + secret}, []string{"2: … no such algorithm"}},
-		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … elsewhere"}},
+		"values from elsewhere": {[]string{"config.providers=file"}, []string{"1: … not supported"}},
 		"a bad escape":          {[]string{`sasl.jaas.config=\u12`}, []string{"1: … hexadecimal"}},
 	}
 	for name, test := range tests {
@@ -129,7 +128,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// inOrder tells whether text has the words, which are parted by dots.
+// inOrder reports whether text has the words in order; " … " separates them.
 func inOrder(text, words string) bool {
 	for _, word := range strings.Split(words, " … ") {
 		_, after, found := strings.Cut(text, word)
@@ -141,7 +140,7 @@ func inOrder(text, words string) bool {
 	return true
 }
 
-// kafkasSettings are settings of Kafka's clients that the file may hold as well.
+// kafkasSettings are other client settings of Kafka that the file may hold.
 const kafkasSettings = `acks=all
 retries=3
 bootstrap.servers=b:9092
@@ -175,8 +174,8 @@ func TestWarnings(t *testing.T) {
 	}{
 		"nothing":               {"", nil},
 		"other settings":        {kafkasSettings, []string{"acks, retries, bootstrap.servers, client.id"}},
-		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, and is PLAINTEXT then: sasl.mechanism, ssl.keystore.type"}},
-		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"without effect, for the security.protocol that it has: ssl.truststore.location"}},
+		"forgotten protocol":    {"sasl.mechanism=PLAIN\nssl.keystore.type=JKS", []string{"security.protocol is not set, so it is PLAINTEXT: sasl.mechanism, ssl.keystore.type"}},
+		"of the other protocol": {"security.protocol=PLAINTEXT\nssl.truststore.location=x.jks", []string{"no effect, with its security.protocol: ssl.truststore.location"}},
 		"pieces of a key":       {"acks=1\n" + secret + "\nMIIEvQ==", []string{"acks", "c.properties:2: ignored … backslash"}},
 	}
 	for name, test := range tests {
@@ -195,7 +194,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestNothingIsPrinted: whoever prints or writes an access shows no secret.
+// TestNothingIsPrinted: no printed or encoded form of an access shows a secret.
 func TestNothingIsPrinted(t *testing.T) {
 	a := access.Access{SASL: &access.SASL{Mechanism: "PLAIN", Username: "alice", Password: secret}}
 	encoded, err := json.Marshal([]any{a, a.SASL})
@@ -214,7 +213,7 @@ func TestNothingIsPrinted(t *testing.T) {
 	}
 }
 
-// TestExplainNothing: what is not about access is not explained.
+// TestExplainNothing: Explain ignores errors that do not concern access.
 func TestExplainNothing(t *testing.T) {
 	for _, err := range []error{nil, errors.New("x"), os.ErrNotExist} {
 		if d := (access.Access{}).Explain(err); d != nil {
@@ -226,7 +225,7 @@ func TestExplainNothing(t *testing.T) {
 	}
 }
 
-// FuzzParse: no text makes it panic, and no text that has mistakes is repeated.
+// FuzzParse: no content makes Parse panic or quote a value.
 func FuzzParse(f *testing.F) {
 	f.Add([]byte(kafkasSettings))
 	f.Add([]byte("security.protocol=SASL_SSL\nsasl.mechanism=PLAIN\nsasl.jaas.config=" +

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// storeRemedy is how to get PEM out of Java's own stores.
+// Remedies: how to export PEM from Java's own stores, and others.
 const (
 	trustRemedy = "export it as PEM, name that, and set " + keyTrustType +
 		"=PEM: keytool -list -rfc -keystore STORE > ca.pem"
@@ -16,26 +16,23 @@ const (
 		"openssl pkcs12 -in client.p12 -nodes -out client.pem"
 	decryptRemedy = "decrypt it into a file that only you can read, and remove " + keyPassword +
 		": openssl pkcs8 -in key.pem -out plain.pem"
-	pemRemedy = `where a value goes on in the next line, end the line with \n\`
+	pemRemedy = `if a value continues on the next line, end the line with \n\`
 )
 
-// tls makes the TLS configuration; where it has mistakes, what it returns is of no
-// use.
 func (r *reader) tls() *tls.Config {
-	config := &tls.Config{MinVersion: tls.VersionTLS12} // as Kafka's own clients
+	config := &tls.Config{MinVersion: tls.VersionTLS12} // as in Kafka's own clients
 	config.RootCAs = r.trust()
 	if pair := r.identity(); pair != nil {
 		config.Certificates = []tls.Certificate{*pair}
 	}
 	if !r.checksNames() {
-		config.InsecureSkipVerify = true // the names alone: the chain is verified below
+		config.InsecureSkipVerify = true // skips only the host name: verifyChain checks the chain
 		config.VerifyConnection = verifyChain(config.RootCAs)
 	}
 	return config
 }
 
-// trust are the authorities that sign the brokers' certificates; nil are those
-// that the operating system trusts.
+// trust returns the authorities that sign the brokers' certificates; nil means those of the operating system.
 func (r *reader) trust() *x509.CertPool {
 	location, inFile := r.get(keyTrustLocation)
 	inline, here := r.get(keyTrustPEM)
@@ -69,7 +66,6 @@ func (r *reader) pool(p property, text, remedy string) *x509.CertPool {
 	return pool
 }
 
-// identity is the certificate by which the client proves itself, if it has one.
 func (r *reader) identity() *tls.Certificate {
 	location, inFile := r.get(keyStoreLocation)
 	chain, chained := r.get(keyStoreChain)
@@ -109,7 +105,6 @@ func (r *reader) pair(p property, text, remedy string) *tls.Certificate {
 	return &pair
 }
 
-// content reads the file that a setting names.
 func (r *reader) content(p property) (string, bool) {
 	content, err := r.readFile(p.value)
 	if err != nil {
@@ -119,8 +114,8 @@ func (r *reader) content(p property) (string, bool) {
 	return string(content), true
 }
 
-// isPEM refuses stores that only Java reads. contents are the settings that name
-// or hold the store; without any of them the type says nothing.
+// isPEM rejects stores that only Java can read. contents are the settings that name or hold the store; without any of
+// them the type does not matter.
 func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 	kind, set := r.get(typeKey)
 	if set && strings.EqualFold(kind.value, "PEM") {
@@ -133,27 +128,26 @@ func (r *reader) isPEM(typeKey, remedy string, contents ...property) bool {
 		if set {
 			r.mistake(kind, "stores of this type are not supported", remedy)
 		} else if kind.line == 0 {
-			r.mistake(p, typeKey+" is not set, and is JKS then, which is not supported", remedy)
+			r.mistake(p, typeKey+" is not set, so it is JKS, which is not supported", remedy)
 		}
 		return false
 	}
 	return true
 }
 
-// checksNames tells whether a broker must prove its host name. It is the one
-// setting whose blank value means something.
+// checksNames reports whether a broker must prove its host name. It is the only setting with a meaning for a blank
+// value.
 func (r *reader) checksNames() bool {
 	r.used = append(r.used, keyIdentification)
 	p, set := r.settings[keyIdentification]
 	if set && p.value != "" && !strings.EqualFold(p.value, "https") {
 		r.mistake(p, "there is no such algorithm",
-			"leave it out to check the brokers' host names, or leave the value empty not to")
+			"leave it out to check the brokers' host names, or leave the value empty to skip the check")
 	}
 	return !set || p.value != ""
 }
 
-// verifyChain checks that an authority in roots signed the certificate of a
-// broker, whatever host name it is for.
+// verifyChain checks that an authority in roots signed a broker's certificate, for any host name.
 func verifyChain(roots *x509.CertPool) func(tls.ConnectionState) error {
 	return func(state tls.ConnectionState) error {
 		options := x509.VerifyOptions{Roots: roots, Intermediates: x509.NewCertPool()}

@@ -7,20 +7,19 @@ import (
 	"strings"
 )
 
-// PEM is the TLS side of an access as text, for a client that does not take Go's
-// own configuration. All of it is empty where the access is in plain text.
+// PEM is the TLS part of an access as text, for a client that does not take a tls.Config. All fields are empty for
+// plain text.
 type PEM struct {
-	Authorities string // that sign the brokers' certificates; empty: those of the operating system
-	Chain       string // the client's certificate; empty where it has none
+	Authorities string // those that sign the brokers' certificates; empty means those of the operating system
+	Chain       string // the client's certificate chain; may be empty
 	Key         Secret // its private key
-	AnyName     bool   // a broker need not prove its host name
+	AnyName     bool   // whether to skip the check of a broker's host name
 }
 
-// errNoText says that a pool of authorities was made and not read: it can't be
-// written down.
+// errNoText rejects a pool of authorities that was not read from a file: a pool can't be written.
 var errNoText = errors.New("only an access that was read from client properties has its authorities as text")
 
-// PEM returns the TLS side of the access as text.
+// PEM returns the TLS part of the access as text.
 func (a Access) PEM() (PEM, error) {
 	if a.TLS == nil {
 		return PEM{}, nil
@@ -35,18 +34,17 @@ func (a Access) PEM() (PEM, error) {
 	pair := a.TLS.Certificates[0]
 	key, err := x509.MarshalPKCS8PrivateKey(pair.PrivateKey)
 	if err != nil {
-		return PEM{}, errors.New("the client's private key is of a kind that can't be written down")
+		return PEM{}, errors.New("the client's private key can't be written as PKCS #8")
 	}
 	text.Chain = certificates(pair.Certificate...)
 	text.Key = Secret(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: key}))
 	return text, nil
 }
 
-// certificates writes certificates down.
 func certificates(ders ...[]byte) string {
 	var all strings.Builder
 	for _, der := range ders {
-		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a builder takes everything
+		_ = pem.Encode(&all, &pem.Block{Type: "CERTIFICATE", Bytes: der}) // a builder never fails
 	}
 	return all.String()
 }

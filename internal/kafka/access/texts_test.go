@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// TestPEM: what was read can be written down again, the key masked when it is printed.
+// TestPEM: an access that was read can be written as PEM, and a printed PEM masks the key.
 func TestPEM(t *testing.T) {
 	authority := accesstest.NewAuthority(t)
 	settings := append(authority.Trust(t), authority.Identity(t, "client")...)
@@ -34,8 +34,7 @@ func TestPEM(t *testing.T) {
 	}
 }
 
-// TestPEMOfNothing: an access that was put together has its authorities in a pool,
-// which does not give them back; one in plain text has none.
+// TestPEMOfNothing: a pool that was not read from a file is an error; plain text is empty.
 func TestPEMOfNothing(t *testing.T) {
 	if _, err := (access.Access{TLS: &tls.Config{RootCAs: x509.NewCertPool()}}).PEM(); err == nil {
 		t.Error("a pool was written down")

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// Limits on waiting for the cluster to follow up on what it has accepted.
+// Limits on waiting for the cluster to finish what it has accepted.
 const (
 	leadersTimeout = 30 * time.Second
 	leadersPoll    = 20 * time.Millisecond
@@ -24,9 +24,8 @@ const (
 	groupPoll      = 100 * time.Millisecond
 )
 
-// Admin makes and removes the topics and groups of runs. Errors are of kind
-// ErrRefused when the cluster says no, ErrUnreachable when it says nothing, and
-// ErrInput when a topic that should exist does not.
+// Admin makes and removes the topics and groups of runs. An error is of kind ErrRefused if the cluster rejects a
+// request, ErrUnreachable if it does not answer, and ErrInput if an existing topic is missing.
 type Admin struct {
 	client *kgo.Client
 	kadm   *kadm.Client
@@ -37,12 +36,11 @@ type Topic struct {
 	Name       string
 	ID         [16]byte
 	Partitions int
-	// Existing: the topic was there before the run, and stays after it.
+	// Existing reports whether the topic existed before the run; DeleteTopic then keeps it.
 	Existing bool
 }
 
-// NewAdmin opens a client for the cluster at bootstrap, which lets it in by a. It
-// connects when it is first used. The caller must Close it.
+// NewAdmin returns an Admin for the cluster at bootstrap. It connects at the first request. The caller must Close it.
 func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
 	client, err := newClient(bootstrap, a)
 	if err != nil {
@@ -51,12 +49,11 @@ func NewAdmin(bootstrap []string, a access.Access) (*Admin, error) {
 	return &Admin{client: client, kadm: kadm.NewClient(client)}, nil
 }
 
-// Close ends the client.
+// Close closes the client.
 func (a *Admin) Close() { a.client.Close() }
 
-// CreateTopic makes a new topic and waits until every broker knows a leader for
-// each of its partitions, so that the first record does not pay for it. A topic
-// of that name that exists already is an error, never used and never touched.
+// CreateTopic makes a topic and waits until every broker knows a leader for each partition. If a topic of that name
+// exists, CreateTopic fails and leaves it unchanged.
 func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replication int,
 	config map[string]string) (Topic, error) {
 	entries := make(map[string]*string, len(config))
@@ -74,7 +71,7 @@ func (a *Admin) CreateTopic(ctx context.Context, name string, partitions, replic
 	return topic, nil
 }
 
-// UseExisting finds a topic that is there already.
+// UseExisting returns a topic that exists.
 func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 	detail, err := describeTopic(ctx, a.client, name)
 	if err != nil {
@@ -93,7 +90,6 @@ func (a *Admin) UseExisting(ctx context.Context, name string) (Topic, error) {
 	return Topic{Name: name, ID: detail.TopicID, Partitions: len(detail.Partitions), Existing: true}, nil
 }
 
-// describeTopic asks for the metadata of one topic, past the client's cache.
 func describeTopic(ctx context.Context, to kmsg.Requestor, name string) (kmsg.MetadataResponseTopic, error) {
 	entry := kmsg.NewMetadataRequestTopic()
 	entry.Topic = &name
@@ -118,13 +114,13 @@ func (a *Admin) Brokers(ctx context.Context) (int, error) {
 	return len(brokers), nil
 }
 
-// Partition is who has a partition of a topic, by brokers' IDs.
+// Partition is the placement of one partition, by brokers' IDs.
 type Partition struct {
-	Partition, Leader int32 // a Leader below 0 is none
+	Partition, Leader int32 // a Leader below 0 means none
 	Replicas, InSync  []int32
 }
 
-// Partitions asks who has the partitions of a topic, which it returns by number.
+// Partitions returns the placement of a topic's partitions, by number.
 func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, error) {
 	detail, err := describeTopic(ctx, a.client, topic)
 	if err == nil {
@@ -141,9 +137,8 @@ func (a *Admin) Partitions(ctx context.Context, topic string) ([]Partition, erro
 	return all, nil
 }
 
-// DeleteTopic deletes the topic that CreateTopic made, by its ID: should a
-// topic of the same name have taken its place, that one stays. An existing
-// topic is left alone; one that is gone is as good as deleted.
+// DeleteTopic deletes a topic that CreateTopic made, by its ID: another topic with the same name stays. It does nothing
+// to an existing topic, or to one that is already deleted.
 func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	if topic.Existing {
 		return nil
@@ -177,9 +172,8 @@ func (a *Admin) DeleteTopic(ctx context.Context, topic Topic) error {
 	return nil
 }
 
-// DeleteGroup deletes a consumer group whose members have left; it waits for
-// the last of them for up to ten seconds. A group that is gone is as good as
-// deleted.
+// DeleteGroup deletes a consumer group. It waits up to 10 s until the last member has left. A group that does not exist
+// is no error.
 func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
@@ -199,8 +193,8 @@ func (a *Admin) DeleteGroup(ctx context.Context, name string) error {
 	}
 }
 
-// awaitLeaders waits until each broker of the cluster, asked by itself, knows a
-// leader for each partition. Brokers learn of a new topic one after the other.
+// awaitLeaders waits until each broker knows a leader for each partition. Brokers learn of a new topic one after the
+// other.
 func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 	ctx, cancel := context.WithTimeout(ctx, leadersTimeout)
 	defer cancel()
@@ -229,7 +223,6 @@ func (a *Admin) awaitLeaders(ctx context.Context, topic Topic) error {
 	return nil
 }
 
-// leaderless counts the partitions that the broker knows no leader for.
 func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, error) {
 	detail, err := describeTopic(ctx, broker, topic.Name)
 	if err != nil {
@@ -237,7 +230,7 @@ func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, erro
 	}
 	missing := topic.Partitions
 	if detail.TopicID != [16]byte{} && detail.TopicID != topic.ID {
-		return missing, nil // it knows an earlier topic of this name, and not yet the new one
+		return missing, nil // it still knows an earlier topic of this name
 	}
 	for _, p := range detail.Partitions {
 		if p.ErrorCode == 0 && p.Leader >= 0 {
@@ -247,11 +240,10 @@ func leaderless(ctx context.Context, broker *kgo.Broker, topic Topic) (int, erro
 	return missing, nil
 }
 
-// creationError says why a topic was not created and what to do.
 func creationError(name string, replication int, message string, err error) error {
 	what := fmt.Sprintf("the topic %q was not created", name)
 	remedies := map[*kerr.Error]string{
-		kerr.InvalidReplicationFactor:   fmt.Sprintf("lower topic.replication from %d to the number of brokers, or have more brokers", replication),
+		kerr.InvalidReplicationFactor:   fmt.Sprintf("lower topic.replication from %d to the number of brokers, or use more brokers", replication),
 		kerr.InvalidPartitions:          "set topic.partitions to at least 1",
 		kerr.InvalidConfig:              "correct topic.config",
 		kerr.InvalidTopicException:      "choose another name: letters, digits, dots, dashes and underscores, up to 249",
@@ -268,7 +260,8 @@ func creationError(name string, replication int, message string, err error) erro
 	return refusedOrUnanswered(what, err)
 }
 
-// refusedOrUnanswered tells an answer of the cluster from the lack of one.
+// refusedOrUnanswered returns an error of kind ErrRefused if err is a Kafka error code, and otherwise of kind
+// ErrUnreachable.
 func refusedOrUnanswered(what string, err error) error {
 	var code *kerr.Error
 	if errors.As(err, &code) {
@@ -290,7 +283,7 @@ func refused(what, message string, err error) error {
 	return &Error{Kind: ErrRefused, What: what, Cause: explain(message, err), Remedy: remedy}
 }
 
-// explain prefers the broker's own sentence to the general one of the code.
+// explain adds the broker's own message to the error code.
 func explain(message string, err error) error {
 	var code *kerr.Error
 	if message == "" || !errors.As(err, &code) {

@@ -6,19 +6,17 @@ import (
 	"strings"
 )
 
-// A local broker tells about itself by an agent in its own process (Prometheus' JMX
-// exporter), which answers on loopback with the broker's MBeans in Prometheus' text
-// format. The alternative is remote JMX: Java's own protocol, which only Java speaks.
+// A local broker reports its metrics through an agent in its own process (Prometheus' JMX exporter). The agent serves
+// the broker's MBeans in Prometheus' text format on loopback. Remote JMX would need a client in Java.
 //
-// The agent reads an MBean's attributes when it is asked, and only of those MBeans that
-// its configuration names: Kafka has thousands. A histogram's percentiles sort a
-// thousand samples each, so all but its count and mean are left out as well.
+// The agent reads only the MBeans and attributes in its configuration, because Kafka has thousands. It reads only the
+// count and mean of a histogram: each percentile would sort a thousand samples.
 
-// AgentVersion is the agent that local brokers are started with.
+// AgentVersion is the version of the agent.
 const AgentVersion = "1.0.1"
 
-// Agent is the agent's jar. It is in a folder of its own: it brings its own copies of
-// libraries that the broker has, which must not be on the broker's classpath.
+// Agent returns the path of the agent's jar. It is in a folder of its own, because it contains copies of libraries of
+// the broker, which must not be on the broker's classpath.
 func (d Dist) Agent() string {
 	return filepath.Join(d.Dir, agentFolder, "jmx_prometheus_javaagent-"+AgentVersion+".jar")
 }
@@ -30,7 +28,7 @@ const (
 
 func (l layout) agentConfigPath() string { return filepath.Join(l.dir, agentConfig) }
 
-// agentOption has a broker's JVM load the agent; empty where the cluster goes without.
+// agentOption returns the JVM option that loads the agent; nil without metrics.
 func (k *Kafka) agentOption(p place) []string {
 	if p.metricsPort == 0 {
 		return nil
@@ -39,13 +37,12 @@ func (k *Kafka) agentOption(p place) []string {
 		k.layout.agentConfigPath())}
 }
 
-// endpoint is where the agent of a broker answers.
 func endpoint(id int32, port int) MetricsEndpoint {
 	return MetricsEndpoint{ID: id, URL: fmt.Sprintf("http://%s:%d/metrics", host, port)}
 }
 
-// What the agent is asked for. The types of requests are those that carry records,
-// those of a group, and those by which the tool itself reads the lag.
+// The MBeans that the agent reads. The request types are those of records, of groups, and those by which the tool reads
+// the lag.
 var (
 	agentRequests = []string{"Produce", "FetchConsumer", "FetchFollower", "Metadata", "OffsetCommit", "OffsetFetch",
 		"ListOffsets"}
@@ -55,27 +52,25 @@ var (
 	}
 	agentMeters = []string{
 		"kafka.server:type=KafkaRequestHandlerPool,name=BrokerRequestHandlerAvgIdlePercent",
-		"kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", // of a Kafka before 4.2
+		"kafka.server:type=KafkaRequestHandlerPool,name=RequestHandlerAvgIdlePercent", // before Kafka 4.2
 		"kafka.server:type=BrokerTopicMetrics,name=BytesInPerSec",
 		"kafka.server:type=BrokerTopicMetrics,name=BytesOutPerSec",
 	}
 	agentTimers = []string{"kafka.log:type=LogFlushStats,name=LogFlushRateAndTimeMs"}
 	agentOthers = []string{
 		"kafka.server:type=ReplicaManager,name=UnderReplicatedPartitions",
-		"kafka.controller:type=KafkaController,name=ActiveControllerCount", // tells that it is a controller too
+		"kafka.controller:type=KafkaController,name=ActiveControllerCount", // exists only in a controller
 		"kafka.server:type=socket-server-metrics,listener=*,networkProcessor=*",
 	}
 )
 
-// Attributes of Kafka's metrics that are left out: what they are made of is not
-// worth its cost, or they are rates of another time than the run's.
+// Attributes that the agent leaves out: they cost too much, or are rates over another time than the run's.
 const (
 	ofHistogram = "Min, Max, StdDev, 50thPercentile, 75thPercentile, 95thPercentile, 98thPercentile, 99thPercentile, 999thPercentile"
 	ofMeter     = "MeanRate, OneMinuteRate, FiveMinuteRate, FifteenMinuteRate, RateUnit, EventType"
 )
 
-// agentYAML is the agent's configuration. Without rules, the agent names metrics after
-// their MBeans.
+// agentYAML returns the agent's configuration. Without rules, the agent names metrics after their MBeans.
 func agentYAML() []byte {
 	var objects []string
 	left := make(map[string]string)

@@ -16,8 +16,8 @@ func TestMeteredExisting(t *testing.T) {
 	if len(found.MetricsEndpoints()) != 0 {
 		t.Errorf("endpoints that nobody named: %+v", found.MetricsEndpoints())
 	}
-	wantError(t, found.Meter([]string{"http://a:1/metrics"}), ErrInput, "1 endpoints of metrics for 2 brokers", "in the order of their IDs: [0 1]")
-	wantError(t, found.Meter([]string{"http://a:1/metrics", "b:1"}), ErrInput, `"b:1" is no endpoint`, "http://host:port/metrics")
+	wantError(t, found.Meter([]string{"http://a:1/metrics"}), ErrInput, "1 metrics endpoints for 2 brokers", "in the order of their IDs: [0 1]")
+	wantError(t, found.Meter([]string{"http://a:1/metrics", "b:1"}), ErrInput, `"b:1" is not a metrics endpoint`, "http://host:port/metrics")
 	if err := found.Meter([]string{"http://a:1/metrics", "https://b/metrics"}); err != nil {
 		t.Fatal(err)
 	}

@@ -12,39 +12,36 @@ import (
 	"time"
 )
 
-// Broker is one broker of a Kafka that this process has started, as something
-// to be watched and broken. Its methods may be called from any goroutine.
+// Broker is one broker that this process has started. Its methods are safe for concurrent use.
 type Broker struct {
 	place
 	kafka *Kafka
 
 	mu      sync.Mutex
 	child   *child // nil before the first start
-	excused bool   // its end was asked for
-	frozen  bool   // stopped where it stands (SIGSTOP)
+	excused bool   // its end was requested
+	frozen  bool   // stopped by SIGSTOP
 }
 
-// ID is the broker ID, from 1.
+// ID returns the broker ID, from 1.
 func (b *Broker) ID() int32 { return b.id }
 
-// Addr is the address for clients, host:port; it is the same after a restart.
+// Addr returns the address for clients, host:port. A restart keeps it.
 func (b *Broker) Addr() string { return b.addr() }
 
-// LogPath is the file that the broker logs to.
+// LogPath returns the path of the broker's log file.
 func (b *Broker) LogPath() string { return b.kafka.layout.logPath(b.id) }
 
-// PID is the process that the broker runs in, or ran in last.
+// PID returns the number of the broker's process, or of its last one.
 func (b *Broker) PID() int { return b.current().PID }
 
-// Alive reports whether the broker's process exists; a stopped (SIGSTOP) one
-// does.
+// Alive reports whether the broker's process exists, also while it is paused.
 func (b *Broker) Alive() bool {
 	c := b.current()
 	return c != nil && !c.exited()
 }
 
-// Signal sends sig to the broker's process. A broker that is not running is
-// os.ErrProcessDone.
+// Signal sends sig to the broker's process. If the broker is not running, the error is os.ErrProcessDone.
 func (b *Broker) Signal(sig syscall.Signal) error {
 	if sig == syscall.SIGKILL || sig == syscall.SIGTERM || sig == syscall.SIGINT {
 		b.excuse()
@@ -55,15 +52,14 @@ func (b *Broker) Signal(sig syscall.Signal) error {
 	return nil
 }
 
-// Kill ends the broker without warning (SIGKILL) and returns when it is gone.
+// Kill kills the broker (SIGKILL) and waits until its process has ended.
 func (b *Broker) Kill() {
 	b.excuse()
 	b.current().kill()
 }
 
-// Pause stops the broker where it stands (SIGSTOP) until Resume. Its connections
-// stay open and nobody answers on them; the rest of the cluster takes it for dead
-// when its session expires.
+// Pause stops the broker's process (SIGSTOP) until Resume. Its connections stay open without answers, and the cluster
+// fences the broker when its session expires.
 func (b *Broker) Pause() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +76,7 @@ func (b *Broker) Pause() error {
 	return nil
 }
 
-// Resume lets a broker go on that Pause stopped (SIGCONT).
+// Resume continues a paused broker (SIGCONT).
 func (b *Broker) Resume() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -94,20 +90,19 @@ func (b *Broker) Resume() error {
 	return nil
 }
 
-// Paused reports whether the broker is stopped where it stands.
+// Paused reports whether the broker is paused.
 func (b *Broker) Paused() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.frozen && !b.child.exited()
 }
 
-// orderlyGrace is how long a broker may take to stop in order: it hands over what
-// it leads, and one that is a controller waits for a successor.
+// orderlyGrace is how long a controlled shutdown may take: the broker moves its leaderships, and a controller waits for
+// a successor.
 const orderlyGrace = 30 * time.Second
 
-// Stop ends the broker in order, as an operator does (SIGTERM): it gives its
-// partitions to others before it goes. It returns when the broker is gone, and an
-// error where it had to be killed because ctx or half a minute was over first.
+// Stop does a controlled shutdown (SIGTERM): the broker first moves its leaderships to other brokers. Stop waits until
+// the process has ended. It kills the broker and returns an error if ctx ends or 30 s pass.
 func (b *Broker) Stop(ctx context.Context) error {
 	if !b.Alive() {
 		return fmt.Errorf("broker %d is not running", b.id)
@@ -118,9 +113,8 @@ func (b *Broker) Stop(ctx context.Context) error {
 	return nil
 }
 
-// Start starts a broker that is not running again, on the same data and the same
-// ports, and waits until it serves. After a Kill the controller first waits for the
-// broker's former session to expire (broker.session.timeout.ms, 9 s by default).
+// Start starts a broker that is not running, on the same data and ports, and waits until it is ready. After a Kill the
+// controller first waits until the broker's session expires (broker.session.timeout.ms, 9 s by default).
 func (b *Broker) Start(ctx context.Context) error {
 	if b.Alive() {
 		return fmt.Errorf("broker %d is running", b.id)
@@ -131,20 +125,19 @@ func (b *Broker) Start(ctx context.Context) error {
 	return awaitReady(ctx, []*Broker{b}, b.kafka.serving())
 }
 
-// Restart starts the broker again, after stopping it where it still runs. See
-// Start.
+// Restart stops the broker if it runs, and starts it. See Start.
 func (b *Broker) Restart(ctx context.Context) error {
 	b.shutdown(ctx, stopGrace)
 	return b.Start(ctx)
 }
 
-// shutdown asks the broker to stop, kills it when grace or ctx is over, and
-// returns when it is gone. It tells whether the broker went by itself.
+// shutdown asks the broker to stop, and kills it when grace or ctx ends. It waits until the process has ended, and
+// reports whether it ended without a kill.
 func (b *Broker) shutdown(ctx context.Context, grace time.Duration) (orderly bool) {
 	b.excuse()
 	c := b.current()
-	_ = c.signal(syscall.SIGTERM) // gone already is as good
-	_ = c.signal(syscall.SIGCONT) // one that is frozen hears nothing
+	_ = c.signal(syscall.SIGTERM) // it may have ended already
+	_ = c.signal(syscall.SIGCONT) // a paused process can't handle SIGTERM
 	select {
 	case <-c.done:
 		return true
@@ -167,14 +160,12 @@ func (b *Broker) excuse() {
 	b.excused = true
 }
 
-// deserted reports whether the broker ended without having been asked to.
 func (b *Broker) deserted() bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.child != nil && b.child.exited() && !b.excused
 }
 
-// formatAndStart is the whole way from nothing to a process.
 func (b *Broker) formatAndStart(ctx context.Context) error {
 	if err := b.format(ctx); err != nil {
 		return err
@@ -182,8 +173,7 @@ func (b *Broker) formatAndStart(ctx context.Context) error {
 	return b.start()
 }
 
-// format writes the broker's properties and prepares its empty data folders
-// with Kafka's StorageTool.
+// format writes the broker's properties and formats its empty data folders with Kafka's StorageTool.
 func (b *Broker) format(ctx context.Context) error {
 	l := b.kafka.layout
 	if err := os.WriteFile(l.configPath(b.id), formatProperties(l.brokerProperties(b.place, b.kafka.shared)),
@@ -191,10 +181,9 @@ func (b *Broker) format(ctx context.Context) error {
 		return fmt.Errorf("broker %d: %w", b.id, err)
 	}
 	if b.kafka.kept != nil {
-		return nil // a folder that has lost its data must not pass for a new one
+		return nil // a folder that has lost its data must not be formatted as a new one
 	}
-	// It runs for half a second: compiling it well or collecting its garbage
-	// in parallel is not worth the start.
+	// It runs for only half a second: the better compiler and the parallel collector cost more than they save.
 	cmd := b.kafka.command(b.id, []string{"-XX:TieredStopAtLevel=1", "-XX:+UseSerialGC", "-Xmx256m"},
 		"kafka.tools.StorageTool", "format", "--cluster-id", l.clusterID, "--config", l.configPath(b.id))
 	c, err := runLogged(cmd, l.formatOutPath(b.id), false)
@@ -216,7 +205,7 @@ func (b *Broker) format(ctx context.Context) error {
 	}
 }
 
-// start runs the broker's process. It returns as soon as the process exists.
+// start starts the broker's process and does not wait until the broker is ready.
 func (b *Broker) start() error {
 	l := b.kafka.layout
 	jvm := append(jvmOptions(b.kafka.opts.HeapBytes, b.kafka.opts.JVM), b.kafka.agentOption(b.place)...)
@@ -235,7 +224,6 @@ func (b *Broker) start() error {
 	return nil
 }
 
-// runLogged starts cmd with its output appended to the file at path.
 func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	out, err := os.OpenFile(path, os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o644)
 	if err != nil {
@@ -246,28 +234,24 @@ func runLogged(cmd *exec.Cmd, path string, detached bool) (*child, error) {
 	return startChild(cmd, detached)
 }
 
-// tailLines is how much of a log an error carries.
 const tailLines = 12
 
-// logTail returns the end of what the broker printed and logged.
 func (b *Broker) logTail() []string {
 	l := b.kafka.layout
 	return append(tailFile(l.outPath(b.id), tailLines/3), tailFile(l.logPath(b.id), tailLines)...)
 }
 
-// errPortTaken is the cause of a broker's death when another process took its
-// port after we found it free.
+// errPortTaken reports that another process took the broker's port after it was found free.
 var errPortTaken = errors.New("a port of the broker is taken")
 
-// deathError says that the broker is gone, and why, by its log.
 func (b *Broker) deathError(what string) error {
 	e := &Error{
 		Kind: ErrUnavailable, What: fmt.Sprintf("broker %d %s (%v)", b.id, what, b.current().state),
-		Remedy: "the end of its log tells why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
+		Remedy: "the end of its log shows why; check the cluster's config, jvm and heap settings", Log: b.logTail(),
 	}
 	if strings.Contains(strings.Join(e.Log, "\n"), "Address already in use") {
 		e.Cause = errPortTaken
-		e.Remedy = "end what listens there, or let kafka-bench pick the ports"
+		e.Remedy = "stop the process that listens there, or let kafka-bench pick the ports"
 	}
 	return e
 }

@@ -8,20 +8,17 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// capacity is a cap on what the embedded brokers take, all of them and all
-// connections together: they serve produce requests as one queue that needs a
-// fixed time for each record, and holds a request back until its records are
-// served. Whatever is offered, no more than the cap gets in, and no less while
-// requests wait; idle time is not saved up. When a request is due is arithmetic, so
-// that late timers cost no capacity.
+// capacity limits the record rate of all embedded brokers and connections together. It simulates a queue that serves
+// each record in a fixed time and holds a produce request until its records are served. Idle time is not saved. Due
+// times are computed, so late timers cost no capacity.
 type capacity struct {
-	perRecord time.Duration // 0 is without bound
+	perRecord time.Duration // 0 means unlimited
 
 	mu   sync.Mutex
-	free time.Time // when everything that has come is served
+	free time.Time // when everything received is served
 }
 
-// newCapacity is a cap of so many records a second.
+// newCapacity returns a capacity in records a second; 0 means unlimited.
 func newCapacity(perSecond int64) *capacity {
 	if perSecond == 0 {
 		return &capacity{}
@@ -29,7 +26,6 @@ func newCapacity(perSecond int64) *capacity {
 	return &capacity{perRecord: time.Second / time.Duration(perSecond)}
 }
 
-// serve takes a produce request in and returns when it is served.
 func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 	if c.perRecord == 0 {
 		return now
@@ -47,10 +43,9 @@ func (c *capacity) serve(frame []byte, now time.Time) time.Time {
 // firstFlexible is the first version of Produce whose header has tags.
 const firstFlexible = 9
 
-// producedRecords counts the records of a produce request, whose header is length
-// (4), API key (2), version (2), correlation ID (4), client ID (2 and as many as
-// it says), and tags, of which clients send none. What cannot be read has no
-// records: the broker will say what is wrong with it.
+// producedRecords counts the records of a produce request. The header is length (4), API key (2), version (2),
+// correlation ID (4), client ID (2 and its length), and tags, which must be empty. It returns 0 for a malformed
+// request, which the broker rejects.
 func producedRecords(frame []byte) (records int) {
 	if len(frame) < 14 {
 		return 0
@@ -78,7 +73,6 @@ func producedRecords(frame []byte) (records int) {
 	return records
 }
 
-// batchRecords is the number of records that a batch says it has.
 func batchRecords(batch []byte) int {
 	const atNumRecords = 57
 	if len(batch) < atNumRecords+4 {

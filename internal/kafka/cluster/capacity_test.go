@@ -9,8 +9,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// TestCapacity offers two producers' worth of as much as goes, and finds as much
-// let in as the cap says, whatever the batches and the version of the request.
+// TestCapacity: two busy producers together get exactly the limit, for any batch size and request version.
 func TestCapacity(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{Brokers: 2, ProducePerSecond: 2000}, testCapacity)
 }
@@ -42,15 +41,14 @@ func testCapacity(t *testing.T, e *Embedded) {
 	time.Sleep(time.Second) // until every connection has a request waiting
 	from := inLog()
 	time.Sleep(seconds * time.Second)
-	// A request is let in as a whole, and each end of the time may cut one in two.
-	const perRequest = partitions * batchBytes / 7 // a record is 7 bytes or more
+	// A request counts as a whole, and each end of the interval may split one.
+	const perRequest = partitions * batchBytes / 7 // a record has at least 7 bytes
 	if got := inLog() - from; got < perSecond*seconds-perRequest || got > perSecond*seconds+perRequest {
 		t.Errorf("%d records were let in, want %d, and %d more or less", got, perSecond*seconds, perRequest)
 	}
 }
 
-// TestCapacityQueue looks at the queue itself: what comes at once is served one
-// after the other, and idle time is not saved up.
+// TestCapacityQueue: the queue serves requests one after the other and does not save idle time.
 func TestCapacityQueue(t *testing.T) {
 	c := newCapacity(1000)
 	frame := produceFrame(t, 20)
@@ -71,7 +69,7 @@ func TestCapacityQueue(t *testing.T) {
 	}
 }
 
-// TestProducedRecords reads what is no produce request without complaint.
+// TestProducedRecords: a malformed request has 0 records.
 func TestProducedRecords(t *testing.T) {
 	whole := produceFrame(t, 7)
 	if got := producedRecords(whole); got != 7 {
@@ -84,8 +82,7 @@ func TestProducedRecords(t *testing.T) {
 	}
 }
 
-// produceFrame is a produce request as a client sends it, with so many records in
-// one batch.
+// produceFrame returns a produce request with one batch.
 func produceFrame(t *testing.T, records int32) []byte {
 	t.Helper()
 	request := kmsg.NewPtrProduceRequest()

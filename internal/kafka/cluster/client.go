@@ -10,12 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// clientID is how this package's clients introduce themselves to a broker.
 const clientID = "kafka-bench-admin"
 
-// newClient opens a client for administration. It gives up early, because a
-// person waits for its answer, and it does not push metrics of its own to the
-// cluster under test (KIP-714).
+// newClient opens a client for administration. It gives up early, because a person waits. It does not push client
+// metrics (KIP-714) to the cluster under test.
 func newClient(bootstrap []string, a access.Access, opts ...kgo.Opt) (*kgo.Client, error) {
 	client, err := kgo.NewClient(slices.Concat([]kgo.Opt{
 		kgo.SeedBrokers(bootstrap...),

@@ -1,17 +1,13 @@
-// Package cluster starts, finds and stops Kafka clusters, and makes and removes the
-// topics of runs. Kafka is Apache Kafka itself, started on this machine from its Maven
-// artifacts; Embedded is a stand-in that lives in the process, for trying the tool and
-// for tests; Existing is a cluster that somebody else runs. A run sees all three as a
-// Cluster: addresses to connect to, facts to record, and something to stop at the end.
-// Admin makes and removes the topics of a run, and is careful never to touch another.
+// Package cluster starts, finds and stops Kafka clusters, and makes and removes the topics of runs. A Kafka is Apache
+// Kafka from Maven, started on this machine. An Embedded is a fake in this process, for trials and tests. An Existing
+// is a cluster that others run. A run uses each of them as a Cluster. Admin makes and removes the topics of a run and
+// changes no other.
 //
-// Nothing that this package starts outlives its purpose: brokers die with the
-// process that started them, and what a crash left on disk the next start finds
-// and removes (Home.Reap). The one exception is asked for by name: Home.Up
-// starts a cluster that stays until Home.Down.
+// Brokers end with the process that started them. If a crash leaves something on disk, the next start removes it
+// (Home.Reap). Only Home.Up starts a cluster that stays, until Home.Down.
 //
-// Files to know: source.go, kafka.go, embedded.go, existing.go, named.go, admin.go,
-// reap.go, owned.go (what a group has).
+// Files to know: source.go, kafka.go, embedded.go, existing.go, named.go, admin.go, reap.go, owned.go (what a group
+// has).
 package cluster
 
 import (
@@ -20,22 +16,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// Kinds of clusters, as Info and the result name them.
+// The kinds of clusters, as Info and the result name them.
 const (
 	KindKafka    = "kafka"
 	KindEmbedded = "embedded"
 	KindExisting = "existing"
 )
 
-// Cluster is a Kafka that a run can use.
+// Cluster is a Kafka cluster that a run can use.
 type Cluster interface {
 	// Bootstrap returns the addresses (host:port) to connect to first.
 	Bootstrap() []string
-	// Info says what the cluster is, for the result.
+	// Info describes the cluster for the result.
 	Info() Info
-	// Stop ends the cluster if this process started it, and does nothing
-	// otherwise. When ctx ends first, what still runs is killed; nothing is
-	// left running after Stop.
+	// Stop stops the cluster if this process started it, and otherwise does nothing. When ctx ends first, Stop kills
+	// what still runs.
 	Stop(ctx context.Context) error
 }
 
@@ -43,23 +38,20 @@ type Cluster interface {
 type Info struct {
 	Kind    string // KindKafka, KindEmbedded or KindExisting
 	ID      string // the cluster ID
-	Version string // of the brokers; empty where it can't be known
+	Version string // of the brokers; empty if unknown
 	Brokers int
-	// Note is a caveat that every figure of a run carries; empty if none.
+	// Note is a caveat for every figure of a run; may be empty.
 	Note string
-	// Settings are what the cluster was started with; empty for an existing
-	// one.
+	// Settings are the properties that the cluster was started with; empty for an existing one.
 	Settings map[string]string
 }
 
-// Secured is a Cluster that clients reach by an Access of its own.
+// Secured is a Cluster with an Access.
 type Secured interface {
-	// Access is how it lets this process in.
 	Access() access.Access
 }
 
-// AccessTo returns how a cluster lets this process in: in plain text, without
-// credentials and over this machine's network, unless it is Secured.
+// AccessTo returns how clients reach a cluster: plain text without credentials, unless it is Secured.
 func AccessTo(c Cluster) access.Access {
 	if secured, ok := c.(Secured); ok {
 		return secured.Access()
@@ -69,19 +61,17 @@ func AccessTo(c Cluster) access.Access {
 
 // Local is a Cluster whose brokers are processes of this machine.
 type Local interface {
-	// Processes lists the brokers that run at this moment. A broker that was
-	// restarted has another PID than before.
+	// Processes returns the brokers that run now. A restarted broker has another PID.
 	Processes() []Process
 }
 
-// Metered is a Cluster whose brokers tell about themselves over HTTP, in the text
-// format of Prometheus.
+// Metered is a Cluster whose brokers serve metrics over HTTP in Prometheus' text format.
 type Metered interface {
-	// MetricsEndpoints names one endpoint for each broker that has one.
+	// MetricsEndpoints returns the endpoint of each broker that has one.
 	MetricsEndpoints() []MetricsEndpoint
 }
 
-// MetricsEndpoint is where one broker's metrics are read.
+// MetricsEndpoint is the address of one broker's metrics.
 type MetricsEndpoint struct {
 	ID  int32 // broker ID
 	URL string

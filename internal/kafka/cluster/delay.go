@@ -11,14 +11,11 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A delay is put between the clients and the embedded brokers as a longer cable
-// would: everything arrives later by a fixed time and in order, and any number
-// of requests may be on the way at once. kfake's own sleeping controls are no
-// help here: they hold up the requests behind the one that sleeps, so that the
-// delay would grow with the load.
+// delays adds a fixed delay between the clients and the embedded brokers, like a longer cable: requests keep their
+// order, and any number may be delayed at once. kfake's sleeping controls can't do that: each holds up the requests
+// behind it, so the delay would grow with the load.
 //
-// The delay is never shorter than asked for, and longer by what a Go timer is
-// late, about a millisecond.
+// The delay is never too short. A late Go timer makes it about a millisecond longer.
 type delays struct {
 	under    func(network, address string) (net.Listener, error)
 	produce  time.Duration // of requests
@@ -27,10 +24,9 @@ type delays struct {
 }
 
 const (
-	// heldFrames bounds what is on the way in one direction of one connection;
-	// beyond it the sender has to wait.
+	// heldFrames bounds the frames in one direction of one connection; then the sender waits.
 	heldFrames = 1024
-	// frameMaxBytes is Kafka's own bound (socket.request.max.bytes).
+	// frameMaxBytes is Kafka's own limit (socket.request.max.bytes).
 	frameMaxBytes = 100 << 20
 )
 
@@ -63,8 +59,8 @@ func (l *delayedListener) Accept() (net.Conn, error) {
 	return c, nil
 }
 
-// delayedConn is the broker's end of a connection. The broker reads what
-// receive has held long enough; what it writes, send holds and passes on.
+// delayedConn is the broker's end of a connection. receive holds the client's requests until Read, and send holds what
+// Write accepts.
 type delayedConn struct {
 	net.Conn
 	delays    delays
@@ -75,20 +71,17 @@ type delayedConn struct {
 	writing []byte // start of the response that the broker writes
 
 	mu      sync.Mutex
-	fetches map[uint32]bool // correlation IDs of the fetches that wait for an answer
+	fetches map[uint32]bool // correlation IDs of the fetches without a response
 
 	once   sync.Once
 	closed chan struct{}
 }
 
-// heldFrame is a request or a response with its length before it.
 type heldFrame struct {
 	due   time.Time
 	bytes []byte
 }
 
-// receive takes requests from the client as they come. It ends with the
-// connection.
 func (c *delayedConn) receive() {
 	defer close(c.requests)
 	for {
@@ -104,7 +97,6 @@ func (c *delayedConn) receive() {
 	}
 }
 
-// readFrame reads one request: its length and that many bytes.
 func readFrame(r io.Reader) ([]byte, error) {
 	var length [4]byte
 	if _, err := io.ReadFull(r, length[:]); err != nil {
@@ -120,8 +112,8 @@ func readFrame(r io.Reader) ([]byte, error) {
 	return frame, err
 }
 
-// requestDue is when the broker may see the request. It looks at its header:
-// length (4), API key (2), version (2), correlation ID (4).
+// requestDue returns when the broker may see the request, by its header: length (4), API key (2), version (2),
+// correlation ID (4).
 func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	if len(frame) < 12 {
 		return now
@@ -137,7 +129,7 @@ func (c *delayedConn) requestDue(frame []byte, now time.Time) time.Time {
 	return now
 }
 
-// Read gives the broker the next bytes of a request whose time has come.
+// Read returns the next bytes of a request that is due.
 func (c *delayedConn) Read(p []byte) (int, error) {
 	if len(c.reading) == 0 {
 		frame, ok := <-c.requests
@@ -151,8 +143,7 @@ func (c *delayedConn) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// Write takes bytes of responses from the broker and holds each response that
-// is complete.
+// Write accepts bytes of responses from the broker and holds each complete response.
 func (c *delayedConn) Write(p []byte) (int, error) {
 	c.writing = append(c.writing, p...)
 	for len(c.writing) >= 8 {
@@ -171,7 +162,7 @@ func (c *delayedConn) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// responseDelay looks at the response's header: length (4), correlation ID (4).
+// responseDelay reads the response's header: length (4), correlation ID (4).
 func (c *delayedConn) responseDelay(frame []byte) time.Duration {
 	id := binary.BigEndian.Uint32(frame[4:])
 	c.mu.Lock()
@@ -183,8 +174,6 @@ func (c *delayedConn) responseDelay(frame []byte) time.Duration {
 	return c.delays.fetch
 }
 
-// send passes responses on to the client when their time has come. It ends with
-// the connection.
 func (c *delayedConn) send() {
 	for {
 		select {
@@ -202,7 +191,7 @@ func (c *delayedConn) send() {
 	}
 }
 
-// hold waits until due; false if the connection ended before.
+// hold waits until due. It returns false if the connection ended before.
 func (c *delayedConn) hold(due time.Time) bool {
 	wait := time.Until(due)
 	if wait <= 0 {
@@ -218,7 +207,7 @@ func (c *delayedConn) hold(due time.Time) bool {
 	}
 }
 
-// Close ends the connection and what is on the way.
+// Close ends the connection and drops the held frames.
 func (c *delayedConn) Close() error {
 	c.once.Do(func() { close(c.closed) })
 	return c.Conn.Close()

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// denial says why the brokers at an address, or whoever asked, were turned away,
-// with the remedy; nil where err is about something else.
+// denial returns why a broker rejected the client, with the remedy. It returns nil if err has another cause. who begins
+// the message.
 func denial(who string, a access.Access, err error) error {
 	d := a.Explain(err)
 	if d == nil {
@@ -24,16 +24,14 @@ func denial(who string, a access.Access, err error) error {
 	return &Error{Kind: kind, What: who + ": " + d.Reason, Cause: d.Cause, Remedy: d.Remedy}
 }
 
-// authorization are the errors that a change of ACLs cures.
+// authorization lists the errors that a change of ACLs can fix.
 var authorization = []*kerr.Error{
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
 	kerr.TransactionalIDAuthorizationFailed,
 }
 
-// Denied finds out whether an error of a run's client means that the cluster does
-// not let it in, or does not allow the run's user what it does: then it returns
-// one of kind ErrRefused or ErrUnreachable that names the remedy. Any other error
-// is returned as it is.
+// Denied explains a client's error if the cluster rejected the client or denied the run's user. It then
+// returns an error of kind ErrRefused or ErrUnreachable with a remedy. It returns any other error unchanged.
 func Denied(c Cluster, who string, err error) error {
 	var said *Error
 	if err == nil || errors.As(err, &said) {
@@ -44,13 +42,12 @@ func Denied(c Cluster, who string, err error) error {
 			Cause: authorization[i], Remedy: rightsRemedy}
 	}
 	var handshake *access.HandshakeError
-	// a lost connection says nothing, later than Connect
+	// later than Connect, a lost connection is no evidence
 	if errors.As(err, &handshake) || errors.Is(err, kerr.SaslAuthenticationFailed) {
 		return denial(who, AccessTo(c), err)
 	}
 	return err
 }
 
-// rightsRemedy is where the rights that a run needs are listed.
 const rightsRemedy = "allow this user READ on the group and READ, WRITE and DESCRIBE on the topic; a run names both kafka-bench-…, " +
 	"so a prefixed ACL serves (kafka-acls --resource-pattern-type prefixed)"

@@ -6,7 +6,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// needDisk refuses when the file system of dir has less than need bytes free.
 func needDisk(dir string, need int64) error {
 	free, err := FreeDisk(dir)
 	if err != nil {
@@ -15,7 +14,7 @@ func needDisk(dir string, need int64) error {
 	return checkDisk(dir, free, need)
 }
 
-// FreeDisk is how many bytes the file system of dir has free for who is not root.
+// FreeDisk returns how many bytes the file system of dir has free for users other than root.
 func FreeDisk(dir string) (int64, error) {
 	var stat unix.Statfs_t
 	if err := unix.Statfs(dir, &stat); err != nil {
@@ -24,7 +23,6 @@ func FreeDisk(dir string) (int64, error) {
 	return int64(stat.Bavail) * int64(stat.Bsize), nil //nolint:unconvert // the types differ between systems
 }
 
-// checkDisk says what is missing, in mebibytes.
 func checkDisk(dir string, free, need int64) error {
 	if free >= need {
 		return nil

@@ -9,28 +9,27 @@ import (
 	"strings"
 )
 
-// DiskFault says why brokers can't keep their logs in the folder dir, and what to do
-// about it; both are empty if they can. The folder must be there, take files, and have
-// 1 GiB free.
+// DiskFault returns why brokers can't keep their logs in the folder dir, and a remedy. Both are empty if they can. The
+// folder must exist, be writable, and have 1 GiB free.
 func DiskFault(dir string) (problem, remedy string) {
 	const another = "or name another folder"
 	info, err := os.Stat(dir)
 	switch {
 	case strings.Contains(dir, ","):
-		return fmt.Sprintf("%q has a comma, by which Kafka tells folders apart", dir), "name a folder without one"
+		return fmt.Sprintf("%q has a comma, which Kafka uses to separate folders", dir), "name a folder without one"
 	case errors.Is(err, os.ErrNotExist):
 		return fmt.Sprintf("the folder %q does not exist", dir), "make it, " + another
 	case err != nil:
-		return fmt.Sprintf("the folder %q can't be looked at: %v", dir, err), "make it readable, " + another
+		return fmt.Sprintf("the folder %q can't be read: %v", dir, err), "make it readable, " + another
 	case !info.IsDir():
-		return fmt.Sprintf("%q is no folder", dir), "name a folder"
+		return fmt.Sprintf("%q is not a folder", dir), "name a folder"
 	}
 	probe, err := os.MkdirTemp(dir, diskFolderPrefix)
 	if err != nil {
 		return fmt.Sprintf("the folder %q can't be written to: %v", dir, err), "make it writable, " + another
 	}
 	if err := os.Remove(probe); err != nil {
-		return fmt.Sprintf("in the folder %q nothing can be removed: %v", dir, err), "make it writable, " + another
+		return fmt.Sprintf("files in the folder %q can't be removed: %v", dir, err), "make it writable, " + another
 	}
 	free, err := FreeDisk(dir)
 	if err != nil {
@@ -39,7 +38,6 @@ func DiskFault(dir string) (problem, remedy string) {
 	return fullDisk(dir, free)
 }
 
-// fullDisk says that a folder's disk has too few bytes free, if it has.
 func fullDisk(dir string, free int64) (problem, remedy string) {
 	if free < clusterBytes {
 		return fmt.Sprintf("the disk of %q has %d MiB free, and %d MiB are needed", dir, free>>20, clusterBytes>>20),
@@ -50,8 +48,8 @@ func fullDisk(dir string, free int64) (problem, remedy string) {
 
 const diskFolderPrefix = "kafka-bench-"
 
-// diskFolders are a cluster's own folders on its disks, one in each. The cluster ID is
-// random, so that nobody else has them, and nothing else in a disk is ever removed.
+// diskFolders returns the cluster's own folder on each disk. The cluster ID in its name is random, so no other cluster
+// uses it. Nothing else on a disk is ever removed.
 func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	for _, disk := range disks {
 		absolute, err := filepath.Abs(disk)
@@ -63,8 +61,7 @@ func diskFolders(disks []string, clusterID string) (own []string, err error) {
 	return own, nil
 }
 
-// makeDisks makes the cluster's folders on its disks. The record names them by then, so
-// that Reap finds them.
+// makeDisks makes the cluster's folders on its disks. The record must name them before, so that Reap finds them.
 func (l layout) makeDisks() error {
 	for _, own := range l.disks {
 		if err := os.Mkdir(own, 0o755); err != nil {
@@ -75,7 +72,6 @@ func (l layout) makeDisks() error {
 	return nil
 }
 
-// removeData removes what the brokers have stored, and the cluster's folders on its disks.
 func (l layout) removeData() error {
 	paths := l.disks
 	for _, b := range l.brokers {
@@ -89,12 +85,12 @@ func (l layout) removeData() error {
 	return nil
 }
 
-// removeCluster removes a cluster's folder, and first those on its disks: only the
-// record in the folder names them.
+// removeCluster removes a cluster's folders on its disks and then its own folder, which holds the record that names the
+// others.
 func removeCluster(dir string) error {
 	if r, err := readRecord(dir); err == nil {
 		own := slices.DeleteFunc(r.Disks, func(disk string) bool {
-			return filepath.Base(disk) != diskFolderPrefix+r.ClusterID // nothing that a cluster makes
+			return filepath.Base(disk) != diskFolderPrefix+r.ClusterID // not a folder that a cluster makes
 		})
 		if err := (layout{disks: own}).removeData(); err != nil {
 			return err

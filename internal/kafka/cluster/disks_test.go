@@ -22,12 +22,12 @@ func TestDiskFault(t *testing.T) {
 	}
 	bad := map[string]string{
 		filepath.Join(dir, "none"):    "does not exist",
-		file:                          "is no folder",
-		filepath.Join(file, "deeper"): "can't be looked at",
+		file:                          "is not a folder",
+		filepath.Join(file, "deeper"): "can't be read",
 		dir + ",b":                    "has a comma",
 	}
 	if runtime.GOOS == "linux" {
-		bad["/proc"] = "can't be written to" // by nobody
+		bad["/proc"] = "can't be written to" // not even by root
 	}
 	for dir, want := range bad {
 		problem, remedy := DiskFault(dir)
@@ -39,10 +39,10 @@ func TestDiskFault(t *testing.T) {
 	if !strings.Contains(problem, "300 MiB free, and 1024 MiB are needed") || !strings.Contains(remedy, "free 724 MiB") {
 		t.Errorf("%q, %q", problem, remedy)
 	}
-	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is no folder")
+	wantError(t, KafkaOptions{Disks: []string{dir, dir, file}}.Validate(), ErrInput, "named twice", "is not a folder")
 }
 
-// TestRemoveCluster removes a cluster's own folders from its disks, and nothing else.
+// TestRemoveCluster: only a cluster's own folders are removed from its disks.
 func TestRemoveCluster(t *testing.T) {
 	disk, dir, id := t.TempDir(), filepath.Join(t.TempDir(), "cluster-x"), newClusterID()
 	own, err := diskFolders([]string{disk}, id)
@@ -73,7 +73,7 @@ func TestRemoveCluster(t *testing.T) {
 	}
 }
 
-// TestAgain: what is left open is as it was, and data are not given to another cluster.
+// TestAgain: options left open keep their values, and data is not used for another cluster.
 func TestAgain(t *testing.T) {
 	disk := t.TempDir()
 	r := record{Name: "x", Brokers: []brokerRecord{{ID: 1, Port: 20001}, {ID: 2, Port: 20002}}, Options: &recordOptions{

@@ -21,29 +21,26 @@ var log4jProperties []byte
 const (
 	manifestName    = "manifest.json"
 	manifestVersion = 2
-	// distBytes is what a resolve needs on disk, with Maven's own copy.
+	// distBytes is the disk space that a resolve needs, with Maven's own copy.
 	distBytes = 256 << 20
 )
 
-// Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the agent
-// by which a broker tells about itself.
+// Dist is Apache Kafka on disk: the jars of the broker and of its tools, and the metrics agent.
 type Dist struct {
-	Dir     string // holds lib/, agent/ and a manifest of what they must contain
-	Version string // of Kafka, as in 4.3.1
+	Dir     string // holds lib/, agent/ and the manifest
+	Version string // Kafka's, as in 4.3.1
 }
 
-// Lib is the folder with the jars.
+// Lib returns the folder with the jars.
 func (d Dist) Lib() string { return filepath.Join(d.Dir, libFolder) }
 
 const libFolder = "lib"
 
-// distFolders are those that hold jars and nothing else.
 var distFolders = []string{libFolder, agentFolder}
 
-// Classpath names all jars, as java's -cp understands it.
+// Classpath returns all jars in the form of java's -cp.
 func (d Dist) Classpath() string { return filepath.Join(d.Lib(), "*") }
 
-// manifest lists what a complete copy consists of.
 type manifest struct {
 	Version int            `json:"version"`
 	Kafka   string         `json:"kafka"`
@@ -56,11 +53,10 @@ type manifestFile struct {
 	SHA256 string `json:"sha256"`
 }
 
-// KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk and resolves it with Maven where it is
-// missing or damaged (about 55 MB, a few seconds after the first time). Damage
-// is looked for by names and sizes, which takes no time; Verify reads every
-// byte. Any number of processes may call it at once: one resolves, the others
-// wait. progress is told, in short sentences, what takes time; it may be nil.
+// KafkaDist returns the Kafka of a line (4.3; "" is the default) on disk. If it is missing or damaged, KafkaDist
+// resolves it with Maven (about 55 MB, a few seconds except the first time). It checks only names and sizes; Verify
+// reads every byte. It is safe for concurrent use by several processes: one resolves and the others wait. progress
+// receives short sentences; it may be nil.
 func (h Home) KafkaDist(ctx context.Context, line string, progress func(string)) (Dist, error) {
 	v, err := versionOf(line)
 	if err != nil {
@@ -83,7 +79,7 @@ func (h Home) KafkaDist(ctx context.Context, line string, progress func(string))
 
 	damage := dist.checkSizes()
 	if damage == nil {
-		return dist, nil // the one that held the lock before has done it
+		return dist, nil // another process has resolved it meanwhile
 	}
 	if errors.Is(damage, os.ErrNotExist) {
 		tell(progress, "resolving Kafka %s with Maven", v.Kafka)
@@ -96,16 +92,14 @@ func (h Home) KafkaDist(ctx context.Context, line string, progress func(string))
 	return dist, nil
 }
 
-// dist is where the Kafka of this version belongs. The pom is part of the name:
-// whoever changes it gets another copy, never a mixture.
+// dist returns the folder of this version. Its name has a hash of the pom, so another pom gets another copy.
 func (h Home) dist(v version) Dist {
 	sum := sha256.Sum256(v.pom())
 	folder := fmt.Sprintf("kafka-%s-%s", v.Kafka, hex.EncodeToString(sum[:4]))
 	return Dist{Dir: filepath.Join(h.Dist, folder), Version: v.Kafka}
 }
 
-// resolve fills a folder beside dist and renames it into place, so that a copy
-// is either complete or not there.
+// resolve fills a folder next to dist and renames it, so a copy is complete or missing.
 func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	if err := needDisk(h.Dist, distBytes); err != nil {
 		return err
@@ -121,7 +115,7 @@ func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	if err := runMaven(ctx, v, work); err != nil {
 		return err
 	}
-	// Maven's working files stay behind; only the copy moves on.
+	// Maven's working files stay in work and are removed.
 	staged := Dist{Dir: filepath.Join(work, "dist"), Version: v.Kafka}
 	if err := staged.writeManifest(); err != nil {
 		return fmt.Errorf("resolve Kafka %s: %w", v.Kafka, err)
@@ -135,8 +129,7 @@ func (h Home) resolve(ctx context.Context, v version, dist Dist) error {
 	return nil
 }
 
-// writeManifest records what the folders hold. It refuses a copy without the broker or
-// its agent.
+// writeManifest records the files. It fails if the broker or its agent is missing.
 func (d Dist) writeManifest() error {
 	have, err := d.sizes()
 	if err != nil {
@@ -153,13 +146,12 @@ func (d Dist) writeManifest() error {
 	jar := func(name string) string { return filepath.Join(d.Lib(), name+d.Version+".jar") }
 	for _, needed := range []string{jar("kafka_2.13-"), jar("kafka-tools-"), d.Agent()} {
 		if _, err := os.Stat(needed); err != nil {
-			return fmt.Errorf("of %d jars that Maven copied none is the one we need: %w", len(have), err)
+			return fmt.Errorf("a needed jar is not among the %d that Maven copied: %w", len(have), err)
 		}
 	}
 	return writeJSON(filepath.Join(d.Dir, manifestName), m)
 }
 
-// sizes are the bytes of all files in the folders, by their names in the manifest.
 func (d Dist) sizes() (map[string]int64, error) {
 	have := make(map[string]int64)
 	for _, folder := range distFolders {
@@ -178,7 +170,6 @@ func (d Dist) sizes() (map[string]int64, error) {
 	return have, nil
 }
 
-// describe reads a whole file for its manifest entry.
 func (d Dist) describe(name string) (manifestFile, error) {
 	file, err := os.Open(filepath.Join(d.Dir, filepath.FromSlash(name)))
 	if err != nil {
@@ -193,8 +184,7 @@ func (d Dist) describe(name string) (manifestFile, error) {
 	return manifestFile{Name: name, Bytes: size, SHA256: hex.EncodeToString(sum.Sum(nil))}, nil
 }
 
-// Verify reads every jar and compares it with the manifest; the error names the
-// first that differs.
+// Verify compares every jar with the manifest. The error names the first that differs.
 func (d Dist) Verify() error {
 	m, err := d.readManifest()
 	if err != nil {
@@ -209,15 +199,15 @@ func (d Dist) Verify() error {
 			return err
 		}
 		if got != want {
-			return fmt.Errorf("%s does not have the contents that Maven copied",
+			return fmt.Errorf("%s has changed since Maven copied it",
 				filepath.Join(d.Dir, filepath.FromSlash(want.Name)))
 		}
 	}
 	return nil
 }
 
-// condemn reads every jar, after a broker would not start, and takes the
-// manifest of a damaged copy away, so that the next start resolves it again.
+// condemn reads every jar after a broker failed to start. It removes the manifest of a damaged copy, so that the next
+// start resolves Kafka again.
 func (d Dist) condemn() error {
 	damage := d.Verify()
 	if damage == nil {
@@ -225,7 +215,7 @@ func (d Dist) condemn() error {
 	}
 	return &Error{
 		Kind: ErrUnavailable, What: "the Kafka in " + d.Dir + " is damaged",
-		Remedy: "start again, and it will be resolved anew",
+		Remedy: "start again: Maven will then resolve it again",
 		Cause:  errors.Join(damage, os.Remove(filepath.Join(d.Dir, manifestName))),
 	}
 }
@@ -242,8 +232,7 @@ func (d Dist) readManifest() (manifest, error) {
 	return m, nil
 }
 
-// checkSizes compares names and sizes with the manifest. A jar too many is damage as
-// well: java would load it.
+// checkSizes compares names and sizes with the manifest. An extra jar is damage too, because java would load it.
 func (d Dist) checkSizes() error {
 	m, err := d.readManifest()
 	if err != nil {
@@ -264,7 +253,7 @@ func (d Dist) checkSizes() error {
 		delete(have, file.Name)
 	}
 	for name := range have {
-		return fmt.Errorf("%s does not belong there", name)
+		return fmt.Errorf("%s is not in the manifest", name)
 	}
 	return nil
 }

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// TestResolve resolves Kafka with the real Maven, and puts a damaged copy right.
+// TestResolve: the real Maven resolves Kafka and repairs a damaged copy.
 func TestResolve(t *testing.T) {
 	home := Home{Dist: t.TempDir()}
 	var told []string

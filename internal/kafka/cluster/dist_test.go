@@ -8,8 +8,7 @@ import (
 	"testing"
 )
 
-// fakeMaven puts a mvn into PATH that runs a shell script. In it, $lib and $agent are
-// the folders that Maven is to fill.
+// fakeMaven puts a mvn into PATH that runs a shell script. $lib and $agent are the folders to fill.
 func fakeMaven(t *testing.T, script string) {
 	t.Helper()
 	dir := t.TempDir()
@@ -130,7 +129,6 @@ func TestCondemnDamagedCopy(t *testing.T) {
 	}
 }
 
-// wantOnlyLocks fails if a failed resolve left something of its work.
 func wantOnlyLocks(t *testing.T, dir string) {
 	t.Helper()
 	entries, err := os.ReadDir(dir)
@@ -150,7 +148,7 @@ func TestMissingMaven(t *testing.T) {
 	_, err := home.KafkaDist(testContext(t), "", nil)
 	wantError(t, err, ErrUnavailable, "Maven", "PATH", "--cluster embedded")
 
-	// With a complete copy, Maven is not asked for.
+	// Maven does not run if the copy is complete.
 	dist := home.dist(versions[len(versions)-1])
 	for _, jar := range []string{filepath.Join(dist.Lib(), "kafka_2.13-4.3.1.jar"), filepath.Join(dist.Lib(), "kafka-tools-4.3.1.jar"), dist.Agent()} {
 		if err := os.MkdirAll(filepath.Dir(jar), 0o755); err != nil {

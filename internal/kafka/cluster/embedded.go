@@ -15,55 +15,46 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// kfakeModule is where the embedded cluster comes from.
 const kfakeModule = "github.com/twmb/franz-go/pkg/kfake"
 
-// embeddedNote is the caveat that every figure of an embedded cluster carries.
+// embeddedNote is the caveat for every figure of an embedded cluster.
 const embeddedNote = "embedded broker: the figures describe the harness, not Apache Kafka"
 
-// Retention of the embedded cluster. It holds every record in memory: what a
-// run may use is this many bytes for each partition, and what is produced
-// between two sweeps. Memory is freed by whole segments, so they are small.
+// Retention of the embedded cluster, which holds every record in memory. A partition may use this many bytes, plus what
+// is produced between two sweeps. kfake frees whole segments, so they are small.
 const (
 	embeddedRetentionBytes = 64 << 20
 	embeddedSegmentBytes   = 4 << 20
 	embeddedSweep          = time.Second
 )
 
-// minSessionTimeout is a property that kfake takes as an option, and not as a property.
+// minSessionTimeout is a property that kfake supports only as an option.
 const minSessionTimeout = "group.min.session.timeout.ms"
 
-// EmbeddedOptions says what kind of embedded cluster to start. The zero value
-// is one broker.
+// EmbeddedOptions configures an embedded cluster. The zero value is one broker.
 type EmbeddedOptions struct {
-	// Brokers is 1 to MaxBrokers; 0 is 1. They share one core, and nothing is
-	// replicated between them.
+	// Brokers is 1 to MaxBrokers; 0 means 1. They share one core and replicate nothing.
 	Brokers int
-	// RetentionBytes bounds the memory that the records of one partition take:
-	// the oldest go first, delivered or not. 0 is 64 MiB.
+	// RetentionBytes limits the records of one partition: the oldest are deleted first, even if no consumer has read
+	// them. 0 means 64 MiB.
 	RetentionBytes int64
-	// ProduceDelay holds each produce request back for this long before a
-	// broker sees it: acks and deliveries come later by exactly that.
+	// ProduceDelay delays each produce request before a broker sees it: acks and deliveries come later by exactly that
+	// time.
 	ProduceDelay time.Duration
-	// ProducePerSecond is how many records the brokers take in a second, all of
-	// them together: a produce request is held back until its turn has come.
-	// 0 is as many as they can.
+	// ProducePerSecond is how many records a second all brokers together accept; they delay produce requests beyond it.
+	// 0 means no limit.
 	ProducePerSecond int64
-	// FetchDelay holds each fetch response back for this long before it is
-	// sent. A record that arrives while a response is held back waits for the
-	// next one: deliveries come later by once to twice that.
+	// FetchDelay delays each fetch response. A record that arrives during the delay waits for the next response, so
+	// deliveries come later by one to two times FetchDelay.
 	FetchDelay time.Duration
-	// Network is what the brokers listen on instead of this machine's loopback, for
-	// runs in virtual time (testing/synctest). Connections are then opened by the
-	// cluster's Access.
+	// Network replaces loopback, for runs in virtual time (testing/synctest). Clients then must dial with the cluster's
+	// Access.
 	Network *kfake.VirtualNetwork
-	// Config has properties of the brokers, those that kfake knows, over the ones
-	// that the fields above make.
+	// Config holds broker properties that kfake supports. They override those that the fields above set.
 	Config map[string]string
 }
 
-// Embedded is franz-go's kfake: a Kafka in this process, for trying the tool and
-// for tests.
+// Embedded is franz-go's kfake: a fake Kafka in this process, for trials and tests.
 type Embedded struct {
 	fake      *kfake.Cluster
 	access    access.Access
@@ -128,7 +119,6 @@ func StartEmbedded(opts EmbeddedOptions) (*Embedded, error) {
 	return e, nil
 }
 
-// virtualPorts are those of n brokers on a network of their own.
 func virtualPorts(n int) []int {
 	ports := make([]int, n)
 	for i := range ports {
@@ -137,8 +127,7 @@ func virtualPorts(n int) []int {
 	return ports
 }
 
-// sweep applies the retention. kfake does so by itself only for topics that
-// have a retention of their own.
+// sweep applies the retention. kfake itself does so only for topics with their own retention.
 func (e *Embedded) sweep() {
 	ticker := time.NewTicker(embeddedSweep)
 	defer ticker.Stop()
@@ -155,13 +144,13 @@ func (e *Embedded) sweep() {
 // Bootstrap returns the addresses of all brokers.
 func (e *Embedded) Bootstrap() []string { return e.bootstrap }
 
-// Info describes the cluster. Its note says that the figures are not Kafka's.
+// Info describes the cluster. Its Note says that the figures are not Kafka's.
 func (e *Embedded) Info() Info { return e.info }
 
-// Access is how clients reach the cluster: in plain text, and through its Network.
+// Access returns how clients reach the cluster: in plain text, through its Network.
 func (e *Embedded) Access() access.Access { return e.access }
 
-// Stop ends the cluster and frees its records.
+// Stop stops the cluster and frees its records.
 func (e *Embedded) Stop(context.Context) error {
 	e.stop.Do(func() {
 		close(e.stopSweep)
@@ -171,11 +160,9 @@ func (e *Embedded) Stop(context.Context) error {
 	return nil
 }
 
-// Fake is the kfake cluster itself, for tests that inject faults. It must not be
-// closed but by Stop.
+// Fake returns the kfake cluster, for tests that inject faults. Only Stop may close it.
 func (e *Embedded) Fake() *kfake.Cluster { return e.fake }
 
-// kfakeVersion is the module version of kfake that this binary was built with.
 func kfakeVersion() string {
 	build, ok := debug.ReadBuildInfo()
 	if !ok {

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// startEmbedded starts an embedded cluster that the test's end stops.
+// startEmbedded starts an embedded cluster and stops it when the test ends.
 func startEmbedded(t *testing.T, opts EmbeddedOptions) *Embedded {
 	t.Helper()
 	e, err := StartEmbedded(opts)
@@ -29,11 +29,11 @@ func startEmbedded(t *testing.T, opts EmbeddedOptions) *Embedded {
 	return e
 }
 
-// inVirtualTime calls f in a bubble of testing/synctest, with an embedded cluster.
+// inVirtualTime calls f with an embedded cluster in a synctest bubble.
 func inVirtualTime(t *testing.T, opts EmbeddedOptions, f func(t *testing.T, e *Embedded)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
 		opts.Network = &kfake.VirtualNetwork{}
 		f(t, startEmbedded(t, opts))
 	})
@@ -62,7 +62,7 @@ func TestEmbedded(t *testing.T) {
 	}
 }
 
-// What is above the bound is gone a sweep later.
+// The next sweep removes records beyond the limit.
 func TestEmbeddedRetention(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{RetentionBytes: retentionBound}, testEmbeddedRetention)
 }
@@ -91,8 +91,7 @@ func testEmbeddedRetention(t *testing.T, e *Embedded) {
 	}
 }
 
-// TestEmbeddedDelays looks at many records at once: what is late by d must be
-// late by d with others on the way, and not by d after the one before.
+// TestEmbeddedDelays: each record is late by d, not by d after the record before it.
 func TestEmbeddedDelays(t *testing.T) {
 	const d = 100 * time.Millisecond
 	tests := map[string]struct {
@@ -101,7 +100,7 @@ func TestEmbeddedDelays(t *testing.T) {
 	}{
 		"none":    {EmbeddedOptions{}, 0, 0, 0},
 		"produce": {EmbeddedOptions{ProduceDelay: d}, d, d, d},
-		// A record that comes while a response is held back waits for the next.
+		// A record that arrives during the delay waits for the next response.
 		"fetch": {EmbeddedOptions{FetchDelay: d}, 0, d, 2 * d},
 	}
 	for name, test := range tests {
@@ -120,8 +119,8 @@ func TestEmbeddedDelays(t *testing.T) {
 	}
 }
 
-// sendEvery produces n records, one each period and each in a batch of its own,
-// and returns how long each took to be acknowledged and to be delivered.
+// sendEvery produces one record per period, each in its own batch. It returns how long each took to be acknowledged and
+// to be delivered.
 func sendEvery(
 	t *testing.T, e *Embedded, topic string, period time.Duration, n int,
 ) (acks, deliveries []time.Duration) {
@@ -133,7 +132,7 @@ func sendEvery(
 		t.Fatal(err)
 	}
 	defer client.Close()
-	// The first record pays for connections and metadata, here and there.
+	// The first record also waits for connections and metadata.
 	if err := client.ProduceSync(testContext(t), &kgo.Record{Topic: topic}).FirstErr(); err != nil {
 		t.Fatal(err)
 	}

@@ -17,34 +17,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// connectTimeout bounds how long Connect looks for a cluster.
 const connectTimeout = 15 * time.Second
 
-// dialTimeout bounds one attempt to reach one address.
 const dialTimeout = 5 * time.Second
 
-// connectRetries is how often Connect repeats a question. The addresses have
-// been reached by then: what fails now mostly fails again, and somebody waits.
+// connectRetries is how often Connect repeats a request. The addresses were reached before, so a repeated failure is
+// likely, and a user waits.
 const connectRetries = 2
 
-// Existing is a cluster that somebody else runs. Stop does nothing to it.
+// Existing is a cluster that others run. Stop does nothing.
 type Existing struct {
 	bootstrap []string
 	info      Info
 	access    access.Access
 	ids       []int32  // of the brokers
-	metrics   []string // their endpoints, in the order of the IDs
+	metrics   []string // the brokers' endpoints, in the order of ids
 }
 
-// Connect finds the cluster at the addresses in bootstrap (host:port) and makes
-// sure that every one of its brokers can be reached from here, and lets this
-// process in by a.
+// Connect finds the cluster at the addresses in bootstrap (host:port). It checks that this process can reach every
+// broker with the access a.
 //
-// expectID is the cluster ID that the caller means to load. It may be empty for
-// a cluster of this machine; for any other it is required, so that nobody loads
-// a cluster by a mistyped address. Errors are of kind ErrUnreachable, or of kind
-// ErrInput if the ID is missing or another, or ErrRefused if a broker says no to
-// who this process says it is.
+// expectID is the cluster ID that the caller expects. It may be empty only for a cluster of this machine, so that a
+// mistyped address does not put load on another cluster. Errors are of kind ErrUnreachable, of kind ErrInput if the ID
+// is missing or different, or of kind ErrRefused if a broker rejects the client.
 func Connect(ctx context.Context, bootstrap []string, expectID string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -58,13 +53,13 @@ func Connect(ctx context.Context, bootstrap []string, expectID string, a access.
 	return newExisting(bootstrap, a, meta, version), nil
 }
 
-// OnThisMachine reports whether an address, host:port, is of this machine.
+// OnThisMachine reports whether an address, host:port, is loopback.
 func OnThisMachine(address string) bool {
 	host, _, err := net.SplitHostPort(address)
 	return err == nil && isLoopback(host)
 }
 
-// Attach is Connect for a process that works for another one, which makes sure of the ID.
+// Attach is Connect without the check of the ID, for a process whose parent has checked it.
 func Attach(ctx context.Context, bootstrap []string, a access.Access) (*Existing, error) {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -82,8 +77,7 @@ func newExisting(bootstrap []string, a access.Access, meta kadm.Metadata, versio
 		}}
 }
 
-// Reach makes sure of what Connect makes sure of, but for the cluster's ID: it is for
-// whoever looks at a cluster, or works for it, and puts no load on it.
+// Reach checks what Connect checks, except the cluster's ID. It is for processes that put no load on the cluster.
 func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
 	ctx, cancel := context.WithTimeout(ctx, connectTimeout)
 	defer cancel()
@@ -91,7 +85,6 @@ func Reach(ctx context.Context, bootstrap []string, a access.Access) error {
 	return err
 }
 
-// reach finds the cluster, and guesses its version.
 func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.Metadata, version string, err error) {
 	reached, err := dialAny(ctx, bootstrap, a)
 	if err != nil {
@@ -120,28 +113,26 @@ func reach(ctx context.Context, bootstrap []string, a access.Access) (meta kadm.
 	return meta, guessVersion(ctx, admin), nil
 }
 
-// Bootstrap returns the addresses that the caller named.
+// Bootstrap returns the addresses that the caller gave.
 func (e *Existing) Bootstrap() []string { return e.bootstrap }
 
-// Info describes the cluster. Version is a guess from the API versions that the
-// brokers offer, for instance "v4.1".
+// Info describes the cluster. Version is a guess from the brokers' API versions, for instance "v4.1".
 func (e *Existing) Info() Info { return e.info }
 
-// Access is how the cluster lets this process in.
+// Access returns how clients reach the cluster.
 func (e *Existing) Access() access.Access { return e.access }
 
-// Meter says where the brokers tell about themselves, in the order of their IDs. An
-// error is of kind ErrInput.
+// Meter sets the brokers' metrics endpoints, in the order of their IDs. An error is of kind ErrInput.
 func (e *Existing) Meter(endpoints []string) error {
 	if len(endpoints) != len(e.ids) {
 		return &Error{
-			Kind: ErrInput, What: fmt.Sprintf("%d endpoints of metrics for %d brokers", len(endpoints), len(e.ids)),
+			Kind: ErrInput, What: fmt.Sprintf("%d metrics endpoints for %d brokers", len(endpoints), len(e.ids)),
 			Remedy: fmt.Sprintf("name one for each broker, in the order of their IDs: %v", e.ids),
 		}
 	}
 	for _, endpoint := range endpoints {
 		if u, err := url.Parse(endpoint); err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" {
-			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is no endpoint of metrics", endpoint),
+			return &Error{Kind: ErrInput, What: fmt.Sprintf("%q is not a metrics endpoint", endpoint),
 				Remedy: "write http://host:port/metrics"}
 		}
 	}
@@ -149,7 +140,7 @@ func (e *Existing) Meter(endpoints []string) error {
 	return nil
 }
 
-// MetricsEndpoints are those that Meter was given.
+// MetricsEndpoints returns the endpoints that Meter received.
 func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
 	var endpoints []MetricsEndpoint
 	for i, address := range e.metrics {
@@ -158,11 +149,10 @@ func (e *Existing) MetricsEndpoints() []MetricsEndpoint {
 	return endpoints
 }
 
-// Stop does nothing: the cluster is not ours.
+// Stop does nothing.
 func (e *Existing) Stop(context.Context) error { return nil }
 
-// dialAny returns the addresses that can be reached, or what is wrong with each
-// if none can.
+// dialAny returns the addresses that it can reach. If there are none, the error has the reason for each.
 func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, error) {
 	if len(addrs) == 0 {
 		return nil, &Error{Kind: ErrInput, What: "no brokers are named",
@@ -192,8 +182,7 @@ func dialAny(ctx context.Context, addrs []string, a access.Access) ([]string, er
 	}
 }
 
-// firstDenial returns the first error that says why this process was not let in,
-// where it says that: the address is right then, and the remedy another.
+// firstDenial returns the first error that a broker's rejection caused; nil if there is none.
 func firstDenial(errs []error) error {
 	for _, err := range errs {
 		var denied *Error
@@ -204,8 +193,8 @@ func firstDenial(errs []error) error {
 	return nil
 }
 
-// dialAdvertised makes sure that the addresses by which the brokers refer to
-// each other are good from here as well: a client connects to those.
+// dialAdvertised checks that this process can reach the addresses that the brokers advertise, because clients connect
+// to those.
 func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Access) error {
 	var addrs []string
 	for _, b := range brokers {
@@ -225,8 +214,7 @@ func dialAdvertised(ctx context.Context, brokers kadm.BrokerDetails, a access.Ac
 	return nil
 }
 
-// dialAll connects to each address once, up to the TLS handshake where there is
-// one, and returns what went wrong, address by address.
+// dialAll connects once to each address, including any TLS handshake, and returns the errors by address.
 func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	var wg sync.WaitGroup
 	errs := make([]error, len(addrs))
@@ -244,8 +232,7 @@ func dialAll(ctx context.Context, addrs []string, a access.Access) []error {
 	return errs
 }
 
-// dialError says why addr can't be reached, without the layers of the network
-// library.
+// dialError returns why addr can't be reached, without the wrappers of package net.
 func dialError(addr string, a access.Access, err error) error {
 	var handshake *access.HandshakeError
 	if errors.As(err, &handshake) {
@@ -262,7 +249,6 @@ func dialError(addr string, a access.Access, err error) error {
 	return fmt.Errorf("%s: %w", addr, err)
 }
 
-// checkID compares the cluster's ID with the one that the caller expects.
 func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	if expectID == meta.Cluster {
 		return nil
@@ -276,7 +262,7 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	}
 	hosts := make([]string, 0, len(bootstrap)+len(meta.Brokers))
 	for _, addr := range bootstrap {
-		host, _, _ := net.SplitHostPort(addr) // Connect has reached it
+		host, _, _ := net.SplitHostPort(addr) // Connect has reached it, so it is valid
 		hosts = append(hosts, host)
 	}
 	for _, b := range meta.Brokers {
@@ -293,13 +279,12 @@ func checkID(meta kadm.Metadata, bootstrap []string, expectID string) error {
 	return nil
 }
 
-// isLoopback reports whether every address of host is this machine's own and
-// reachable from nowhere else. A name that can't be resolved is not.
+// isLoopback reports whether all addresses of host are loopback. It returns false for a name that can't be resolved.
 func isLoopback(host string) bool {
 	if ip := net.ParseIP(host); ip != nil {
 		return ip.IsLoopback()
 	}
-	if host == "localhost" { // by RFC 6761, whatever resolver there is
+	if host == "localhost" { // always loopback (RFC 6761)
 		return true
 	}
 	ips, err := net.LookupIP(host)
@@ -314,8 +299,7 @@ func isLoopback(host string) bool {
 	return true
 }
 
-// guessVersion derives the Kafka version from the APIs that the brokers offer,
-// or returns "" if they disagree or don't say.
+// guessVersion derives the Kafka version from the brokers' API versions. It returns "" if they differ or are unknown.
 func guessVersion(ctx context.Context, admin *kadm.Client) string {
 	versions, err := admin.ApiVersions(ctx)
 	if err != nil {

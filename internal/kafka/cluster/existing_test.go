@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// freeAddr is an address of this machine where nobody listens.
+// freeAddr returns an address of this machine that no process listens on.
 func freeAddr(t *testing.T) string {
 	t.Helper()
 	ports, err := freePorts(1)
@@ -23,7 +23,7 @@ func TestConnect(t *testing.T) {
 	e := startEmbedded(t, EmbeddedOptions{})
 	addr, dead := e.Bootstrap()[0], freeAddr(t)
 
-	// One of several addresses is enough, and this machine needs no ID.
+	// One reachable address is enough, and this machine needs no ID.
 	found, err := Connect(testContext(t), []string{dead, addr}, "", access.Access{})
 	if err != nil {
 		t.Fatal(err)

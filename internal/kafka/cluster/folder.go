@@ -15,12 +15,12 @@ import (
 
 // The folder of a cluster:
 //
-//	cluster.json        what the cluster is (record)
-//	owner.lock          locked for as long as its owner lives
+//	cluster.json        description of the cluster (record)
+//	owner.lock          locked while the owner lives
 //	broker-1.pid        the identity of the broker's process
 //	broker-1.properties
 //	data-1/             log.dirs, unless the cluster has disks
-//	logs/broker-1.log   what the broker logs; .out has what it prints
+//	logs/broker-1.log   the broker's log; .out has its output
 const (
 	folderPrefix = "cluster-"
 	recordName   = "cluster.json"
@@ -32,7 +32,7 @@ func (l layout) recordPath() string      { return filepath.Join(l.dir, recordNam
 func (l layout) pidPath(id int32) string { return pidPath(l.dir, id) }
 func (l layout) logConfigPath() string   { return filepath.Join(l.dir, logConfig) }
 
-// dataDirs are the log.dirs of a broker: one on each of the cluster's disks.
+// dataDirs returns the log.dirs of a broker: one on each of the cluster's disks.
 func (l layout) dataDirs(id int32) []string {
 	var dirs []string
 	for _, dir := range l.disks {
@@ -61,12 +61,12 @@ func pidPath(dir string, id int32) string {
 	return filepath.Join(dir, fmt.Sprintf("broker-%d.pid", id))
 }
 
-// record is cluster.json: what other processes need to know of a cluster.
+// record is cluster.json: what other processes need to know about a cluster.
 type record struct {
 	Version   int               `json:"version"`
 	Name      string            `json:"name,omitempty"` // of a cluster made by Up
 	State     string            `json:"state"`
-	Owner     int               `json:"owner_pid"` // for people; owner.lock is what counts
+	Owner     int               `json:"owner_pid"` // for people; only owner.lock counts
 	StartedAt time.Time         `json:"started_at"`
 	Kafka     string            `json:"kafka"`
 	Java      string            `json:"java"`
@@ -74,14 +74,12 @@ type record struct {
 	Brokers   []brokerRecord    `json:"brokers"`
 	HeapBytes int64             `json:"heap_bytes"`
 	Settings  map[string]string `json:"settings"`
-	// Disks are the cluster's own folders on other disks; absent if it has none.
+	// Disks are the cluster's own folders on other disks; may be absent.
 	Disks []string `json:"disks,omitempty"`
-	// Options are what a kept cluster is started with again; absent in the records of
-	// older tools.
+	// Options are used to start a kept cluster again; absent in records of older versions.
 	Options *recordOptions `json:"options,omitempty"`
 }
 
-// recordOptions are the KafkaOptions that say what a cluster is.
 type recordOptions struct {
 	Version   string            `json:"version"` // the line
 	Brokers   int               `json:"brokers"`
@@ -95,24 +93,22 @@ type recordOptions struct {
 type brokerRecord struct {
 	ID   int32 `json:"id"`
 	Port int   `json:"port"`
-	// MetricsPort is its agent's; absent without one.
+	// MetricsPort is the agent's port; absent without an agent.
 	MetricsPort int `json:"metrics_port,omitempty"`
 }
 
 const recordVersion = 1
 
-// States of a cluster on disk.
+// The states of a cluster on disk.
 const (
-	stateOwned = "owned" // lives and dies with its owner
+	stateOwned = "owned" // ends with its owner
 	stateUp    = "up"    // outlives its owner, until Down
-	// stateKept is stopped; the folder was kept on purpose. Of a named cluster, Up
-	// starts it again.
+	// stateKept is stopped, with its folder. Up starts a named one again.
 	stateKept = "kept"
 )
 
-// claimFolder makes a folder for a new cluster and locks it for this process,
-// out of sight of Reap until the lock is held. If kept, the folder is there, with
-// data, and stays there whatever goes wrong.
+// claimFolder makes and locks a folder for a new cluster; Reap can't see it until the lock is held. If kept, the folder
+// already exists with data, and stays after an error.
 func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir string, owner *fileLock, err error) {
 	if err := makeDir(h.Clusters); err != nil {
 		return "", nil, err
@@ -148,7 +144,7 @@ func (h Home) claimFolder(ctx context.Context, folder string, kept bool) (dir st
 	return dir, owner, nil
 }
 
-// clusterBytes is the free space that a cluster must find at its start.
+// clusterBytes is the free space that a cluster needs at its start.
 const clusterBytes = 1 << 30
 
 func unwritable(dir string, cause error) error {
@@ -158,16 +154,14 @@ func unwritable(dir string, cause error) error {
 	}
 }
 
-// lockClusters keeps other processes from making and removing folders.
 func (h Home) lockClusters(ctx context.Context) (*fileLock, error) {
 	return lockFile(ctx, filepath.Join(h.Clusters, ".lock"), nil)
 }
 
-// removeTimeout bounds the wait for a Reap that is at work in the same place.
 const removeTimeout = time.Minute
 
-// removeFolder removes the folder of a cluster that does not run any more. It
-// keeps Reap away meanwhile, which would take half a folder for an orphan.
+// removeFolder removes the folder of a stopped cluster. It locks out Reap, which would take a partly removed folder for
+// an abandoned one.
 func (h Home) removeFolder(dir string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), removeTimeout)
 	defer cancel()
@@ -179,15 +173,14 @@ func (h Home) removeFolder(dir string) error {
 	return removeCluster(dir)
 }
 
-// randomFolder names the folder of a cluster without a name.
 func randomFolder() string {
 	var id [6]byte
 	rand.Read(id[:])
 	return folderPrefix + "run-" + hex.EncodeToString(id[:])
 }
 
-// newClusterID returns a random cluster ID in the form that Kafka uses: 16
-// bytes in URL-safe base64. Kafka's tools refuse one that begins with a dash.
+// newClusterID returns a random cluster ID in Kafka's form: 16 bytes in URL-safe base64. Kafka's tools reject an ID
+// that begins with a dash.
 func newClusterID() string {
 	for {
 		var id [16]byte
@@ -199,7 +192,6 @@ func newClusterID() string {
 	}
 }
 
-// readRecord reads cluster.json in dir.
 func readRecord(dir string) (record, error) {
 	var r record
 	if err := readJSON(filepath.Join(dir, recordName), &r); err != nil {
@@ -212,8 +204,7 @@ func readRecord(dir string) (record, error) {
 	return r, nil
 }
 
-// readPID reads the identity of a broker's process; a missing file is
-// errNoProcess.
+// readPID reads the identity of a broker's process. If the file is missing, the error is errNoProcess.
 func readPID(path string) (identity, error) {
 	var id identity
 	err := readJSON(path, &id)
@@ -223,7 +214,6 @@ func readPID(path string) (identity, error) {
 	return id, err
 }
 
-// info is the record as a run's result describes the cluster.
 func (r record) info() Info {
 	return Info{Kind: KindKafka, ID: r.ClusterID, Version: r.Kafka, Brokers: len(r.Brokers), Settings: r.Settings}
 }

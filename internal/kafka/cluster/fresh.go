@@ -9,16 +9,15 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// CheckNew refuses names of topics and groups that the cluster has already, all of them at
-// once: what a run makes under a name that somebody chose, it removes again, and that must
-// never be somebody else's. It is the controller that says which topics there are, because
-// a broker may know one for a moment that was just deleted. Groups of each protocol count.
+// CheckNew fails if the cluster already has one of these topics or groups; the error names all of them. A run deletes
+// what it creates, so it must not use another's topic or group. The controller answers for topics, because a broker may
+// still list a deleted one. Groups of every protocol count.
 func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 	var there []string
 	if len(topics) > 0 {
 		asked, err := a.kadm.ValidateCreateTopics(ctx, 1, 1, nil, topics...)
 		if err != nil {
-			return unanswered("say which topics there are", err)
+			return unanswered("list its topics", err)
 		}
 		for _, name := range topics {
 			if errors.Is(asked[name].Err, kerr.TopicAlreadyExists) {
@@ -41,8 +40,7 @@ func (a *Admin) CheckNew(ctx context.Context, topics, groups []string) error {
 		return nil
 	}
 	return &Error{
-		Kind: ErrInput, What: "there is already " + strings.Join(there, ", and "),
-		Remedy: "choose another topic.name or consume.group: a run takes new ones, and never touches what it did not make. " +
-			"A topic that is there is named in topic.existing",
+		Kind: ErrInput, What: "the cluster already has " + strings.Join(there, ", and "),
+		Remedy: "choose another topic.name or consume.group, or name an existing topic in topic.existing",
 	}
 }

@@ -13,14 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// healPoll is how often Heal looks whether the replicas are in sync.
 const healPoll = 50 * time.Millisecond
 
-// Heal undoes what was done to the brokers on purpose: it lets those go on that are
-// paused, starts those that are gone, and returns when every broker serves and every
-// partition of every topic has all of its replicas in sync. Where that does not
-// succeed before ctx ends the cluster counts as Broken, so that no further run is
-// made on it.
+// Heal repairs the cluster after injected faults: it resumes paused brokers and starts stopped ones. It returns when
+// every broker is ready and all replicas of all topics are in sync. If that fails before ctx ends, the cluster is
+// Broken and no further run uses it.
 func (k *Kafka) Heal(ctx context.Context) error {
 	k.Thaw()
 	errs := make([]error, len(k.brokers))
@@ -40,27 +37,27 @@ func (k *Kafka) Heal(ctx context.Context) error {
 	}
 	k.broken.Store(err != nil)
 	if err != nil {
-		return fmt.Errorf("the cluster did not come back to what it was before its brokers were broken: %w", err)
+		return fmt.Errorf("the cluster did not recover from the faults: %w", err)
 	}
 	return nil
 }
 
-// Thaw lets every broker go on that is paused. It does not wait for anything.
+// Thaw resumes every paused broker and does not wait.
 func (k *Kafka) Thaw() {
 	for _, b := range k.brokers {
 		if b.Paused() {
-			_ = b.Resume() // gone meanwhile is as good
+			_ = b.Resume() // it may have ended meanwhile
 		}
 	}
 }
 
-// GiveUp counts the cluster as Broken without trying to Heal it.
+// GiveUp marks the cluster as Broken without trying to Heal it.
 func (k *Kafka) GiveUp() { k.broken.Store(true) }
 
-// Broken reports whether the cluster is no more what was asked for.
+// Broken reports whether the cluster differs from what was asked for.
 func (k *Kafka) Broken() bool { return k.broken.Load() }
 
-// awaitInSync waits until no broker knows of a partition that lacks a replica.
+// awaitInSync waits until no broker reports a partition that lacks a replica.
 func (k *Kafka) awaitInSync(ctx context.Context) error {
 	for _, b := range k.brokers {
 		client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
@@ -92,12 +89,11 @@ func awaitInSync(ctx context.Context, broker *kgo.Broker, id int32) error {
 	}
 }
 
-// underReplicated counts the partitions of all topics that the broker knows to lack
-// a replica or a leader.
+// underReplicated returns how many partitions of all topics lack a replica or a leader, according to the broker.
 func underReplicated(ctx context.Context, broker *kgo.Broker) (lacking int, err error) {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
-	resp, err := broker.Request(ctx, kmsg.NewPtrMetadataRequest()) // no topics are all of them
+	resp, err := broker.Request(ctx, kmsg.NewPtrMetadataRequest()) // no topics means all
 	if err != nil {
 		return 0, err
 	}

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// A cluster that a run has left broken is not given to the next one.
+// Only a Kafka that could not be healed is broken.
 func TestBrokenClusterIsNotKept(t *testing.T) {
 	k := &Kafka{}
 	if broken(k) || broken(startEmbedded(t, EmbeddedOptions{})) || broken(&Named{}) {
@@ -19,8 +19,7 @@ func TestBrokenClusterIsNotKept(t *testing.T) {
 	}
 }
 
-// The run after one that left its cluster broken gets another, which has the same
-// settings.
+// After a broken cluster, the next run gets a new one with the same settings.
 func TestSourceReplacesABrokenCluster(t *testing.T) {
 	s, settings := newSource(t, Source{Kind: KindEmbedded}), scenario.Cluster{Brokers: 1}
 	dir := t.TempDir()

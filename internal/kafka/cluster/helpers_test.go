@@ -9,7 +9,7 @@ import (
 	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
-) // testHome has the Kafka of the user's cache and clusters of its own.
+) // testHome has the Kafka of the user's cache and its own clusters.
 func testHome(t *testing.T) Home {
 	t.Helper()
 	home, err := UserHome()
@@ -20,8 +20,7 @@ func testHome(t *testing.T) Home {
 	return home
 }
 
-// testContext ends a test that hangs before the test binary's own timeout does,
-// so that its clean-up runs.
+// testContext ends before the test binary's own timeout, so that clean-up runs.
 func testContext(t *testing.T) context.Context {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 3*time.Minute)
@@ -29,7 +28,6 @@ func testContext(t *testing.T) context.Context {
 	return ctx
 }
 
-// testTopic creates a topic on the cluster.
 func testTopic(t *testing.T, c Cluster, name string, partitions, replication int) (*Admin, Topic) {
 	t.Helper()
 	admin, err := NewAdmin(c.Bootstrap(), AccessTo(c))
@@ -44,7 +42,7 @@ func testTopic(t *testing.T, c Cluster, name string, partitions, replication int
 	return admin, topic
 }
 
-// produce sends one record, acknowledged by all in-sync replicas.
+// produce sends one record with acks all.
 func produce(t *testing.T, c Cluster, topic, value string) {
 	t.Helper()
 	client, err := newClient(c.Bootstrap(), AccessTo(c))
@@ -76,7 +74,7 @@ func consume(t *testing.T, c Cluster, topic string, n int) map[string]int {
 	return values
 }
 
-// wantEmpty fails if there is a cluster's folder in home.
+// wantEmpty fails if home has a cluster's folder.
 func wantEmpty(t *testing.T, home Home) {
 	t.Helper()
 	entries, err := os.ReadDir(home.Clusters)
@@ -90,7 +88,7 @@ func wantEmpty(t *testing.T, home Home) {
 	}
 }
 
-// wantError fails unless err is of that kind and says all of these words.
+// wantError fails unless err is of that kind and contains all words.
 func wantError(t *testing.T, err, kind error, words ...string) {
 	t.Helper()
 	if !errors.Is(err, kind) {

@@ -6,19 +6,16 @@ import (
 	"path/filepath"
 )
 
-// Home is where local clusters live on disk.
+// Home is the place of local clusters on disk.
 type Home struct {
-	// Dist is the folder that Kafka's jars are resolved into, once for each
-	// version.
+	// Dist is the folder with Kafka's jars, for each version.
 	Dist string
-	// Clusters is the folder with one folder for each running cluster: its
-	// data, its logs, and the records that Reap, Find and Down read. Point it
-	// at another disk to measure that disk.
+	// Clusters has one folder for each running cluster: its data, logs and record. To measure another disk, use a
+	// folder on that disk.
 	Clusters string
 }
 
-// UserHome returns the home below the user's cache folder, which all commands
-// of one user share.
+// UserHome returns the home below the user's cache folder, which all commands of one user share.
 func UserHome() (Home, error) {
 	cache, err := os.UserCacheDir()
 	if err != nil {
@@ -31,7 +28,6 @@ func UserHome() (Home, error) {
 	return Home{Dist: dir, Clusters: filepath.Join(dir, "clusters")}, nil
 }
 
-// makeDir creates dir with its parents; a failure says what to do about it.
 func makeDir(dir string) error {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return &Error{
@@ -42,7 +38,6 @@ func makeDir(dir string) error {
 	return nil
 }
 
-// tell reports progress, if somebody listens.
 func tell(progress func(string), format string, args ...any) {
 	if progress != nil {
 		progress(fmt.Sprintf(format, args...))

@@ -11,8 +11,8 @@ import (
 	"strings"
 )
 
-// minJava is the oldest Java that a Kafka 4 broker runs on (KIP-1013). Kafka 3.9 would run on
-// older ones, which nobody tries.
+// minJava is the oldest Java for brokers of Kafka 4 (KIP-1013). Kafka 3.9 would run on older ones, but the tool does
+// not test that.
 const minJava = 17
 
 // Java is a Java runtime that is new enough for Kafka.
@@ -24,8 +24,8 @@ type Java struct {
 const javaRemedy = "install a Java runtime of version 17 or later and have it in PATH or JAVA_HOME, " +
 	"or use --cluster embedded or --brokers"
 
-// FindJava finds java in JAVA_HOME or else in PATH and asks for its version.
-// Missing or too old is an Error of kind ErrUnavailable.
+// FindJava finds java in JAVA_HOME or else in PATH, and reads its version. If it is missing or too old, the error is of
+// kind ErrUnavailable.
 func FindJava(ctx context.Context) (Java, error) {
 	path, err := javaPath()
 	if err != nil {
@@ -66,8 +66,8 @@ func javaPath() (string, error) {
 
 var javaVersionPattern = regexp.MustCompile(`version "((\d+)(?:\.(\d+))?[^"]*)"`)
 
-// parseJavaVersion reads what "java -version" prints: the version and its
-// feature number. Up to Java 8 the feature number is the second one (1.8.0).
+// parseJavaVersion parses the output of "java -version" into the version and its feature number. Up to Java 8 the
+// feature number is the second one (1.8.0).
 func parseJavaVersion(out string) (version string, feature int, err error) {
 	m := javaVersionPattern.FindStringSubmatch(out)
 	if m == nil {
@@ -84,8 +84,8 @@ func parseJavaVersion(out string) (version string, feature int, err error) {
 	return m[1], feature, nil
 }
 
-// canRunKafka returns nil where this machine has what StartKafka needs for a line of
-// Kafka, or what is missing. It starts and fetches nothing.
+// canRunKafka returns what this machine lacks to start a line of Kafka; nil if nothing. It starts and downloads
+// nothing.
 func (h Home) canRunKafka(ctx context.Context, line string) error {
 	v, err := versionOf(line)
 	if err != nil {

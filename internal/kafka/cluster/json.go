@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// writeJSON writes v beside path and renames it, so that a reader sees the old
-// file or the new one.
+// writeJSON writes a temporary file and renames it, so a reader sees the old or the new file.
 func writeJSON(path string, v any) error {
 	text, err := json.MarshalIndent(v, "", "  ")
 	if err != nil {
@@ -31,7 +30,6 @@ func writeJSON(path string, v any) error {
 	return err
 }
 
-// readJSON reads path into v.
 func readJSON(path string, v any) error {
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -15,46 +15,42 @@ import (
 	"time"
 )
 
-// How long a broker may take to stop when asked to. Where its data are thrown
-// away next, the wait is short: one of several controllers takes five seconds to
-// hand over to a successor that stops as well.
+// How long a broker may take to stop. It is short if the data is deleted next: one of several controllers would wait
+// five seconds for a successor that stops too.
 const (
 	stopGrace    = 10 * time.Second
 	discardGrace = 3 * time.Second
 )
 
-// portAttempts is how often StartKafka picks new ports when others are faster.
+// portAttempts is how often StartKafka picks ports if other processes take them.
 const portAttempts = 3
 
 // Kafka is an Apache Kafka that this process has started.
 type Kafka struct {
 	home      Home
 	opts      KafkaOptions // complete
-	name      string       // of a cluster that outlives this process; empty otherwise
-	detached  bool         // the brokers do not die with this process
+	name      string       // of a cluster that outlives this process; else empty
+	detached  bool         // the brokers outlive this process
 	startedAt time.Time
 	java      Java
 	dist      Dist
-	classes   string // archive of parsed classes; empty if there is none
+	classes   string // class archive; may be empty
 	layout    layout
-	shared    map[string]string // properties that all brokers have in common
+	shared    map[string]string // properties of all brokers
 	owner     *fileLock
-	kept      *record   // what is started again with its data; nil for a new cluster
+	kept      *record   // the cluster to start again with its data; nil for a new one
 	brokers   []*Broker // by ID, from 1
 
 	stop    sync.Once
 	stopErr error
-	broken  atomic.Bool // Heal could not bring it back
+	broken  atomic.Bool // Heal failed
 }
 
-// StartKafka starts a cluster of its own for the caller and returns when it is
-// ready: every broker registered, a controller elected, and each broker says so
-// itself. The caller must Stop it. Should this process die before, its brokers
-// die with it (on Linux) or at the next start (Reap), which also removes the
-// folder.
+// StartKafka starts a cluster and returns when it is ready: all brokers are registered, a controller is elected, and
+// each broker confirms that. The caller must Stop it. If this process dies first, its brokers die too (on Linux) or at
+// the next start (Reap), which also removes the folder.
 //
-// Errors are of kind ErrInput or ErrUnavailable; nothing is left behind by a
-// start that failed.
+// Errors are of kind ErrInput or ErrUnavailable. A failed start leaves nothing behind.
 func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
@@ -69,7 +65,6 @@ func (h Home) StartKafka(ctx context.Context, opts KafkaOptions) (*Kafka, error)
 	return k, nil
 }
 
-// start finds what a cluster needs on this machine and brings it up.
 func (k *Kafka) start(ctx context.Context, folder string) error {
 	var err error
 	if k.java, err = FindJava(ctx); err != nil {
@@ -87,8 +82,8 @@ func (k *Kafka) start(ctx context.Context, folder string) error {
 	return err
 }
 
-// bringUp makes the cluster's folder and starts its brokers, with other
-// ports when somebody else was faster. After an error nothing is left of it.
+// bringUp makes the cluster's folder and starts its brokers. It tries other ports if another process has taken one.
+// After an error it has removed everything.
 func (k *Kafka) bringUp(ctx context.Context, folder string) error {
 	id := newClusterID()
 	if k.kept != nil {
@@ -123,8 +118,6 @@ func (k *Kafka) bringUp(ctx context.Context, folder string) error {
 	}
 }
 
-// startBrokers picks ports, then formats and starts the brokers side by side,
-// and waits until all are ready.
 func (k *Kafka) startBrokers(ctx context.Context) error {
 	places, err := k.places()
 	if err != nil {
@@ -136,7 +129,7 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 		k.brokers = append(k.brokers, &Broker{place: p, kafka: k})
 	}
 	if k.kept != nil {
-		err = k.writeRecord(stateKept) // Reap removes what is only owned
+		err = k.writeRecord(stateKept) // Reap removes clusters in state owned
 	} else if err = k.writeRecord(stateOwned); err == nil {
 		err = k.layout.makeDisks()
 	}
@@ -149,8 +142,7 @@ func (k *Kafka) startBrokers(ctx context.Context) error {
 	return awaitReady(ctx, k.brokers, len(k.brokers))
 }
 
-// launchAll formats and starts the brokers side by side, and returns the first
-// error. What it started then still runs.
+// launchAll formats and starts all brokers at once and returns the first error. Brokers that started then still run.
 func (k *Kafka) launchAll(ctx context.Context) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -168,7 +160,6 @@ func (k *Kafka) launchAll(ctx context.Context) error {
 	return first
 }
 
-// places gives each broker its ports.
 func (k *Kafka) places() ([]place, error) {
 	n := k.opts.Brokers
 	voters, agents := min(n, maxVoters), n
@@ -195,7 +186,7 @@ func (k *Kafka) places() ([]place, error) {
 		if !portFree(places[i].port) {
 			return nil, &Error{
 				Kind: ErrUnavailable, What: fmt.Sprintf("port %d on %s is taken", places[i].port, host),
-				Remedy: "end what listens there, name another port, or let kafka-bench pick one",
+				Remedy: "stop the process that listens there, name another port, or let kafka-bench pick one",
 			}
 		}
 	}
@@ -211,12 +202,12 @@ func (k *Kafka) Bootstrap() []string {
 	return addrs
 }
 
-// Info describes the cluster, with everything that was set for its brokers.
+// Info describes the cluster, with all properties that were set.
 func (k *Kafka) Info() Info {
 	return k.record(stateOwned).info()
 }
 
-// Processes lists the brokers that run at this moment.
+// Processes returns the brokers that run now.
 func (k *Kafka) Processes() []Process {
 	var processes []Process
 	for _, b := range k.brokers {
@@ -229,8 +220,8 @@ func (k *Kafka) Processes() []Process {
 	return processes
 }
 
-// MetricsEndpoints names where each broker's agent answers, also while the broker is
-// down; none where the cluster was started without agents.
+// MetricsEndpoints returns the address of each broker's agent, also while the broker is stopped. It is nil if the
+// cluster has no agents.
 func (k *Kafka) MetricsEndpoints() []MetricsEndpoint {
 	var endpoints []MetricsEndpoint
 	for _, b := range k.brokers {
@@ -241,19 +232,18 @@ func (k *Kafka) MetricsEndpoints() []MetricsEndpoint {
 	return endpoints
 }
 
-// Brokers returns the brokers in the order of their IDs.
+// Brokers returns the brokers, ordered by ID.
 func (k *Kafka) Brokers() []*Broker { return k.brokers }
 
-// Dir is the cluster's folder. It is gone after Stop, unless it is to be kept.
+// Dir returns the cluster's folder. Stop removes it, unless KafkaOptions.Keep is set.
 func (k *Kafka) Dir() string { return k.layout.dir }
 
-// Dist is the Kafka that the brokers run from.
+// Dist returns the Kafka that the brokers run.
 func (k *Kafka) Dist() Dist { return k.dist }
 
-// Stop ends all brokers, gracefully for as long as ctx and three seconds allow
-// (ten where the folder is kept), and removes the cluster's folder. A broker that had died before, unasked, is
-// an error with the end of its log; the logs are then kept. Later calls return
-// what the first one did.
+// Stop stops all brokers and removes the cluster's folder. It kills brokers that have not ended when ctx ends or after
+// 3 s (10 s if the folder is kept). If a broker had already died unexpectedly, the error has the end of its log, and
+// the logs are kept. Later calls return the same error.
 func (k *Kafka) Stop(ctx context.Context) error {
 	k.stop.Do(func() {
 		var died error
@@ -272,7 +262,6 @@ func (k *Kafka) Stop(ctx context.Context) error {
 	return k.stopErr
 }
 
-// serving counts the brokers that run and are not paused.
 func (k *Kafka) serving() int {
 	n := 0
 	for _, b := range k.brokers {
@@ -283,7 +272,6 @@ func (k *Kafka) serving() int {
 	return n
 }
 
-// shutdownAll stops the brokers side by side.
 func (k *Kafka) shutdownAll(ctx context.Context) {
 	grace := discardGrace
 	if k.opts.Keep {
@@ -296,9 +284,8 @@ func (k *Kafka) shutdownAll(ctx context.Context) {
 	wg.Wait()
 }
 
-// command runs a class of the Kafka on disk with the log configuration of the
-// cluster. Its arguments name the cluster's folder, by which Reap knows it
-// again.
+// command returns a command that runs a class of Kafka. Its arguments contain the path of the cluster's folder, by
+// which Reap recognises the process.
 func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *exec.Cmd {
 	var all []string
 	if k.classes != "" {
@@ -311,7 +298,6 @@ func (k *Kafka) command(id int32, jvm []string, class string, args ...string) *e
 	return exec.Command(k.java.Path, append(all, args...)...)
 }
 
-// killAll ends whatever runs.
 func (k *Kafka) killAll() {
 	for _, b := range k.brokers {
 		if b.current() != nil {
@@ -320,7 +306,7 @@ func (k *Kafka) killAll() {
 	}
 }
 
-// wipe removes what a failed attempt wrote for the brokers, but no data that were kept.
+// wipe removes what a failed attempt wrote for the brokers, except kept data.
 func (k *Kafka) wipe() error {
 	l := k.layout
 	for _, b := range k.brokers {
@@ -336,7 +322,6 @@ func (k *Kafka) wipe() error {
 	return l.removeData()
 }
 
-// discard removes the folder of a stopped cluster, or marks it as kept.
 func (k *Kafka) discard() error {
 	defer k.owner.unlock()
 	if k.opts.Keep {
@@ -345,7 +330,7 @@ func (k *Kafka) discard() error {
 	return k.home.removeFolder(k.Dir())
 }
 
-// keepLogs removes the data of a stopped cluster and says where the logs are.
+// keepLogs removes the data of a stopped cluster. Its error names the folder of the logs.
 func (k *Kafka) keepLogs() error {
 	defer k.owner.unlock()
 	if err := k.layout.removeData(); err != nil {
@@ -357,7 +342,6 @@ func (k *Kafka) keepLogs() error {
 	return &Error{Kind: ErrUnavailable, What: "the logs of all brokers are kept in " + filepath.Join(k.Dir(), "logs")}
 }
 
-// record is the cluster as other processes read it.
 func (k *Kafka) record(state string) record {
 	settings := maps.Clone(k.shared)
 	settings["jvm"] = strings.Join(jvmOptions(k.opts.HeapBytes, k.opts.JVM), " ")

@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// startKafka starts a cluster that the test's end stops.
+// startKafka starts a cluster and stops it when the test ends.
 func startKafka(t *testing.T, home Home, opts KafkaOptions) *Kafka {
 	t.Helper()
 	opts.Progress = func(s string) { t.Log(s) }
@@ -71,14 +71,14 @@ func TestOneBroker(t *testing.T) {
 	wantGone(t, k)
 }
 
-// wantClassArchive fails if the broker does not make use of the class archive.
+// wantClassArchive fails if the broker does not use the class archive.
 func wantClassArchive(t *testing.T, k *Kafka) {
 	t.Helper()
 	if k.classes == "" {
 		t.Error("the broker started without a class archive")
 	}
 	if runtime.GOOS != "linux" {
-		return // only there can be seen what a process has mapped
+		return // only Linux shows what a process has mapped
 	}
 	maps, err := os.ReadFile(fmt.Sprintf("/proc/%d/maps", k.Brokers()[0].PID()))
 	if err != nil || !strings.Contains(string(maps), k.classes) {
@@ -106,7 +106,7 @@ func wantShareGroups(t *testing.T, c Cluster) {
 	t.Errorf("share groups are off: %+v", resp.FinalizedFeatures)
 }
 
-// wantGone fails if anything is left of a stopped cluster.
+// wantGone fails if a stopped cluster has left anything.
 func wantGone(t *testing.T, k *Kafka) {
 	t.Helper()
 	if p := k.Processes(); len(p) != 0 {
@@ -139,7 +139,7 @@ func TestAskedPortTaken(t *testing.T) {
 	wantEmpty(t, home)
 }
 
-// takePort listens at a port of loopback.
+// takePort listens on a loopback port.
 func takePort(t *testing.T) (listener net.Listener, port int) {
 	t.Helper()
 	listener, err := net.Listen("tcp", host+":0")

@@ -82,7 +82,7 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 	t.Run("in the middle", func(t *testing.T) {
 		k := startKafka(t, home, KafkaOptions{})
-		// As the kernel would, and not through the cluster's own Kill.
+		// Like the kernel: not through the cluster's own Kill.
 		if err := syscall.Kill(k.Brokers()[0].PID(), syscall.SIGKILL); err != nil {
 			t.Fatal(err)
 		}
@@ -102,7 +102,7 @@ func TestBrokerThatDies(t *testing.T) {
 	})
 }
 
-// A port that was found free and is taken before the broker has it: others are picked.
+// If another process takes a port that was found free, StartKafka picks others.
 func TestPortTaken(t *testing.T) {
 	listener, taken := takePort(t)
 	defer listener.Close()
@@ -122,11 +122,10 @@ func TestPortTaken(t *testing.T) {
 	}
 }
 
-// A killed broker comes back with what it acknowledged, and tells about itself at the
-// same address.
+// A killed broker that starts again has every acknowledged record and the same metrics address.
 func TestKilledBrokerComesBack(t *testing.T) {
 	k := startKafka(t, testHome(t), KafkaOptions{Config: map[string]string{
-		"broker.session.timeout.ms": "2000", // or it may not come back so soon
+		"broker.session.timeout.ms": "2000", // or it could not register again so soon
 	}})
 	broker := k.Brokers()[0]
 	pid, endpoint := broker.PID(), k.MetricsEndpoints()[0]
@@ -161,7 +160,7 @@ func TestStartInterrupted(t *testing.T) {
 	defer cancel()
 	var pid identity
 	_, err := home.StartKafka(ctx, KafkaOptions{pickPorts: func(n int) ([]int, error) {
-		go func() { // interrupt when the broker runs, but is not ready
+		go func() { // interrupt when the broker runs but is not ready
 			for ctx.Err() == nil {
 				paths, _ := filepath.Glob(filepath.Join(home.Clusters, folderPrefix+"*", "broker-1.pid"))
 				if len(paths) == 1 {

@@ -10,21 +10,18 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// fileLock is an advisory lock on a file, exclusive between processes. The
-// kernel gives it back when its holder dies, however it dies, which makes it a
-// better sign of life than a process number.
+// fileLock is an exclusive advisory lock on a file. The kernel releases it when its holder dies, so unlike a process
+// number it proves that the holder lives.
 type fileLock struct {
 	file *os.File
 }
 
-// errLocked says that somebody else holds the lock.
 var errLocked = errors.New("locked by another process")
 
-// lockPoll is how often a waiting lockFile tries again.
 const lockPoll = 50 * time.Millisecond
 
-// tryLock takes the lock on path, making the file where needed, or returns
-// errLocked at once.
+// tryLock takes the lock on path and makes the file if needed. If another process holds it, tryLock returns errLocked
+// at once.
 func tryLock(path string) (*fileLock, error) {
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE, 0o644)
 	if err != nil {
@@ -49,8 +46,7 @@ func tryLock(path string) (*fileLock, error) {
 	return nil, fmt.Errorf("lock %s: %w", path, err)
 }
 
-// lockFile waits for the lock on path, or for ctx. waiting is called once when
-// the lock is not free at once; it may be nil.
+// lockFile waits for the lock on path, or for ctx. If it must wait, it calls waiting once; waiting may be nil.
 func lockFile(ctx context.Context, path string, waiting func()) (*fileLock, error) {
 	for {
 		lock, err := tryLock(path)
@@ -69,8 +65,8 @@ func lockFile(ctx context.Context, path string, waiting func()) (*fileLock, erro
 	}
 }
 
-// unlock gives the lock back. The file stays: removing it would let two
-// processes hold locks on two files of one name.
+// unlock releases the lock. The file stays: otherwise two processes could hold locks on different files of the same
+// name.
 func (l *fileLock) unlock() {
 	l.file.Close()
 }

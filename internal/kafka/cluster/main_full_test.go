@@ -14,8 +14,7 @@ import (
 	"time"
 )
 
-// helperVariable makes the test binary play another process: its value is the
-// part, followed by the clusters folder.
+// helperVariable makes the test binary a helper process. Its value is a part and the clusters folder.
 const helperVariable = "KAFKA_BENCH_TEST_HELPER"
 
 func TestMain(m *testing.M) {
@@ -29,7 +28,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// play is a helper process. It prints a line when it has done its part.
+// play runs a helper process. It prints a line when its part is done.
 func play(part, dir string) error {
 	home, err := UserHome()
 	if err != nil {
@@ -55,7 +54,7 @@ func play(part, dir string) error {
 	case "bystander": // does nothing
 		time.Sleep(time.Minute)
 		return nil
-	case "watchdog": // ends the long-lived cluster when its parent is gone
+	case "watchdog": // ends the long-lived cluster when its parent has ended
 		if _, err := io.Copy(io.Discard, os.Stdin); err != nil {
 			return err
 		}
@@ -64,7 +63,7 @@ func play(part, dir string) error {
 	return fmt.Errorf("no part %q", part)
 }
 
-// startHelper starts the test binary in another part. The test's end kills it.
+// startHelper starts the test binary in another part, and kills it when the test ends.
 func startHelper(t *testing.T, part string, home Home) (*exec.Cmd, io.WriteCloser, *bufio.Reader) {
 	t.Helper()
 	cmd := exec.Command(os.Args[0])

@@ -11,10 +11,9 @@ import (
 	"time"
 )
 
-// resolveTimeout bounds a resolve: 55 MB on a slow line.
+// resolveTimeout bounds a resolve: 55 MB over a slow connection.
 const resolveTimeout = 15 * time.Minute
 
-// findMaven finds mvn in PATH.
 func findMaven() (string, error) {
 	path, err := exec.LookPath("mvn")
 	if err != nil {
@@ -26,8 +25,8 @@ func findMaven() (string, error) {
 	return path, nil
 }
 
-// runMaven copies Kafka's jars to work/dist/lib and the agent's to work/dist/agent.
-// Where they come from is the user's own Maven configuration.
+// runMaven copies Kafka's jars to work/dist/lib and the agent's to work/dist/agent. The user's Maven configuration
+// chooses the repository.
 func runMaven(ctx context.Context, v version, work string) error {
 	path, err := findMaven()
 	if err != nil {
@@ -42,7 +41,7 @@ func runMaven(ctx context.Context, v version, work string) error {
 	cmd := exec.CommandContext(ctx, path, "--batch-mode", "--quiet", "--file", pom,
 		"dependency:copy-dependencies@lib", "dependency:copy-dependencies@agent", "-Ddist="+filepath.Join(work, "dist"))
 	cmd.Dir = work
-	// mvn is a script around java: a group of its own lets us end both.
+	// mvn is a script around java: Cancel kills its whole process group.
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	cmd.Cancel = func() error { return syscall.Kill(-cmd.Process.Pid, syscall.SIGKILL) }
 	cmd.WaitDelay = 5 * time.Second
@@ -56,11 +55,10 @@ func runMaven(ctx context.Context, v version, work string) error {
 	return nil
 }
 
-// offlinePattern matches how Maven says that it could not reach a repository.
+// offlinePattern matches Maven's errors about an unreachable repository.
 var offlinePattern = regexp.MustCompile(`(?i)could not transfer|unknown host|connection (refused|reset|timed out)|connect timed out|` +
 	`network is unreachable|temporary failure in name resolution|offline mode|no route to host`)
 
-// mavenError turns a failed resolve into a sentence.
 func mavenError(kafka, out string, cause error) error {
 	remedy := "try mvn on another project to see whether Maven itself works, or use --cluster embedded or --brokers"
 	if offlinePattern.MatchString(out) {

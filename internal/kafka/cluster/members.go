@@ -9,15 +9,14 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// PutOut puts all members out of a group, as if each had left it by itself. It is
-// for a group whose living members are gone: one that was killed counts as a member
-// until its session times out, and keeps the group from being deleted. In both group
-// protocols whoever knows a member's ID may speak for it.
+// PutOut removes all members from a group, as if each had left. It is for a group whose members were killed: they stay
+// until their session timeout and prevent the group's deletion. In both group protocols any client may send the leave
+// request of a member.
 func (a *Admin) PutOut(ctx context.Context, group string) error {
 	ctx, cancel := context.WithTimeout(ctx, groupTimeout)
 	defer cancel()
 	if err := errors.Join(a.putOutClassic(ctx, group), a.putOutConsumer(ctx, group)); err != nil {
-		return refusedOrUnanswered(fmt.Sprintf("the members of the group %q can't be put out", group), err)
+		return refusedOrUnanswered(fmt.Sprintf("the members of the group %q can't be removed", group), err)
 	}
 	return nil
 }
@@ -44,13 +43,12 @@ func (a *Admin) putOutClassic(ctx context.Context, group string) error {
 	return kerr.ErrorForCode(resp.ErrorCode)
 }
 
-// leavingEpoch is the epoch by which a heartbeat says that its member leaves
-// (KIP-848).
+// leavingEpoch is the epoch of a heartbeat by which a member leaves (KIP-848).
 const leavingEpoch = -1
 
 func (a *Admin) putOutConsumer(ctx context.Context, group string) error {
 	described, err := a.kadm.DescribeConsumerGroups(ctx, group)
-	if err != nil { // a broker that does not know the protocol has no such group
+	if err != nil { // a broker without the protocol has no such group
 		return nil
 	}
 	var failed error

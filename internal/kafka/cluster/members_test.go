@@ -6,8 +6,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// TestPutOut: a group whose member does not leave can be deleted at once when the
-// member was put out of it, in either protocol.
+// TestPutOut: after PutOut, a group whose member did not leave can be deleted at once, in either protocol.
 func TestPutOut(t *testing.T) {
 	for name, protocol := range map[string][]kgo.Opt{"classic": nil, "consumer": {kgo.ServerSideBalancer()}} {
 		t.Run(name, func(t *testing.T) {
@@ -35,7 +34,7 @@ func testPutOut(t *testing.T, e *Embedded, protocol []kgo.Opt) {
 	}
 	kind, told := ClassicGroup, true
 	if len(protocol) > 0 {
-		kind, told = ConsumerGroup, false // the embedded broker leaves the topic's name out
+		kind, told = ConsumerGroup, false // the embedded broker omits the topic's name
 	}
 	state, members, err := admin.Members(testContext(t), "group", topic.Name, kind)
 	if err != nil || state != stable || len(members) != 1 || members[0].ID == "" || members[0].ClientID == "" ||

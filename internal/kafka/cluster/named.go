@@ -16,20 +16,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// DefaultName is the name of the long-lived cluster when none is given.
+// DefaultName is the default name of a long-lived cluster.
 const DefaultName = "default"
 
-// namePattern is what can be part of a folder's name.
 var namePattern = regexp.MustCompile(`^[a-z0-9][a-z0-9-]{0,31}$`)
 
-// Named is a cluster made by Up: it runs without an owner until Down. As a
-// Cluster of a run, Stop leaves it alone.
+// Named is a cluster made by Up, which runs without an owner until Down. Its Stop does nothing.
 type Named struct {
 	dir    string
 	record record
 }
 
-// Status is what can be said about a named cluster from outside.
+// Status describes a named cluster.
 type Status struct {
 	Name      string
 	Dir       string   // with the logs, in logs/
@@ -37,7 +35,7 @@ type Status struct {
 	StartedAt time.Time
 	Info      Info
 	Brokers   []BrokerStatus
-	// Problem is why a run could not use the cluster now; nil if it could.
+	// Problem is why a run can't use the cluster now; nil if it can.
 	Problem error
 }
 
@@ -46,20 +44,18 @@ type BrokerStatus struct {
 	ID    int32
 	Addr  string
 	PID   int  // 0 if it never ran
-	Alive bool // whether that process still is that broker
+	Alive bool // whether that process still is this broker
 }
 
-// Up starts a cluster that outlives this process, under a name: lower-case
-// letters, digits and dashes. It is ready when Up returns. One that is there
-// already is ErrAlreadyUp; one whose brokers have all died is replaced. One that Keep
-// has stopped is started again, with its cluster ID, its data and its addresses, and
-// with the options that opts leaves open; others for its version, its brokers or its
-// disks are ErrInput.
+// Up starts a cluster that outlives this process and returns when it is ready. A name has up to 32 lower-case letters,
+// digits and dashes. A running cluster is ErrAlreadyUp; one whose brokers have all died is replaced. A cluster that
+// Keep stopped starts again with its ID, data, addresses and options. opts may change its options, except its version,
+// brokers and disks (ErrInput).
 func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, error) {
 	if err := opts.Validate(); err != nil {
 		return nil, err
 	}
-	opts, err := opts.withAbsoluteDisks() // it may be started again from another folder
+	opts, err := opts.withAbsoluteDisks() // a later Up may run in another folder
 	if err != nil {
 		return nil, err
 	}
@@ -80,12 +76,12 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	if _, err := h.Reap(ctx, opts.Progress); err != nil {
 		tell(opts.Progress, "remains of an earlier cluster could not be removed: %v", err)
 	}
-	opts.Keep = kept != nil // of a new one that does not start nothing stays
+	opts.Keep = kept != nil // a new one that does not start leaves nothing
 	k := &Kafka{home: h, opts: opts.withDefaults(), name: name, detached: true, kept: kept}
 	if err := k.start(ctx, namedFolder(name)); err != nil {
 		return nil, err
 	}
-	// From here on nobody owns it.
+	// From here on the cluster has no owner.
 	defer k.owner.unlock()
 	if err := k.writeRecord(stateUp); err != nil {
 		k.killAll()
@@ -94,8 +90,7 @@ func (h Home) Up(ctx context.Context, name string, opts KafkaOptions) (*Named, e
 	return &Named{dir: k.Dir(), record: k.record(stateUp)}, nil
 }
 
-// makeRoom refuses when the named cluster runs, and removes a dead one. It returns the
-// record of one that was kept.
+// makeRoom fails if the named cluster runs, and removes a dead one. It returns the record of a kept one.
 func (h Home) makeRoom(name string) (kept *record, err error) {
 	n, err := h.upOrKept(name)
 	if errors.Is(err, ErrNotUp) {
@@ -105,7 +100,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 		return nil, err
 	}
 	if n.record.State == stateKept {
-		return &n.record, killBrokers(n.dir) // of an Up that was killed
+		return &n.record, killBrokers(n.dir) // left by an Up that was killed
 	}
 	if len(n.Processes()) > 0 {
 		return nil, &Error{
@@ -116,8 +111,7 @@ func (h Home) makeRoom(name string) (kept *record, err error) {
 	return nil, h.removeFolder(n.dir)
 }
 
-// again are the options to start a kept cluster with: opts, and what it had where opts
-// leaves something open.
+// again returns the options to start a kept cluster: opts, and the cluster's own where opts leaves one open.
 func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	had := r.Options
 	again := opts
@@ -157,21 +151,20 @@ func (r record) again(opts KafkaOptions) (KafkaOptions, error) {
 	return again, again.Validate()
 }
 
-// Down stops the named cluster, gracefully for as long as ctx and three seconds
-// allow, and removes it with its data; one that was kept is removed as well. ErrNotUp if
-// there is none.
+// Down stops the named cluster and removes it with its data, also a kept one. It kills brokers that have not ended when
+// ctx ends or after 3 s. It returns ErrNotUp if the cluster does not exist.
 func (h Home) Down(ctx context.Context, name string) error {
 	return h.end(ctx, name, h.upOrKept, discardGrace, func(n *Named) error { return h.removeFolder(n.dir) })
 }
 
-// Keep stops the named cluster in order and keeps its data, for a later Up. ErrNotUp if
-// there is none.
+// Keep stops the named cluster in order and keeps its data for a later Up. It returns ErrNotUp if the cluster is not
+// up.
 func (h Home) Keep(ctx context.Context, name string) error {
 	find := func(name string) (*Named, error) {
 		n, err := h.load(name)
 		if err == nil && n.record.Options == nil {
 			err = &Error{Kind: ErrInput,
-				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not note its options", name),
+				What:   fmt.Sprintf("an older kafka-bench started the cluster %q and did not record its options", name),
 				Remedy: "end it with: kafka-bench cluster down, which removes its data"}
 		}
 		return n, err
@@ -185,7 +178,7 @@ func (h Home) Keep(ctx context.Context, name string) error {
 	})
 }
 
-// end stops the named cluster that find returns, and does with it what then says.
+// end stops the named cluster that find returns, and then calls then.
 func (h Home) end(ctx context.Context, name string, find func(string) (*Named, error), grace time.Duration,
 	then func(*Named) error) error {
 	lock, err := h.lockName(ctx, name)
@@ -203,8 +196,8 @@ func (h Home) end(ctx context.Context, name string, find func(string) (*Named, e
 	return then(n)
 }
 
-// Find returns the named cluster for a run to use, after making sure that all
-// of its brokers live. ErrNotUp if there is none.
+// Find returns the named cluster for a run, after checking that all its brokers live. It returns ErrNotUp if the
+// cluster is not up.
 func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -216,7 +209,7 @@ func (h Home) Find(ctx context.Context, name string) (*Named, error) {
 	return n, nil
 }
 
-// Status describes the named cluster, well or not. ErrNotUp if there is none.
+// Status describes the named cluster, usable or not. It returns ErrNotUp if the cluster is not up.
 func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	n, err := h.load(name)
 	if err != nil {
@@ -229,7 +222,6 @@ func (h Home) Status(ctx context.Context, name string) (Status, error) {
 	return s, nil
 }
 
-// load reads what Up recorded of a cluster that is up.
 func (h Home) load(name string) (*Named, error) {
 	n, err := h.upOrKept(name)
 	if err == nil && n.record.State == stateKept {
@@ -241,11 +233,10 @@ func (h Home) load(name string) (*Named, error) {
 	return n, err
 }
 
-// upOrKept reads what Up recorded.
 func (h Home) upOrKept(name string) (*Named, error) {
 	if !namePattern.MatchString(name) {
 		return nil, &Error{
-			Kind: ErrInput, What: fmt.Sprintf("%q is no name for a cluster", name),
+			Kind: ErrInput, What: fmt.Sprintf("%q is not a valid name for a cluster", name),
 			Remedy: "use up to 32 lower-case letters, digits and dashes",
 		}
 	}
@@ -263,7 +254,6 @@ func (h Home) upOrKept(name string) (*Named, error) {
 	return nil, err
 }
 
-// lockName lets one command at a time change the named cluster.
 func (h Home) lockName(ctx context.Context, name string) (*fileLock, error) {
 	if _, err := h.load(name); errors.Is(err, ErrInput) {
 		return nil, err
@@ -274,7 +264,6 @@ func (h Home) lockName(ctx context.Context, name string) (*fileLock, error) {
 	return lockFile(ctx, filepath.Join(h.Clusters, "."+name+".lock"), nil)
 }
 
-// namedFolder is the folder of a named cluster, below Home.Clusters.
 func namedFolder(name string) string { return folderPrefix + "up-" + name }
 
 // Bootstrap returns the addresses of all brokers.
@@ -286,10 +275,10 @@ func (n *Named) Bootstrap() []string {
 	return addrs
 }
 
-// Info describes the cluster, with everything that was set for its brokers.
+// Info describes the cluster, with all properties that were set.
 func (n *Named) Info() Info { return n.record.info() }
 
-// MetricsEndpoints names where each broker's agent answers.
+// MetricsEndpoints returns the address of each broker's agent.
 func (n *Named) MetricsEndpoints() []MetricsEndpoint {
 	var endpoints []MetricsEndpoint
 	for _, b := range n.record.Brokers {
@@ -300,13 +289,13 @@ func (n *Named) MetricsEndpoints() []MetricsEndpoint {
 	return endpoints
 }
 
-// Stop does nothing: the cluster goes on until Down.
+// Stop does nothing: only Down stops the cluster.
 func (n *Named) Stop(context.Context) error { return nil }
 
-// Dir is the cluster's folder.
+// Dir returns the cluster's folder.
 func (n *Named) Dir() string { return n.dir }
 
-// Processes lists the brokers that run at this moment.
+// Processes returns the brokers that run now.
 func (n *Named) Processes() []Process {
 	var processes []Process
 	for _, b := range n.brokers() {
@@ -332,7 +321,6 @@ func (n *Named) brokers() []BrokerStatus {
 	return brokers
 }
 
-// problem says what keeps the cluster from being used.
 func (n *Named) problem(ctx context.Context) error {
 	for _, b := range n.brokers() {
 		if !b.Alive {
@@ -347,7 +335,7 @@ func (n *Named) problem(ctx context.Context) error {
 	return err
 }
 
-// end stops the brokers side by side. They are nobody's children any more.
+// end stops all brokers at once. They are not children of this process.
 func (n *Named) end(ctx context.Context, grace time.Duration) error {
 	if deadline, ok := ctx.Deadline(); ok {
 		grace = min(grace, time.Until(deadline))

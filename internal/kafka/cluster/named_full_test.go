@@ -11,11 +11,10 @@ import (
 	"testing"
 )
 
-// TestUpStatusDown starts a long-lived cluster from another process, which
-// ends, and goes through its life.
+// TestUpStatusDown: a long-lived cluster survives the process that started it, until Down.
 func TestUpStatusDown(t *testing.T) {
 	home := testHome(t)
-	// Should this process be killed, nobody else would end that cluster.
+	// Ends the cluster if this process is killed.
 	startHelper(t, "watchdog", home)
 	t.Cleanup(func() { _ = home.Down(context.Background(), DefaultName) })
 	ctx := testContext(t)
@@ -55,8 +54,7 @@ func TestUpStatusDown(t *testing.T) {
 	wantDownOnce(t, home, found)
 }
 
-// wantDownOnce lets several commands end the cluster: one does, the others find
-// nothing.
+// wantDownOnce: if several commands end the cluster, one does and the others find none.
 func wantDownOnce(t *testing.T, home Home, n *Named) {
 	t.Helper()
 	processes := n.Processes()
@@ -92,7 +90,7 @@ func TestNamedClusterThatDied(t *testing.T) {
 	if err := os.Mkdir(dir, 0o755); err != nil {
 		t.Fatal(err)
 	}
-	process := bystander(t) // has the PID of a broker that is no more
+	process := bystander(t) // has the PID of a broker that no longer runs
 	r := record{Version: recordVersion, Name: "gone", State: stateUp, Brokers: []brokerRecord{{ID: 1, Port: 1}}}
 	if err := errors.Join(writeJSON(filepath.Join(dir, recordName), r), writeJSON(pidPath(dir, 1), process)); err != nil {
 		t.Fatal(err)

@@ -8,11 +8,11 @@ import (
 	"testing"
 )
 
-// TestKeepAndUpAgain stops a cluster with two disks and starts it again: it has its ID, its
-// address and its records, and nothing is left of it at the end.
+// TestKeepAndUpAgain: a kept cluster with two disks starts again with its ID, address and records, and Down removes
+// everything.
 func TestKeepAndUpAgain(t *testing.T) {
 	home, ctx, disks := testHome(t), testContext(t), []string{t.TempDir(), t.TempDir()}
-	t.Chdir(disks[0]) // one disk is named from here, and the cluster is started again from the other
+	t.Chdir(disks[0]) // the first Up has a relative path, and the second runs in another folder
 	relative := []string{".", disks[1]}
 	startHelper(t, "watchdog", home)
 	t.Cleanup(func() { _ = home.Down(context.Background(), DefaultName) })

@@ -10,59 +10,51 @@ import (
 	"strings"
 )
 
-// MaxBrokers bounds a local cluster: each broker is a JVM.
+// MaxBrokers limits a local cluster: each broker is a JVM.
 const MaxBrokers = 9
 
-// Heap sizes of a broker when the options leave them open, and the smallest
-// that a broker can work with.
+// The default heap sizes of a broker, and the smallest that works.
 const (
 	heapAloneBytes  = 1 << 30   // of a single broker, as in Kafka's own scripts
 	heapSharedBytes = 512 << 20 // of each of several
 	heapMinBytes    = 128 << 20
 )
 
-// KafkaOptions says what kind of local Kafka to start. The zero value is one
-// broker with everything chosen for it.
+// KafkaOptions configures a local Kafka. The zero value is one broker with default settings.
 type KafkaOptions struct {
 	// Version is the line of Kafka, one of scenario.KafkaVersions; "" is the default.
 	Version string
-	// Brokers is 1 to MaxBrokers; 0 is 1.
+	// Brokers is 1 to MaxBrokers; 0 means 1.
 	Brokers int
-	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 is
-	// 1 GiB for one broker and 512 MiB for each of several.
+	// HeapBytes is the heap of each broker's JVM, at least 128 MiB; 0 means 1 GiB for one broker and 512 MiB for each
+	// of several.
 	HeapBytes int64
-	// JVM are further options for each broker's JVM. One that chooses a
-	// garbage collector replaces the tool's choice.
+	// JVM holds further options for each broker's JVM. An option that selects a garbage collector replaces the default
+	// collector.
 	JVM []string
-	// Config are broker properties over the tool's own. The few that say who
-	// a broker is and where it listens can't be set.
+	// Config holds broker properties that override the tool's own. Those of identity and listeners can't be set.
 	Config map[string]string
-	// NoMetrics starts the brokers without the agent by which they tell about
-	// themselves (see Metered).
+	// NoMetrics starts the brokers without the metrics agent (see Metered).
 	NoMetrics bool
-	// Disks are folders that exist. Each broker keeps its logs in all of them, in a
-	// folder that the cluster makes there and removes. Empty keeps them in the
-	// cluster's folder.
+	// Disks are existing folders. Each broker keeps its logs in all of them, in a folder that the cluster makes and
+	// removes. If empty, the logs are in the cluster's folder.
 	Disks []string
-	// Ports are the ports for clients, one for each broker; empty picks free
-	// ones.
+	// Ports are the ports for clients, one for each broker; empty means free ones.
 	Ports []int
-	// Host is the address of this machine that brokers listen on for clients; "" is
-	// 127.0.0.1. For tests with clients in other network namespaces.
+	// Host is the address that brokers listen on for clients; "" means 127.0.0.1. For tests with clients in other
+	// network namespaces.
 	Host string
-	// Keep leaves the cluster's folder in place after Stop.
+	// Keep makes Stop keep the cluster's folder.
 	Keep bool
-	// Progress is told, in short sentences, what takes time; it may be nil.
+	// Progress receives short sentences about slow steps; it may be nil.
 	Progress func(string)
 
 	// pickPorts replaces freePorts in tests.
 	pickPorts func(n int) ([]int, error)
-	// orphaned starts brokers that survive their owner's death, as on systems
-	// without a parent-death signal. For tests of Reap.
+	// orphaned starts brokers that survive their owner, as on systems without a parent-death signal. For tests of Reap.
 	orphaned bool
 }
 
-// withDefaults fills in what was left open.
 func (o KafkaOptions) withDefaults() KafkaOptions {
 	if o.Version == "" {
 		o.Version = versions[len(versions)-1].Line
@@ -85,8 +77,7 @@ func (o KafkaOptions) withDefaults() KafkaOptions {
 	return o
 }
 
-// ownProperties are those that the tool sets for each broker and that nobody
-// may override: with others, the cluster is not the one that was started.
+// ownProperties are those that the tool sets for each broker and that a user can't override.
 var ownProperties = []string{
 	"process.roles", "node.id", "broker.id", "log.dir", "log.dirs", "metadata.log.dir",
 	"listeners", "advertised.listeners", "controller.listener.names", "inter.broker.listener.name",
@@ -95,7 +86,6 @@ var ownProperties = []string{
 
 var propertyPattern = regexp.MustCompile(`^[A-Za-z0-9._-]+$`)
 
-// withAbsoluteDisks returns o with its disks as paths that mean the same in any folder.
 func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
 	disks := make([]string, len(o.Disks))
 	for i, dir := range o.Disks {
@@ -111,8 +101,7 @@ func (o KafkaOptions) withAbsoluteDisks() (KafkaOptions, error) {
 	return o, nil
 }
 
-// Validate returns every fault of the options at once, as an Error of kind
-// ErrInput, or nil.
+// Validate returns all mistakes in the options, as Errors of kind ErrInput, or nil.
 func (o KafkaOptions) Validate() error {
 	o = o.withDefaults()
 	var faults []error

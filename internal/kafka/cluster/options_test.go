@@ -48,8 +48,7 @@ func TestSharedProperties(t *testing.T) {
 	}
 }
 
-// TestBrokerProperties holds what the brokers of any cluster must agree on, and
-// what must tell them apart.
+// TestBrokerProperties: brokers of one cluster agree on what they share, and differ in what identifies them.
 func TestBrokerProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(1, MaxBrokers).Draw(t, "brokers")
@@ -79,7 +78,7 @@ func TestBrokerProperties(t *testing.T) {
 			}
 			for _, name := range ownProperties {
 				if strings.HasPrefix(name, "broker.id") || name == "log.dir" || strings.Contains(name, "metadata") || strings.HasSuffix(name, "bootstrap.servers") {
-					continue // other names for the same things, which are not set
+					continue // aliases, which are not set
 				}
 				if props[name] == "" {
 					t.Fatalf("%s is not set", name)
@@ -92,11 +91,10 @@ func TestBrokerProperties(t *testing.T) {
 	})
 }
 
-// TestFormatProperties reads back what was written, by the rules of
-// java.util.Properties.
+// TestFormatProperties: java.util.Properties would read back each value.
 func TestFormatProperties(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		// Kafka trims values; leading blanks are no part of any.
+		// Kafka trims values, so no value needs leading blanks.
 		value := strings.TrimSpace(rapid.StringMatching(`[ -~\n\r\\]*`).Draw(t, "value"))
 		text := string(formatProperties(map[string]string{"a.name": value}))
 		line, found := strings.CutPrefix(text, "a.name=")
@@ -128,7 +126,7 @@ func TestFreePorts(t *testing.T) {
 		t.Fatal(err)
 	}
 	for i, port := range ports {
-		if port < 1024 || port >= 32768 || slices.Contains(ports[:i], port) { // Linux takes from 32768 on
+		if port < 1024 || port >= 32768 || slices.Contains(ports[:i], port) { // Linux uses 32768 and above for outgoing connections
 			t.Errorf("port %d in %v", port, ports)
 		}
 	}

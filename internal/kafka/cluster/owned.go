@@ -11,28 +11,26 @@ import (
 	"github.com/twmb/franz-go/pkg/kerr"
 )
 
-// GroupKind is one of the kinds of groups that Kafka has.
+// GroupKind is a kind of Kafka group.
 type GroupKind int
 
-// The kinds.
+// The kinds of groups.
 const (
 	ClassicGroup  GroupKind = iota
 	ConsumerGroup           // KIP-848
 	ShareGroup              // KIP-932
 )
 
-// Member is a member of a group, with the partitions of a topic that it has, in order; nil
-// if the brokers do not tell.
+// Member is a member of a group, with its sorted partitions of a topic; nil if the brokers do not report them.
 type Member struct {
 	ID, ClientID, Host string
 	Partitions         []int32
 }
 
-// Members asks who is in a group, and how Kafka calls its state. A group that nobody knows
-// has nobody.
+// Members returns a group's members and its state, as Kafka names it. A group that does not exist has no members.
 func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind) (state string, all []Member,
 	err error) {
-	var failed error // of the group, where err is of the question
+	var failed error // the group's error; err is the request's
 	switch kind {
 	case ShareGroup:
 		var described kadm.DescribedShareGroups
@@ -68,7 +66,6 @@ func (a *Admin) Members(ctx context.Context, group, topic string, kind GroupKind
 	return state, all, nil
 }
 
-// assignedOf returns the partitions of a topic that a member of a classic group has.
 func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 	assigned, ok := m.Assigned.AsConsumer()
 	if !ok {
@@ -83,8 +80,8 @@ func assignedOf(m kadm.DescribedGroupMember, topic string) (all []int32) {
 	return append([]int32{}, all...)
 }
 
-// partitionsIn returns the partitions of a topic in an assignment. The embedded broker
-// leaves the names of topics out, which would seem to be none.
+// partitionsIn returns the partitions of a topic in an assignment. It returns nil if the assignment omits topic names,
+// as the embedded broker's does.
 func partitionsIn(assignment kadm.TopicsSet, topic string) []int32 {
 	if _, unnamed := assignment[""]; unnamed {
 		return nil
@@ -92,14 +89,14 @@ func partitionsIn(assignment kadm.TopicsSet, topic string) []int32 {
 	return append([]int32{}, slices.Sorted(maps.Keys(assignment[topic]))...)
 }
 
-// Owned is how far a group has shared out a topic.
+// Owned summarises the assignment of a topic's partitions in a group.
 type Owned struct {
 	Members    int
-	Partitions int // that a member has; what several have counts once
+	Partitions int // that some member has, each counted once
 	Stable     bool
 }
 
-// Owned asks how far a group has shared out a topic's partitions.
+// Owned returns how many of a topic's partitions a group has assigned.
 func (a *Admin) Owned(ctx context.Context, group, topic string, kind GroupKind) (Owned, error) {
 	state, members, err := a.Members(ctx, group, topic, kind)
 	if err != nil {
@@ -114,5 +111,5 @@ func (a *Admin) Owned(ctx context.Context, group, topic string, kind GroupKind) 
 	return Owned{Members: len(members), Partitions: len(owned), Stable: state == stable}, nil
 }
 
-// stable is the state of a group that shares nothing out any more.
+// stable is Kafka's name for the state of a group without a rebalance.
 const stable = "Stable"

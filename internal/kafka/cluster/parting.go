@@ -8,13 +8,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// parting listens for the embedded brokers, and tells them of the end of a connection only once
-// a JoinGroup that waits on it is answered.
+// parting makes listeners for the embedded brokers. They report the end of a connection only after any JoinGroup that
+// waits on it is answered.
 //
-// Kafka begins the session of a member when it answers its JoinGroup, whether or not the answer
-// arrives: a member that died meanwhile is put out after its session timeout. kfake has stopped the
-// timer of a member that joins for the first time, and about every other time begins no session
-// if the connection has ended by then. Such a member keeps its partitions for ever.
+// Kafka starts a member's session when it answers the JoinGroup, even if the answer does not arrive. So it removes a
+// member that died meanwhile after the session timeout. For a member that joins for the first time, kfake often starts
+// no session if the connection has ended (in about half the cases). Such a member would keep its partitions for ever.
 //
 // A connection whose JoinGroup is never answered stays until the cluster stops.
 type parting struct {
@@ -42,7 +41,7 @@ func (l partingListener) Accept() (net.Conn, error) {
 // partingConn is the broker's end of a connection. The broker reads in one goroutine at a time.
 type partingConn struct {
 	net.Conn
-	head []byte // of the request that is read, until it is whole
+	head []byte // the current request's head, until it is complete
 	rest int    // bytes of that request that follow
 
 	mu       sync.Mutex
@@ -74,7 +73,6 @@ func (c *partingConn) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// look finds the requests in what is read.
 func (c *partingConn) look(b []byte) {
 	for len(b) > 0 {
 		if c.rest > 0 {
@@ -97,7 +95,7 @@ func (c *partingConn) look(b []byte) {
 	}
 }
 
-// Write is given one response at a time: its length (4), then its correlation ID (4).
+// Write expects one response per call: its length (4), then its correlation ID (4).
 func (c *partingConn) Write(p []byte) (int, error) {
 	n, err := c.Conn.Write(p)
 	if len(p) < 8 {

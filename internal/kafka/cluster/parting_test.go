@@ -11,9 +11,8 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// Members whose connections end while their JoinGroups wait are put out of the group one session
-// timeout after these are answered, and not before. They are many because kfake by itself puts
-// out about half of them.
+// Members whose connections end while their JoinGroups wait leave the group one session timeout after the answers. The
+// test needs many members: kfake alone would remove about half of them.
 func TestVanishedWhileJoining(t *testing.T) {
 	inVirtualTime(t, EmbeddedOptions{}, func(t *testing.T, e *Embedded) {
 		const session, vanish = 10 * time.Second, 20
@@ -24,7 +23,7 @@ func TestVanishedWhileJoining(t *testing.T) {
 		var all []*joiner
 		for range vanish {
 			j := newJoiner(t, e, session)
-			go j.req.RequestWith(ctx, j.client) // is answered when all others have joined
+			go j.req.RequestWith(ctx, j.client) // the broker answers when all others have joined
 			time.Sleep(time.Second)
 			all = append(all, j)
 		}
@@ -47,14 +46,14 @@ func TestVanishedWhileJoining(t *testing.T) {
 	})
 }
 
-// joiner is a member of a group whose requests a test writes.
+// joiner is a group member that sends its requests step by step.
 type joiner struct {
 	client *kgo.Client
 	conns  chan net.Conn // that it opened
 	req    *kmsg.JoinGroupRequest
 }
 
-// newJoiner is one that has its ID, and did not join yet.
+// newJoiner returns a member that has its ID but has not joined.
 func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	t.Helper()
 	j := &joiner{conns: make(chan net.Conn, 10), req: kmsg.NewPtrJoinGroupRequest()}
@@ -82,7 +81,7 @@ func newJoiner(t *testing.T, e *Embedded, session time.Duration) *joiner {
 	return j
 }
 
-// join joins the group, and assigns nothing to any member.
+// join joins the group and assigns nothing to any member.
 func (j *joiner) join(t *testing.T) {
 	t.Helper()
 	joined, err := j.req.RequestWith(t.Context(), j.client)

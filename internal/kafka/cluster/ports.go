@@ -6,16 +6,14 @@ import (
 	"net"
 )
 
-// Ports for brokers come from below the range that Linux (32768) and macOS
-// (49152) take for outgoing connections. From within that range, a client that
-// keeps trying to reach a stopped broker could be given the broker's own port,
-// connect to itself, and keep the broker from coming back.
+// Ports for brokers are below the range that Linux (32768) and macOS (49152) use for outgoing connections. Otherwise a
+// client that retries a stopped broker could get the broker's own port, connect to itself, and prevent the broker's
+// restart.
 const (
 	portFirst = 15000
 	portLast  = 32000
 )
 
-// freePorts returns n different ports that nobody listens on at this moment.
 func freePorts(n int) ([]int, error) {
 	ports := make([]int, 0, n)
 	seen := make(map[int]bool, n)
@@ -36,7 +34,6 @@ func freePorts(n int) ([]int, error) {
 	return ports, nil
 }
 
-// portFree reports whether a broker could listen on port.
 func portFree(port int) bool {
 	listener, err := net.Listen("tcp", fmt.Sprintf("%s:%d", host, port))
 	if err != nil {

@@ -13,27 +13,22 @@ import (
 	"time"
 )
 
-// identity names a process beyond its number, which the system gives again to
-// another process sooner or later.
+// identity identifies a process even after the system has reused its number.
 type identity struct {
 	PID int `json:"pid"`
-	// Started is when the process started, in a form that only serves to be
-	// compared.
+	// Started is when the process started, in a form that can only be compared.
 	Started string `json:"started"`
 }
 
-// errNoProcess says that there is no such process, or only a dead one that its
-// parent has not waited for.
+// errNoProcess reports that a process does not exist or is a zombie.
 var errNoProcess = errors.New("no such process")
 
-// running reports whether the process that id names still runs.
 func (id identity) running() bool {
 	now, err := identify(id.PID)
 	return err == nil && now == id
 }
 
-// runsIn reports whether id still runs and has dir in its command line: whether
-// it is one of the brokers that were started for the cluster in dir.
+// runsIn reports whether id still runs and has dir in its command line: it is then a broker of the cluster in dir.
 func (id identity) runsIn(dir string) bool {
 	if !id.running() {
 		return false
@@ -43,22 +38,20 @@ func (id identity) runsIn(dir string) bool {
 	return err == nil && strings.Contains(line, dir+string(filepath.Separator))
 }
 
-// end stops a process that is not a child of this one: SIGTERM first, SIGKILL
-// when grace is over. With no grace it is SIGKILL at once. It returns when the
-// process is gone.
+// end stops a process that is not a child of this one: with SIGTERM, and with SIGKILL after grace; 0 means SIGKILL at
+// once. It waits until the process has ended.
 func (id identity) end(grace time.Duration) error {
 	process, err := os.FindProcess(id.PID)
 	if err != nil {
 		return nil //nolint:nilerr // it is gone
 	}
 	defer process.Release()
-	// From here on, process means one process on Linux (it holds a pidfd),
-	// whatever happens to the number. Was it the right one?
+	// On Linux, process now holds a pidfd and can't become another process. Check that it is the right one.
 	if !id.running() {
 		return nil
 	}
 	if grace > 0 {
-		_ = process.Signal(syscall.SIGTERM) // gone already is as good
+		_ = process.Signal(syscall.SIGTERM) // it may have ended already
 		if id.waitGone(grace) {
 			return nil
 		}
@@ -72,8 +65,7 @@ func (id identity) end(grace time.Duration) error {
 	return nil
 }
 
-// killTimeout is how long a killed process may take to go: the kernel has to
-// give its memory back.
+// killTimeout is how long a killed process may take to end: the kernel must free its memory.
 const killTimeout = 10 * time.Second
 
 func (id identity) waitGone(limit time.Duration) bool {
@@ -85,18 +77,17 @@ func (id identity) waitGone(limit time.Duration) bool {
 	return true
 }
 
-// child is a process that this one has started and waits for.
 type child struct {
 	identity
 	process *os.Process
-	done    chan struct{}    // closed when the process is gone
+	done    chan struct{}    // closed when the process has ended
 	state   *os.ProcessState // valid after done
 }
 
-// bequeathNothing keeps open files of this process from the children that it starts from now on:
-// one that outlives it would hold the lock of a script that called it.
+// bequeathNothing marks the open files of this process as close-on-exec. A child that outlives this process would
+// otherwise keep a lock of the calling script.
 func bequeathNothing() {
-	open, _ := os.ReadDir("/dev/fd") // a system without it keeps what it had
+	open, _ := os.ReadDir("/dev/fd") // a system without it inherits as before
 	for _, f := range open {
 		if fd, err := strconv.Atoi(f.Name()); err == nil && fd > 2 {
 			syscall.CloseOnExec(fd)
@@ -104,10 +95,8 @@ func bequeathNothing() {
 	}
 }
 
-// startChild starts cmd in a process group of its own, so that Ctrl-C in a
-// terminal ends the tool and not the brokers behind its back. An attached child
-// dies with this process; a detached one gets a session of its own and outlives
-// it, without what this process inherited.
+// startChild starts cmd in its own process group, so that Ctrl-C in a terminal ends only the tool. An attached child
+// dies with this process. A detached one gets its own session, outlives this process, and inherits no open files.
 func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: !detached, Setsid: detached}
 	if detached {
@@ -118,9 +107,8 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	c := &child{done: make(chan struct{})}
 	started := make(chan error)
 	go func() {
-		// Linux ties the parent-death signal to the thread that forks, and
-		// not to its process: the thread must live for as long as the child.
-		// This one does; it waits for the child below.
+		// Linux ties the parent-death signal to the thread that forks, not to its process. So this thread must live
+		// until the child ends.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := cmd.Start()
@@ -128,7 +116,7 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 		if err != nil {
 			return
 		}
-		_ = cmd.Wait() // what it says is in ProcessState
+		_ = cmd.Wait() // the result is in ProcessState
 		c.state = cmd.ProcessState
 		close(c.done)
 	}()
@@ -138,13 +126,12 @@ func startChild(cmd *exec.Cmd, detached bool) (*child, error) {
 	c.process = cmd.Process
 	id, err := identify(cmd.Process.Pid)
 	if err != nil {
-		id = identity{PID: cmd.Process.Pid} // it is gone already
+		id = identity{PID: cmd.Process.Pid} // it has ended already
 	}
 	c.identity = id
 	return c, nil
 }
 
-// exited reports whether the child is gone.
 func (c *child) exited() bool {
 	select {
 	case <-c.done:
@@ -154,7 +141,7 @@ func (c *child) exited() bool {
 	}
 }
 
-// signal sends sig to the child; a child that is gone is os.ErrProcessDone.
+// signal sends sig to the child. If the child has ended, the error is os.ErrProcessDone.
 func (c *child) signal(sig syscall.Signal) error {
 	if c.exited() {
 		return os.ErrProcessDone
@@ -162,8 +149,7 @@ func (c *child) signal(sig syscall.Signal) error {
 	return c.process.Signal(sig)
 }
 
-// kill ends the child at once and waits until it is gone.
 func (c *child) kill() {
-	_ = c.signal(syscall.SIGKILL) // gone already is as good
+	_ = c.signal(syscall.SIGKILL) // it may have ended already
 	<-c.done
 }

@@ -8,14 +8,13 @@ import (
 	"syscall"
 )
 
-// dieWithParent makes the kernel kill the child when the thread that starts it
-// ends; see startChild for the thread.
+// dieWithParent makes the kernel kill the child when the thread that starts it ends; see startChild.
 func dieWithParent(attr *syscall.SysProcAttr) {
 	attr.Pdeathsig = syscall.SIGKILL
 }
 
-// Positions in /proc/<pid>/stat after the command's closing parenthesis, see
-// proc_pid_stat(5): state is field 3, starttime field 22.
+// Positions in /proc/<pid>/stat after the command's closing parenthesis (proc_pid_stat(5)): state is field 3, starttime
+// field 22.
 const (
 	statState     = 0
 	statStartTime = 19
@@ -37,8 +36,8 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Started: started}, nil
 }
 
-// parseStat reads the state and the start time in clock ticks since boot. The
-// command's name is skipped from behind: it may contain anything, also ") ".
+// parseStat returns the state and the start time in clock ticks since boot. It searches for the last ")", because the
+// command's name may contain anything.
 func parseStat(stat string) (state, started string, err error) {
 	_, rest, found := cutLast(stat, ")")
 	fields := strings.Fields(rest)
@@ -55,7 +54,6 @@ func cutLast(s, sep string) (before, after string, found bool) {
 	return s, "", false
 }
 
-// commandLine returns the arguments of a process, joined by spaces.
 func commandLine(pid int) (string, error) {
 	line, err := os.ReadFile(fmt.Sprintf("/proc/%d/cmdline", pid))
 	if err != nil {

@@ -30,9 +30,9 @@ func TestIdentify(t *testing.T) {
 	}
 }
 
-// A broker that outlives the command does not keep open what a wrapper had open, as a lock.
+// A broker that outlives the command does not keep open files of the calling process, such as a lock.
 func TestNothingIsBequeathed(t *testing.T) {
-	inherited, err := syscall.Dup(int(os.Stdin.Fd())) // which is not closed in children
+	inherited, err := syscall.Dup(int(os.Stdin.Fd())) // which is not close-on-exec
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 func TestParseStat(t *testing.T) {
-	// The name of a command may look like the end of itself.
+	// The name contains text that looks like the fields after it.
 	const stat = "4242 (a) R 1 (b) S 1 4242 4242 0 -1 4194560 1 2 3 4 5 6 7 8 20 0 1 0 987654 1000 100"
 	state, started, err := parseStat(stat)
 	if state != "S" || started != "987654" || err != nil {

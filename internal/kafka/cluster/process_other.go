@@ -9,12 +9,11 @@ import (
 	"syscall"
 )
 
-// dieWithParent does nothing here: only Linux has a signal for the parent's
-// death. What a crash leaves running, the next start reaps.
+// dieWithParent does nothing: only Linux has a parent-death signal. The next start reaps what a crash leaves running.
 func dieWithParent(*syscall.SysProcAttr) {}
 
-// identify returns the identity of a running process, or errNoProcess. The
-// start time has the resolution of ps, one second.
+// identify returns the identity of a running process, or errNoProcess. The start time has ps's resolution of one
+// second.
 func identify(pid int) (identity, error) {
 	out, err := exec.Command("ps", "-o", "stat=,lstart=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {
@@ -27,7 +26,6 @@ func identify(pid int) (identity, error) {
 	return identity{PID: pid, Started: strings.TrimSpace(started)}, nil
 }
 
-// commandLine returns the arguments of a process, joined by spaces.
 func commandLine(pid int) (string, error) {
 	out, err := exec.Command("ps", "-ww", "-o", "command=", "-p", strconv.Itoa(pid)).Output()
 	if err != nil {

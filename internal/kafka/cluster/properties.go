@@ -11,26 +11,22 @@ import (
 
 const (
 	host = "127.0.0.1"
-	// maxVoters is how many brokers are controllers as well. A larger quorum
-	// would only be slower; three survive the loss of one.
+	// maxVoters is how many brokers are controllers too. Three survive the loss of one; more would only be slower.
 	maxVoters = 3
-	// internalPartitions is the number of partitions of each of Kafka's own
-	// topics: enough to spread groups over the brokers, few enough to be
-	// created at once. Kafka's default is 50.
+	// internalPartitions is the number of partitions of each internal topic. It spreads groups over the brokers and is
+	// quick to create. Kafka's default is 50.
 	internalPartitions = 8
 )
 
-// sharedProperties are the properties that all brokers of a cluster have in
-// common, without those of listeners and identity. They are Kafka's own
-// defaults but for what a small, short-lived cluster needs otherwise.
+// sharedProperties returns the properties of all brokers, without those of listeners and identity. They differ from
+// Kafka's defaults only for a small, short-lived cluster.
 func sharedProperties(brokers int) map[string]string {
 	replication := strconv.Itoa(min(brokers, 3))
-	// One replica may be away where there are three; with two, an internal
-	// topic that needs both would stop at the first restart.
+	// One of three replicas may be down. With two, an internal topic that needs both would stop at the first restart.
 	minInSync := strconv.Itoa(max(1, min(brokers, 3)-1))
 	partitions := strconv.Itoa(internalPartitions)
 	return map[string]string{
-		"auto.create.topics.enable": "false", // a mistyped name is an error, not a topic
+		"auto.create.topics.enable": "false", // a mistyped name must fail, not create a topic
 
 		"offsets.topic.replication.factor":                 replication,
 		"offsets.topic.num.partitions":                     partitions,
@@ -41,7 +37,7 @@ func sharedProperties(brokers int) map[string]string {
 		"share.coordinator.state.topic.min.isr":            minInSync,
 		"share.coordinator.state.topic.num.partitions":     partitions,
 		"group.initial.rebalance.delay.ms":                 "0",    // a run waits for its group anyway
-		"log.segment.delete.delay.ms":                      "1000", // a deleted topic gives its disk back
+		"log.segment.delete.delay.ms":                      "1000", // frees the disk soon after a topic is deleted
 		"controlled.shutdown.enable":                       "true",
 		"listener.security.protocol.map":                   "PLAINTEXT:PLAINTEXT,CONTROLLER:PLAINTEXT",
 		"inter.broker.listener.name":                       "PLAINTEXT",
@@ -49,16 +45,14 @@ func sharedProperties(brokers int) map[string]string {
 	}
 }
 
-// layout is where the brokers of a cluster are: everything about a cluster that
-// its brokers must agree on.
+// layout describes the brokers of a cluster: everything that they must agree on.
 type layout struct {
 	clusterID string
 	dir       string
-	disks     []string // the cluster's own folders on other disks; empty keeps the data in dir
+	disks     []string // the cluster's own folders on other disks; if empty, the data is in dir
 	brokers   []place  // by ID, from 1
 }
 
-// place is one broker in a layout.
 type place struct {
 	id             int32
 	host           string
@@ -69,9 +63,8 @@ type place struct {
 
 func (p place) addr() string { return fmt.Sprintf("%s:%d", cmp.Or(p.host, host), p.port) }
 
-// voters is the controller quorum as Kafka's configuration names it. A static
-// quorum needs nothing but this; a dynamic one (KIP-853) would have to be
-// formatted into each disk.
+// voters returns the controller quorum in the form of Kafka's configuration. The quorum is static: a dynamic one
+// (KIP-853) would have to be formatted into each disk.
 func (l layout) voters() string {
 	var voters []string
 	for _, p := range l.brokers {
@@ -82,7 +75,6 @@ func (l layout) voters() string {
 	return strings.Join(voters, ",")
 }
 
-// brokerProperties are the properties of one broker, complete.
 func (l layout) brokerProperties(p place, shared map[string]string) map[string]string {
 	props := maps.Clone(shared)
 	props["process.roles"] = "broker"
@@ -98,7 +90,6 @@ func (l layout) brokerProperties(p place, shared map[string]string) map[string]s
 	return props
 }
 
-// formatProperties writes a Java properties file, sorted.
 func formatProperties(props map[string]string) []byte {
 	var b strings.Builder
 	for _, name := range slices.Sorted(maps.Keys(props)) {
@@ -107,12 +98,11 @@ func formatProperties(props map[string]string) []byte {
 	return []byte(b.String())
 }
 
-// propertyEscaper escapes a value so that java.util.Properties reads it back.
-// Only leading blanks would be lost, and no property has those.
+// propertyEscaper escapes a value for java.util.Properties. It does not keep leading blanks, which no property has.
 var propertyEscaper = strings.NewReplacer(`\`, `\\`, "\n", `\n`, "\r", `\r`)
 
-// jvmOptions are the options of a broker's JVM: those of Kafka's own start
-// scripts, the heap, and then the user's, which win.
+// jvmOptions returns the options of a broker's JVM: those of Kafka's start scripts, the heap, and last the user's,
+// which override the others.
 func jvmOptions(heapBytes int64, extra []string) []string {
 	heap := fmt.Sprintf("%dk", heapBytes>>10)
 	options := []string{"-server", "-Xms" + heap, "-Xmx" + heap, "-Djava.awt.headless=true"}
@@ -123,8 +113,7 @@ func jvmOptions(heapBytes int64, extra []string) []string {
 	return append(options, extra...)
 }
 
-// choosesCollector reports whether options select a garbage collector: the JVM
-// refuses to start with two.
+// choosesCollector reports whether options select a garbage collector: the JVM accepts only one.
 func choosesCollector(options []string) bool {
 	return slices.ContainsFunc(options, func(o string) bool {
 		return strings.HasPrefix(o, "-XX:+Use") && strings.HasSuffix(o, "GC")

@@ -13,17 +13,16 @@ import (
 )
 
 const (
-	// readyTimeout is how long brokers may take to come up. A restarted one
-	// waits for its former session to expire first (9 s by default).
+	// readyTimeout is how long brokers may take to start. A restarted one first waits until its former session expires
+	// (9 s by default).
 	readyTimeout = 2 * time.Minute
 	readyPoll    = 20 * time.Millisecond
-	// answerTimeout bounds one question to a broker that is starting.
+	// answerTimeout limits one request to a broker that is starting.
 	answerTimeout = 2 * time.Second
 )
 
-// awaitReady waits until each of brokers answers for itself that it is part of
-// a working cluster of at least want brokers. An open port says nothing: a
-// broker listens long before it may serve.
+// awaitReady waits until each broker reports that it belongs to a working cluster of at least want brokers. An open
+// port is not enough: a broker listens long before it is ready.
 func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, readyTimeout)
 	defer cancel()
@@ -35,7 +34,6 @@ func awaitReady(ctx context.Context, brokers []*Broker, want int) error {
 	return nil
 }
 
-// awaitReady asks b until it is ready, as long as no broker of all dies.
 func (b *Broker) awaitReady(ctx context.Context, all []*Broker, want int) error {
 	client, err := newClient([]string{b.Addr()}, access.Access{}, kgo.RequestRetries(0),
 		kgo.RetryTimeout(answerTimeout))
@@ -61,7 +59,6 @@ func (b *Broker) awaitReady(ctx context.Context, all []*Broker, want int) error 
 	}
 }
 
-// notReadyError says what b answered last when time was up.
 func (b *Broker) notReadyError(ctx context.Context, last error) error {
 	if errors.Is(ctx.Err(), context.Canceled) {
 		return ctx.Err()
@@ -72,8 +69,8 @@ func (b *Broker) notReadyError(ctx context.Context, last error) error {
 	}
 }
 
-// askReady returns nil when the broker says that want brokers are registered,
-// itself among them, and that the controller quorum has a leader.
+// askReady returns nil if the broker reports itself and in total want brokers as registered, and a leader of the
+// controller quorum.
 func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
 	ctx, cancel := context.WithTimeout(ctx, answerTimeout)
 	defer cancel()
@@ -85,7 +82,7 @@ func askReady(ctx context.Context, broker *kgo.Broker, id int32, want int) error
 
 func askMembers(ctx context.Context, broker *kgo.Broker, id int32, want int) error {
 	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would be all
+	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all
 	resp, err := broker.Request(ctx, req)
 	if err != nil {
 		return err
@@ -96,7 +93,7 @@ func askMembers(ctx context.Context, broker *kgo.Broker, id int32, want int) err
 		listed = listed || member.NodeID == id
 	}
 	if len(members) < want || !listed {
-		return fmt.Errorf("broker %d knows of %d registered brokers, not yet of %d and itself", id, len(members), want)
+		return fmt.Errorf("broker %d knows of %d registered brokers, and waits for %d with itself", id, len(members), want)
 	}
 	return nil
 }

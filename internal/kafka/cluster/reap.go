@@ -8,12 +8,9 @@ import (
 	"path/filepath"
 )
 
-// Reap removes what dead processes left in the clusters folder: for each
-// cluster whose owner is gone, and that was not made to outlive it, it kills the
-// brokers that still run and removes the folder. It kills only what a pid file
-// of that cluster names and what, by its start time and its command line, is
-// that broker. It returns the folders that it removed. Every StartKafka and Up
-// begins with it.
+// Reap removes the clusters that dead processes left, unless they were made to outlive their owner. It kills the
+// brokers that still run and removes the folders. It kills only a process that a pid file names and whose start time
+// and command line match. It returns the removed folders. Every StartKafka and Up begins with it.
 func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string, err error) {
 	if _, err := os.Stat(h.Clusters); errors.Is(err, os.ErrNotExist) {
 		return nil, nil
@@ -39,12 +36,11 @@ func (h Home) Reap(ctx context.Context, progress func(string)) (removed []string
 	return removed, failed
 }
 
-// reapFolder removes one folder if it is an orphan.
 func reapFolder(dir string) (removed bool, err error) {
 	r, err := readRecord(dir)
 	switch {
 	case errors.Is(err, os.ErrNotExist):
-		// Its owner is about to write the record, or died before it could.
+		// Its owner will write the record, or died before.
 	case err != nil:
 		return false, err
 	case r.State != stateOwned:
@@ -52,7 +48,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	}
 	owner, err := tryLock(filepath.Join(dir, ownerName))
 	if errors.Is(err, errLocked) {
-		return false, nil // alive and well
+		return false, nil // the owner lives
 	}
 	if err != nil {
 		return false, err
@@ -67,7 +63,7 @@ func reapFolder(dir string) (removed bool, err error) {
 	return true, nil
 }
 
-// killBrokers ends every broker that a pid file in dir names, if it is one.
+// killBrokers kills every broker that a pid file in dir names.
 func killBrokers(dir string) error {
 	paths, err := filepath.Glob(filepath.Join(dir, "broker-*.pid"))
 	if err != nil {
@@ -77,7 +73,7 @@ func killBrokers(dir string) error {
 	for _, path := range paths {
 		id, err := readPID(path)
 		if err != nil {
-			// Half a pid file names nobody that we could be sure of.
+			// An incomplete pid file identifies no process.
 			continue
 		}
 		if id.runsIn(dir) {

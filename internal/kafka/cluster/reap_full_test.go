@@ -11,8 +11,7 @@ import (
 	"testing"
 )
 
-// TestReapAfterCrash kills the owner of a cluster that survives it (as all do where
-// there is no parent-death signal), and lets Reap find it.
+// TestReapAfterCrash: Reap finds a cluster that survived its owner, as without a parent-death signal.
 func TestReapAfterCrash(t *testing.T) {
 	home := testHome(t)
 	owner, orphan := startOwner(t, "orphaning owner", home)
@@ -22,7 +21,7 @@ func TestReapAfterCrash(t *testing.T) {
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed, as asked
+	_ = owner.Wait() // killed above
 	if !orphan.running() {
 		t.Error("the orphan did not survive; Reap has nothing to prove")
 	}
@@ -53,8 +52,7 @@ func startOwner(t *testing.T, part string, home Home) (owner *exec.Cmd, broker i
 	return owner, broker
 }
 
-// fakeCluster writes the folder of a cluster whose only broker is a process
-// that is none.
+// fakeCluster writes the folder of a cluster whose only broker is another process.
 func fakeCluster(t *testing.T, home Home, state string, broker identity) string {
 	t.Helper()
 	dir := filepath.Join(home.Clusters, randomFolder())
@@ -84,8 +82,8 @@ func bystander(t *testing.T, args ...string) identity {
 func TestReapSparesOthers(t *testing.T) {
 	home := Home{Clusters: t.TempDir()}
 	process := bystander(t)
-	dead := fakeCluster(t, home, stateOwned, process)                                    // a PID that now is another program
-	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"}) // and another start
+	dead := fakeCluster(t, home, stateOwned, process)                                    // a PID that is now another program
+	reused := fakeCluster(t, home, stateOwned, identity{PID: process.PID, Started: "1"}) // and another start time
 	up := fakeCluster(t, home, stateUp, process)
 	kept := fakeCluster(t, home, stateKept, process)
 	owned := fakeCluster(t, home, stateOwned, process)
@@ -124,7 +122,7 @@ func TestReapKillsWhatRunsInTheFolder(t *testing.T) {
 	if err := writeJSON(pidPath(dir, 1), broker); err != nil {
 		t.Fatal(err)
 	}
-	// Another cluster's folder that begins with the same name.
+	// Another cluster's folder whose name begins with the same text.
 	neighbour := bystander(t, dir+"0/broker-1.properties")
 	if err := writeJSON(pidPath(dir, 2), neighbour); err != nil {
 		t.Fatal(err)

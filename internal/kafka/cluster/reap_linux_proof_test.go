@@ -7,14 +7,14 @@ import (
 	"time"
 )
 
-// TestBrokerEndsWithItsOwner: by the parent-death signal. Reap removes what is left.
+// TestBrokerEndsWithItsOwner: the parent-death signal ends the broker, and Reap removes the rest.
 func TestBrokerEndsWithItsOwner(t *testing.T) {
 	home := testHome(t)
 	owner, broker := startOwner(t, "owner", home)
 	if err := owner.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = owner.Wait() // killed, as asked
+	_ = owner.Wait() // killed above
 	if !broker.waitGone(time.Minute) {
 		t.Error("a broker outlived its owner")
 	}

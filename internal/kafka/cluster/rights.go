@@ -8,10 +8,9 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// CheckRights makes sure that the run's user may write to the topic, if the run
-// produces, and read from it, if the run consumes. Without it a run would offer its whole load to a
-// broker that refuses each record. The error is of kind ErrRefused. A cluster
-// that does not tell rights (Kafka does since 2.3, KIP-430) passes.
+// CheckRights checks that the run's user may write to the topic if the run produces, and read from it if the run
+// consumes. The error is of kind ErrRefused. A cluster that does not report rights passes (Kafka reports them since
+// 2.3, KIP-430).
 func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes bool) error {
 	entry := kmsg.NewMetadataRequestTopic()
 	entry.Topic = &topic.Name
@@ -20,7 +19,7 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	req.IncludeTopicAuthorizedOperations = true
 	resp, err := req.RequestWith(ctx, a.client)
 	if err != nil {
-		return unanswered("tell the rights on the topic "+topic.Name, err)
+		return unanswered("report the rights on the topic "+topic.Name, err)
 	}
 	if len(resp.Topics) != 1 {
 		return nil
@@ -36,9 +35,8 @@ func (a *Admin) CheckRights(ctx context.Context, topic Topic, produces, consumes
 	}
 }
 
-// lackingRights names the operations that a run needs and the bit field of a
-// metadata response does not have. One without DESCRIBE is no answer: whoever
-// may not describe a topic is not told anything of it.
+// lackingRights returns the operations that a run needs and that are not in allowed, the bit field of a metadata
+// response. Without DESCRIBE the field is no answer: such a user learns nothing about the topic.
 func lackingRights(allowed int32, produces, consumes bool) (lacking []string) {
 	may := func(op kmsg.ACLOperation) bool { return allowed&(1<<op) != 0 }
 	if allowed < 0 || !may(kmsg.ACLOperationDescribe) {

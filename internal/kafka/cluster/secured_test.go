@@ -16,13 +16,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// password is what no error may hold.
+// password must not be in any error.
 const password = "s3cret-of-alice"
 
-// patience is how long a person waits for an answer that is always the same.
+// patience is how long an answer may take that a retry can't change.
 const patience = 8 * time.Second
 
-// startFake starts a broker on this machine's loopback.
 func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	t.Helper()
 	c, err := kfake.NewCluster(append([]kfake.Opt{kfake.NumBrokers(1)}, opts...)...)
@@ -33,11 +32,11 @@ func startFake(t *testing.T, opts ...kfake.Opt) *kfake.Cluster {
 	return c
 }
 
-// startVirtual starts a broker on a network in memory, in the test's bubble. TLS is for
-// loopback: that network has no buffers, so that an alert is not sent to who hangs up.
+// startVirtual starts a broker on an in-memory network, in the test's bubble. Tests of TLS use loopback: the in-memory
+// network has no buffers, so an alert does not reach a client that closes.
 func startVirtual(t *testing.T, opts ...kfake.Opt) (*kfake.Cluster, access.Dial) {
 	t.Helper()
-	t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
 	network := &kfake.VirtualNetwork{}
 	return startFake(t, append(opts, kfake.Ports(9092), kfake.ListenFn(network.Listen))...), network.DialContext
 }
@@ -59,7 +58,7 @@ func TestConnectSecured(t *testing.T) {
 	}
 }
 
-// turnedAway is a client that a broker does not let in.
+// turnedAway is a client that a broker rejects.
 type turnedAway struct {
 	broker   []kfake.Opt
 	settings []string
@@ -67,8 +66,7 @@ type turnedAway struct {
 	want     []string
 }
 
-// TestConnectTurnedAway: each reason why a broker does not let a client in is one
-// sentence with its own remedy.
+// TestConnectTurnedAway: each reason for a rejection is one sentence with its own remedy.
 func TestConnectTurnedAway(t *testing.T) {
 	ca, other := accesstest.NewAuthority(t), accesstest.NewAuthority(t)
 	expired, expiredKey := ca.Issue(t, -time.Minute, "127.0.0.1")
@@ -91,7 +89,7 @@ func TestConnectTurnedAway(t *testing.T) {
 	}
 }
 
-// TestConnectWithoutLogin: and it comes soon, though the client tries again.
+// TestConnectWithoutLogin: the error comes soon, although the client retries.
 func TestConnectWithoutLogin(t *testing.T) {
 	withUser := []kfake.Opt{
 		kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password), kfake.Superuser("SCRAM-SHA-256", "alice", password),
@@ -115,7 +113,7 @@ func TestConnectWithoutLogin(t *testing.T) {
 	}
 }
 
-// login are the settings by which alice logs in, without TLS.
+// login returns alice's settings without TLS.
 func login(mechanism, password string) []string {
 	return append([]string{"security.protocol=SASL_PLAINTEXT"}, accesstest.Login(mechanism, "alice", password)...)
 }
@@ -131,7 +129,7 @@ func checkTurnedAway(t *testing.T, test turnedAway, c *kfake.Cluster, dial acces
 	}
 }
 
-// TestConnectRefusedLogin: Kafka's own brokers say why, unlike the fake.
+// TestConnectRefusedLogin: the error has the message that Kafka's brokers, unlike kfake, send.
 func TestConnectRefusedLogin(t *testing.T) { synctest.Test(t, testConnectRefusedLogin) }
 
 func testConnectRefusedLogin(t *testing.T) {
@@ -139,7 +137,7 @@ func testConnectRefusedLogin(t *testing.T) {
 	for code, want := range map[*kerr.Error][]string{
 		kerr.SaslAuthenticationFailed: {"did not accept the user name and password", "Invalid username or password", "sasl.jaas.config"},
 		kerr.UnsupportedSaslMechanism: {"does not offer", "sasl.mechanism"},
-		kerr.IllegalSaslState:         {"does not ask who a client is", "PLAINTEXT or SSL"},
+		kerr.IllegalSaslState:         {"does not use SASL", "PLAINTEXT or SSL"},
 	} {
 		c, dial := startVirtual(t, kfake.EnableSASL(), kfake.Superuser("PLAIN", "alice", password))
 		c.Control(func(req kmsg.Request) (kmsg.Response, error, bool) {
@@ -164,8 +162,8 @@ func testConnectRefusedLogin(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToPlaintext: a broker takes the handshake for a request of
-// hundreds of megabytes, and closes the connection; something else answers.
+// TestConnectTLSToPlaintext: a broker takes the handshake for a huge request and closes the connection; another server
+// may answer it.
 func TestConnectTLSToPlaintext(t *testing.T) {
 	for name, answer := range map[string]func(net.Conn){
 		"closes":  func(conn net.Conn) { _, _ = conn.Read(make([]byte, 4)); conn.Close() },
@@ -183,7 +181,7 @@ func TestConnectTLSToPlaintext(t *testing.T) {
 	}
 }
 
-// TestConnectTLSToMute: or never answers. The handshake is given up after five seconds.
+// TestConnectTLSToMute: Connect gives up a handshake without an answer after five seconds.
 func TestConnectTLSToMute(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		network := &kfake.VirtualNetwork{}
@@ -233,7 +231,7 @@ func TestLackingRights(t *testing.T) {
 		{describe | write, true, false, ""},
 		{describe, true, true, "WRITE to, READ"},
 		{describe, false, true, "READ"},
-		{-1 << 31, true, true, ""}, // not told
+		{-1 << 31, true, true, ""}, // not reported
 		{0, true, true, ""},
 	} {
 		if got := strings.Join(lackingRights(test.allowed, test.produces, test.consumes), ", "); got != test.want {

@@ -10,35 +10,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Source gives runs their cluster, as the command line chose it, and keeps it
-// for the next run that asks for the same.
+// Source provides the cluster that the command line chose, and keeps it for the next run with the same settings.
 type Source struct {
 	Home Home
-	// Kind is KindKafka or KindEmbedded, the name of a cluster that Up made, or
-	// empty: then the cluster that is up under DefaultName, if there is one;
-	// else Kafka where this machine can run it; else the embedded one.
+	// Kind is KindKafka, KindEmbedded, or the name of a cluster that Up made. If empty, Source uses the cluster named
+	// DefaultName if it is up, else Kafka if this machine can run it, else the embedded broker.
 	Kind string
-	// Brokers are the addresses of an existing cluster, which wins over Kind,
-	// ClusterID what its ID must be, and Access how it lets clients in (see
-	// Connect).
+	// Brokers are the addresses of an existing cluster, which overrides Kind. ClusterID is its expected ID, and Access
+	// is how clients reach it (see Connect).
 	Brokers   []string
 	ClusterID string
-	// Metrics are the endpoints at which an existing cluster's brokers tell about
-	// themselves, in the text format of Prometheus; none where that is not known.
+	// Metrics are the metrics endpoints of an existing cluster's brokers, in Prometheus' text format; may be empty.
 	Metrics []string
 	Access  access.Access
-	// Embedded are the options of an embedded cluster, but for its brokers.
+	// Embedded are the options of an embedded cluster, except its brokers.
 	Embedded EmbeddedOptions
-	// Progress is told what takes time.
+	// Progress receives short sentences about slow steps.
 	Progress func(string)
 
 	current  Cluster
 	settings scenario.Cluster
 }
 
-// For returns the cluster for a run with these settings: the one of the run before,
-// unless that asked for other settings or has left it broken. One that is known to be of
-// another Kafka than the settings ask for is ErrInput.
+// For returns the cluster for a run with these settings. It keeps the cluster of the run before, unless the settings
+// differ or that run left it broken. If the cluster is known to be of another Kafka version than the settings ask for,
+// the error is of kind ErrInput.
 func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	if s.current == nil || broken(s.current) || s.owned() && !reflect.DeepEqual(s.settings, settings) {
 		if err := s.Close(); err != nil {
@@ -56,8 +52,8 @@ func (s *Source) For(ctx context.Context, settings scenario.Cluster) (Cluster, e
 	return s.current, nil
 }
 
-// sameVersion refuses a cluster of another line of Kafka than the one asked for. Of an
-// existing cluster the version is a guess, which refuses nothing.
+// sameVersion fails if the cluster is of another line of Kafka than asked for. It accepts any existing cluster, whose
+// version is a guess.
 func sameVersion(c Info, line string) error {
 	if line == "" || c.Kind == KindExisting || lineOf(c.Version) == line {
 		return nil
@@ -68,18 +64,17 @@ func sameVersion(c Info, line string) error {
 	}
 	return &Error{
 		Kind: ErrInput, What: fmt.Sprintf("cluster.version asks for Kafka %s, and the cluster is %s", line, is),
-		Remedy: "leave cluster.version out, or have that Kafka started for the run with --cluster kafka",
+		Remedy: "leave cluster.version out, or start that Kafka with --cluster kafka",
 	}
 }
 
-// broken tells whether a run has left a cluster in a state that the next one can't
-// begin with.
+// broken reports whether a cluster can't be used for the next run.
 func broken(c Cluster) bool {
 	k, own := c.(*Kafka)
 	return own && k.Broken()
 }
 
-// owned tells whether the present cluster was started here, for its settings.
+// owned reports whether the current cluster was started here, for its settings.
 func (s *Source) owned() bool {
 	kind := s.current.Info().Kind
 	_, named := s.current.(*Named)
@@ -105,14 +100,14 @@ func (s *Source) open(ctx context.Context, settings scenario.Cluster) (Cluster, 
 func (s *Source) automatic(ctx context.Context, settings scenario.Cluster) (Cluster, error) {
 	up, err := s.Home.Find(ctx, DefaultName)
 	if err == nil {
-		tell(s.Progress, "using the cluster that is up; its settings apply, and not the scenario's")
+		tell(s.Progress, "using the cluster that is up; its settings replace the scenario's")
 		return up, nil
 	}
 	if !errors.Is(err, ErrNotUp) {
 		return nil, err
 	}
 	if reason := s.Home.canRunKafka(ctx, settings.Version); reason != nil {
-		tell(s.Progress, "using the embedded broker, because there is no way to run Kafka here: %v", reason)
+		tell(s.Progress, "using the embedded broker, because Kafka can't run here: %v", reason)
 		return s.embedded(settings)
 	}
 	return s.kafka(ctx, settings)
@@ -142,7 +137,7 @@ func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
 	if len(settings.Disks) > 0 {
 		return nil, &Error{
 			Kind: ErrInput, What: "cluster.disks names folders, and the embedded broker keeps its logs in memory",
-			Remedy: "leave cluster.disks out, or have Kafka started for the run with --cluster kafka",
+			Remedy: "leave cluster.disks out, or start Kafka with --cluster kafka",
 		}
 	}
 	o := s.Embedded
@@ -150,7 +145,7 @@ func (s *Source) embedded(settings scenario.Cluster) (Cluster, error) {
 	return StartEmbedded(o)
 }
 
-// Close stops the present cluster if it was started here.
+// Close stops the current cluster if it was started here.
 func (s *Source) Close() error {
 	if s.current == nil {
 		return nil

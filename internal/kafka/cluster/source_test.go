@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// newSource returns a source on an empty home, closed when the test ends.
+// newSource returns a source on an empty home, and closes it when the test ends.
 func newSource(t *testing.T, s Source) *Source {
 	t.Helper()
 	s.Home = Home{Dist: t.TempDir(), Clusters: t.TempDir()}
@@ -39,8 +39,7 @@ func TestSourceKeepsItsCluster(t *testing.T) {
 	}
 }
 
-// TestSourceOfAnotherVersion refuses a cluster of another Kafka than the one asked for,
-// also if a run before has it already.
+// TestSourceOfAnotherVersion: For rejects a cluster of another Kafka version, also in a later run.
 func TestSourceOfAnotherVersion(t *testing.T) {
 	s := newSource(t, Source{Kind: KindEmbedded})
 	for range 2 {
@@ -57,7 +56,7 @@ func TestSourceOfAnotherVersion(t *testing.T) {
 	}
 }
 
-// TestEmbeddedHasNoDisks: what would be ignored is refused.
+// TestEmbeddedHasNoDisks: For rejects disks that the embedded broker would ignore.
 func TestEmbeddedHasNoDisks(t *testing.T) {
 	s := newSource(t, Source{Kind: KindEmbedded})
 	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1, Disks: []string{t.TempDir()}})
@@ -82,7 +81,7 @@ func TestSourceChoosesWhatIsPossible(t *testing.T) {
 	_, err := s.For(testContext(t), scenario.Cluster{Brokers: 1})
 	wantError(t, err, ErrNotUp, `"mine"`)
 
-	// Without Java there is only the embedded one, and the reason is told.
+	// Without Java only the embedded broker is left, and the reason is reported.
 	t.Setenv("PATH", t.TempDir())
 	t.Setenv("JAVA_HOME", "")
 	var told string

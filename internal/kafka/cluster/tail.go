@@ -6,11 +6,9 @@ import (
 	"strings"
 )
 
-// tailBytes bounds how much of a log is looked at for its last lines.
 const tailBytes = 64 << 10
 
-// tailFile returns the last n lines of a log file that tell something, or
-// nothing when there is no such file.
+// tailFile returns the last n useful lines of a log file; nil if it does not exist.
 func tailFile(path string, n int) []string {
 	file, err := os.Open(path)
 	if err != nil {
@@ -18,7 +16,7 @@ func tailFile(path string, n int) []string {
 	}
 	defer file.Close()
 	if size, err := file.Seek(0, io.SeekEnd); err == nil {
-		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart) // from the start is as good
+		_, _ = file.Seek(max(0, size-tailBytes), io.SeekStart) // a file that is smaller is read whole
 	}
 	text, err := io.ReadAll(file)
 	if err != nil {
@@ -27,11 +25,9 @@ func tailFile(path string, n int) []string {
 	return lastLines(string(text), n)
 }
 
-// lastLines returns the last n lines of text that tell something: no empty
-// ones, no frames of Java's stack traces, which hide the sentence above them,
-// and, where there is anything else, no entries of level INFO with the lines
-// that continue them. A broker that fails logs a hundred of those about its
-// configuration and its orderly shutdown.
+// lastLines returns the last n useful lines of text. It drops empty lines and the frames of Java's stack traces. If
+// other entries exist, it also drops those of level INFO: a broker that fails logs a hundred of them about its
+// configuration and shutdown.
 func lastLines(text string, n int) []string {
 	var all, telling []string
 	informing := false
@@ -41,7 +37,7 @@ func lastLines(text string, n int) []string {
 		if line == "" || frame {
 			continue
 		}
-		if strings.HasPrefix(line, "[") { // with the time, an entry begins
+		if strings.HasPrefix(line, "[") { // an entry begins with the time
 			informing = strings.Contains(line, "] INFO ")
 		}
 		all = append(all, line)

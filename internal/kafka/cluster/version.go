@@ -11,19 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// A version is an Apache Kafka that a local cluster can be of.
 type version struct {
 	Line  string // as scenarios name it: 4.3
-	Kafka string // the one patch of it that is run
-	// Log4j is the version of the logging binding. It is that of the log4j that Kafka's
-	// artifacts bring, if they bring one.
+	Kafka string // the patch version that runs
+	// Log4j is the version of the logging binding: that of the log4j in Kafka's artifacts, if they have one.
 	Log4j string
-	// Log4j1 tells that this Kafka calls log4j 1 itself.
+	// Log4j1 reports whether this Kafka calls log4j 1.
 	Log4j1 bool
 }
 
-// versions are all that can be run, the oldest first, as scenario.KafkaVersions names them. The
-// last is the default.
+// versions are all that can be started, the oldest first, as in scenario.KafkaVersions. The last is the default.
 var versions = []version{
 	{Line: "3.9", Kafka: "3.9.2", Log4j: "2.25.4", Log4j1: true},
 	{Line: "4.0", Kafka: "4.0.2", Log4j: "2.25.4"},
@@ -32,10 +29,10 @@ var versions = []version{
 	{Line: "4.3", Kafka: KafkaVersion, Log4j: "2.25.4"},
 }
 
-// KafkaVersion is the Apache Kafka that StartKafka and Up run unless another is asked for.
+// KafkaVersion is the version of Apache Kafka that StartKafka and Up start by default.
 const KafkaVersion = "4.3.1"
 
-// versionOf finds the version of a line; "" is the default. An error is of kind ErrInput.
+// versionOf returns the version of a line; "" is the default. An error is of kind ErrInput.
 func versionOf(line string) (version, error) {
 	if line == "" {
 		return versions[len(versions)-1], nil
@@ -44,12 +41,12 @@ func versionOf(line string) (version, error) {
 		return versions[i], nil
 	}
 	return version{}, &Error{
-		Kind: ErrInput, What: fmt.Sprintf("Kafka %q is not among the versions that can be started", line),
+		Kind: ErrInput, What: fmt.Sprintf("Kafka %q is not a version that can be started", line),
 		Remedy: "choose one of " + strings.Join(scenario.KafkaVersions(), ", "),
 	}
 }
 
-// lineOf is the line of a version of Kafka: 4.3 of 4.3.1, and of v4.3.
+// lineOf returns the line of a version of Kafka: 4.3 for 4.3.1 and for v4.3.
 func lineOf(kafka string) string {
 	parts := strings.SplitN(strings.TrimPrefix(kafka, "v"), ".", 3)
 	return strings.Join(parts[:min(2, len(parts))], ".")
@@ -60,11 +57,11 @@ var pomXML string
 
 var pomTemplate = template.Must(template.New("pom.xml").Parse(pomXML))
 
-// pom is what Maven resolves this version by.
+// pom returns the pom.xml by which Maven resolves this version.
 func (v version) pom() []byte {
 	var b bytes.Buffer
 	if err := pomTemplate.Execute(&b, v); err != nil {
-		panic(err) // of a template that is part of the tool
+		panic(err) // the template is part of the tool
 	}
 	return b.Bytes()
 }

@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// v1 is a group of version 1: a folder in the hierarchy of each controller. An empty
-// one is not needed.
+// v1 is a group of version 1: a folder in the hierarchy of each controller. An empty folder means that the limits do
+// not need that controller.
 type v1 struct{ cpu, account, memory folder }
 
 func openV1(here *here, name string, l Limits) (group, error) {
@@ -22,7 +22,7 @@ func (g *v1) make(here *here, name string, l Limits) (err error) {
 		if g.cpu, err = makeFolder(here.parents("cpu"), name, "cpu.cfs_quota_us"); err != nil {
 			return err
 		}
-		if g.account = g.cpu; g.account.has([]string{"cpuacct.usage"}) != nil { // mounted apart
+		if g.account = g.cpu; g.account.has([]string{"cpuacct.usage"}) != nil { // cpuacct is a separate mount
 			if g.account, err = makeFolder(here.parents("cpuacct"), name, "cpuacct.usage"); err != nil {
 				return err
 			}
@@ -38,11 +38,10 @@ func (g *v1) make(here *here, name string, l Limits) (err error) {
 		return err
 	}
 	err = g.memory.write("memory.limit_in_bytes", l.MemoryBytes)
-	_ = g.memory.write("memory.memsw.limit_in_bytes", l.MemoryBytes) // is not there without swap
+	_ = g.memory.write("memory.memsw.limit_in_bytes", l.MemoryBytes) // does not exist without swap
 	return err
 }
 
-// folders are those that there are, each once.
 func (g *v1) folders() (all []folder) {
 	for _, f := range []folder{g.cpu, g.account, g.memory} {
 		if f != "" && (len(all) == 0 || all[len(all)-1] != f) {

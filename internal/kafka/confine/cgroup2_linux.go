@@ -6,15 +6,13 @@ import (
 	"time"
 )
 
-// period is the length of time in which a process has its part of the cores; the
-// kernel's default, which containers have too.
+// period is the time to which the quota of cores applies: the kernel's default, which containers use too.
 const period = 100 * time.Millisecond
 
-// quota is the part of a period for a limit of CPU, in microseconds. The kernel
-// takes nothing below a millisecond.
+// quota returns the CPU time per period for a limit, in microseconds. The kernel's minimum is 1 ms.
 func quota(l Limits) int64 { return max(1000, int64(l.CPU*float64(period.Microseconds()))) }
 
-// v2 is a group of version 2: one folder for everything.
+// v2 is a group of version 2: one folder for every controller.
 type v2 struct{ folder }
 
 func openV2(here *here, name string, l Limits) (group, error) {
@@ -45,7 +43,7 @@ func (g v2) set(l Limits) error {
 	if l.MemoryBytes == 0 {
 		return nil
 	}
-	_ = g.write("memory.swap.max", 0) // is not there without swap
+	_ = g.write("memory.swap.max", 0) // does not exist without swap
 	return g.write("memory.max", l.MemoryBytes)
 }
 

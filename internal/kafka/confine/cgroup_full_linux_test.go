@@ -14,7 +14,7 @@ import (
 	"time"
 )
 
-// A process that has ended is gone, though nobody has buried it.
+// TestEnded: a zombie counts as ended.
 func TestEnded(t *testing.T) {
 	cmd := exec.Command("/bin/sh", "-c", "read forever")
 	in, err := cmd.StdinPipe()
@@ -34,8 +34,7 @@ func TestEnded(t *testing.T) {
 	_ = cmd.Wait()
 }
 
-// What a process left that died is removed by whoever comes next, be it for a run
-// without a limit, and told of once.
+// The next Open removes and reports a dead process's group once, even without limits.
 func TestReapWhereGroupsAreMade(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {
@@ -52,7 +51,7 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 		t.Fatal(err)
 	}
 	stale := fmt.Sprintf("%s%d-1", prefix, gone(t))
-	for _, entrance := range c.group.entrances() { // beside a living one, in each hierarchy
+	for _, entrance := range c.group.entrances() { // next to a living one, in each hierarchy
 		if err := os.Mkdir(filepath.Join(filepath.Dir(filepath.Dir(entrance)), stale), 0o755); err != nil {
 			t.Fatal(err)
 		}
@@ -65,7 +64,7 @@ func TestReapWhereGroupsAreMade(t *testing.T) {
 	}
 }
 
-// Nothing is left of a cell that was closed, though its process has just ended.
+// Close removes the group even if its process has only just ended.
 func TestNothingIsLeft(t *testing.T) {
 	c := Open(Limits{CPU: 1, MemoryBytes: memoryLimit})
 	if c.By() == Runtime {
@@ -104,7 +103,6 @@ func TestNothingIsLeft(t *testing.T) {
 	}
 }
 
-// awaitIn waits until a process is in a group.
 func awaitIn(t *testing.T, entrance string, pid int) {
 	t.Helper()
 	for ; ; time.Sleep(time.Millisecond) {

@@ -13,26 +13,22 @@ import (
 	"time"
 )
 
-// namePrefix begins the names of our groups. The namespace of process numbers (pid
-// namespace, by its inode) in which the owner has its number follows, then that
-// number, and then one of the group's own: containers that share a hierarchy have the
-// same numbers for different processes.
+// namePrefix begins the names of our groups. A name goes on with the inode of the owner's pid namespace, the owner's
+// process number in it, and the group's number. Containers that share a hierarchy use the same process numbers for
+// different processes.
 const namePrefix = "kafka-bench-"
 
-// ownPrefix begins the names of the groups whose owners can be told by their numbers
-// here.
+// ownPrefix begins the names of the groups from this process's pid namespace.
 func ownPrefix() (string, error) {
 	namespace, err := os.Stat("/proc/self/ns/pid")
 	if err != nil {
-		return "", fmt.Errorf("telling the own control groups from others': %w", err)
+		return "", fmt.Errorf("identifying this process's pid namespace: %w", err)
 	}
 	return fmt.Sprintf("%s%d-", namePrefix, namespace.Sys().(*syscall.Stat_t).Ino), nil
 }
 
-// opened counts the groups of this process, for their names.
 var opened atomic.Int64
 
-// openGroup makes a group: of version 2 where that can be had, and else of version 1.
 func openGroup(l Limits) (group, error) {
 	here, err := readHere()
 	if err != nil {
@@ -54,11 +50,9 @@ func openGroup(l Limits) (group, error) {
 	return nil, fmt.Errorf("version 2: %w; version 1: %w", errTwo, errOne)
 }
 
-// folder is the part of a group that is in one hierarchy.
 type folder string
 
-// makeFolder makes a group's folder in the first of some parents that has the given
-// files to give.
+// makeFolder makes a group's folder in the first parent that offers the given files.
 func makeFolder(parents []string, name string, files ...string) (folder, error) {
 	err := errors.New("it is not mounted")
 	for _, parent := range parents {
@@ -75,18 +69,18 @@ func makeFolder(parents []string, name string, files ...string) (folder, error) 
 	return "", err
 }
 
-// has is an error if one of the files is not there.
+// has returns an error if one of the files does not exist.
 func (f folder) has(files []string) error {
 	for _, name := range files {
 		if _, err := os.Stat(filepath.Join(string(f), name)); err != nil {
-			return fmt.Errorf("there is no %s to be had", name)
+			return fmt.Errorf("%s is not available", name)
 		}
 	}
 	return nil
 }
 
 func (f folder) write(name string, value any) error {
-	// Not made if it is not there: it is the kernel's.
+	// Without O_CREATE: the kernel makes these files.
 	file, err := os.OpenFile(filepath.Join(string(f), name), os.O_WRONLY, 0)
 	if err != nil {
 		return err
@@ -97,7 +91,6 @@ func (f folder) write(name string, value any) error {
 
 func (f folder) entrance() string { return filepath.Join(string(f), "cgroup.procs") }
 
-// number reads a file that is one number.
 func (f folder) number(name string) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(string(f), name))
 	if err != nil {
@@ -106,7 +99,7 @@ func (f folder) number(name string) (int64, error) {
 	return strconv.ParseInt(strings.TrimSpace(string(text)), 10, 64)
 }
 
-// counter reads a number from a file of lines that are a name and a number.
+// counter reads a number from a file whose lines are a name and a number.
 func (f folder) counter(file, name string) (int64, error) {
 	text, err := os.ReadFile(filepath.Join(string(f), file))
 	if err != nil {
@@ -120,14 +113,13 @@ func (f folder) counter(file, name string) (int64, error) {
 	return 0, fmt.Errorf("%s has no %s", file, name)
 }
 
-// A process is in its group until it is buried, which may be a moment after its
-// parent has heard of its end.
+// A process stays in its group until it is reaped, maybe a moment after its parent learns that it ended.
 const (
 	burial     = time.Second
 	burialPoll = 10 * time.Millisecond
 )
 
-// remove removes the folder. The files in it are the kernel's and go with it.
+// remove removes the folder; the kernel removes the files in it.
 func (f folder) remove() error {
 	for deadline := time.Now().Add(burial); ; time.Sleep(burialPoll) {
 		err := syscall.Rmdir(string(f))
@@ -140,8 +132,8 @@ func (f folder) remove() error {
 	}
 }
 
-// Reap removes the groups whose owners are gone from where this process would make its
-// own, and returns their names.
+// Reap removes the groups of ended processes from the folders that this process uses for its own groups. It returns
+// their names.
 func Reap() (removed []string) {
 	here, err := readHere()
 	if err != nil {
@@ -152,14 +144,13 @@ func Reap() (removed []string) {
 			removed = append(removed, reap(parent)...)
 		}
 	}
-	slices.Sort(removed) // in version 1 each has a folder in several hierarchies
+	slices.Sort(removed) // in version 1 a group has a folder in several hierarchies
 	return slices.Compact(removed)
 }
 
-// reap removes the groups in a folder whose owners are gone, and returns their names. One in which a process
-// still is can't be removed, and stays; so do those of other namespaces, of whose
-// owners nothing can be told from here: between its making and its first process, a
-// group of another container is as empty as one that was left behind.
+// reap removes the groups in a folder whose owners have ended, and returns their names. The kernel keeps a group that
+// still has a process. Groups of other pid namespaces stay: their owners can't be looked up, and a new group is as
+// empty as an abandoned one.
 func reap(parent string) (removed []string) {
 	prefix, err := ownPrefix()
 	if err != nil {
@@ -179,8 +170,7 @@ func reap(parent string) (removed []string) {
 	return removed
 }
 
-// ended tells whether there is no process of a number any more; one that has ended and
-// that its parent has not buried yet, or never does, is none.
+// ended reports whether process pid no longer exists. A zombie counts as ended.
 func ended(pid int) bool {
 	if errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) {
 		return true
@@ -189,7 +179,7 @@ func ended(pid int) bool {
 	if err != nil {
 		return errors.Is(err, os.ErrNotExist)
 	}
-	// The name may have anything in it; the state follows its last bracket (proc(5)).
+	// The name may contain any byte; the state follows its last bracket (proc(5)).
 	_, after, _ := strings.Cut(string(stat[max(0, strings.LastIndexByte(string(stat), ')')):]), " ")
 	return strings.HasPrefix(after, "Z")
 }

@@ -10,7 +10,7 @@ import (
 	"testing"
 )
 
-// TestLocate: where a process stands, by what the kernel says on several systems.
+// TestLocate: locate finds a process's groups in what several systems report.
 func TestLocate(t *testing.T) {
 	for name, c := range map[string]struct {
 		groups, mounts string
@@ -52,7 +52,7 @@ func TestLocate(t *testing.T) {
 	}
 }
 
-// A group is made where its limits can be had, and nothing is left where they can't.
+// makeFolder uses a parent that offers the files, and leaves nothing in one that does not.
 func TestMakeFolder(t *testing.T) {
 	parent := t.TempDir()
 	if f, err := makeFolder([]string{parent}, "kafka-bench-1-1", "cpu.max"); err == nil {
@@ -70,7 +70,7 @@ func TestMakeFolder(t *testing.T) {
 	}
 }
 
-// gone is the number of a process that has ended.
+// gone returns the number of a process that has ended.
 func gone(t *testing.T) int {
 	t.Helper()
 	cmd := exec.Command("/bin/sh", "-c", "exit")
@@ -80,8 +80,7 @@ func gone(t *testing.T) int {
 	return cmd.Process.Pid
 }
 
-// The groups of processes that are gone are removed, and nobody else's: a number that
-// nobody has here may be somebody's in another container.
+// reap removes only the groups of ended processes from its own pid namespace.
 func TestReap(t *testing.T) {
 	parent := t.TempDir()
 	prefix, err := ownPrefix()
@@ -92,7 +91,7 @@ func TestReap(t *testing.T) {
 	stale := fmt.Sprintf("%s%d-1", prefix, dead)
 	kept := []string{
 		fmt.Sprintf("%s%d-7", prefix, os.Getpid()), "kafka-bench-of-somebody", "system.slice",
-		fmt.Sprintf("kafka-bench-%d-%d-1", dead, dead), // of another namespace, where there may be such a process
+		fmt.Sprintf("kafka-bench-%d-%d-1", dead, dead), // from another namespace, in which the process may exist
 	}
 	for _, name := range append(kept, stale) {
 		if err := os.Mkdir(filepath.Join(parent, name), 0o755); err != nil {

@@ -4,10 +4,10 @@ package confine
 
 import "errors"
 
-// openGroup has nothing to offer: control groups are Linux'.
+// openGroup always fails: only Linux has control groups.
 func openGroup(Limits) (group, error) {
 	return nil, errors.New("it has no control groups")
 }
 
-// Reap removes the groups of processes that are gone, of which there are none.
+// Reap does nothing: only Linux has control groups.
 func Reap() (removed []string) { return nil }

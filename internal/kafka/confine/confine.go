@@ -1,23 +1,17 @@
-// Package confine limits a child process to a number of processor cores and an amount of
-// memory, as a container does. So a consumer can be measured on a part of a machine.
+// Package confine limits a child process to a number of processor cores and an amount of memory, as a container does.
+// So a consumer can be measured on a part of a machine.
 //
-// Where the operating system offers it, that is a control group (cgroup, Linux): a
-// folder of the kernel's, made for this process alone, into which the process goes
-// before its program begins. In version 2 the limits are cpu.max and memory.max; in
-// version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A quota of cores is time in
-// each period of 100 ms: a process that has used its part waits for the next, which
-// is told as throttled. A process that wants more memory than its limit is killed.
-// What can be had is found by trying: a folder below this process' own group, or
-// beside it where that one has no controllers to give. No group but our own is ever
-// written to.
+// On Linux the limit is a control group (cgroup) that the process enters before its program starts. Version 2 uses
+// cpu.max and memory.max, version 1 cpu.cfs_quota_us and memory.limit_in_bytes. A process that has used its CPU time in
+// a period of 100 ms waits for the next period (it is throttled). The kernel kills a process that needs more memory
+// than its limit. Open tries to make the group below this process's own group, or next to it if that one offers no
+// controllers. It never writes to another group.
 //
-// Elsewhere the process is asked to hold itself to them, through its environment, by
-// what the Go runtime knows: GOMAXPROCS, in whole cores, and GOMEMLIMIT, which makes
-// the collector work harder and forbids nothing. A Cell says which of them it is.
+// Elsewhere environment variables limit the Go runtime of the process: GOMAXPROCS, in whole cores, and GOMEMLIMIT. The
+// second only makes the garbage collector work harder. Cell.By reports which of them applies.
 //
-// A group outlives who made it. Its name has that process' number in it, with the
-// namespace of the number, and whoever opens a Cell, or calls Reap, removes the groups
-// of processes of its own namespace that are gone.
+// A group outlives the process that made it. Its name holds that process's number and pid namespace. Open and Reap
+// remove the groups of ended processes of the same namespace.
 //
 // Files to know: confine.go, cgroup2_linux.go, cgroup1_linux.go, here_linux.go.
 package confine
@@ -30,50 +24,47 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Limits are what a process is held to; a zero is no limit.
+// Limits are the limits of a process; 0 is no limit.
 type Limits struct {
 	CPU         float64 // cores
 	MemoryBytes int64
 }
 
-// None tells that there is nothing to hold a process to.
+// None reports whether l limits nothing.
 func (l Limits) None() bool { return l == Limits{} }
 
-// The kinds of confinement, as they are told.
+// The kinds of confinement, as reports name them.
 const (
 	V2      = "cgroup v2"
 	V1      = "cgroup v1"
 	Runtime = "runtime"
 )
 
-// Cell is what one process is confined in. The process is started by Command, with
-// Env in its environment.
+// Cell confines one process. Start the process with Command, and with Env in its environment.
 type Cell struct {
 	limits Limits
-	group  group  // nil: the runtime's own limits
-	why    string // there is no group
+	group  group  // nil: only the runtime's limits apply
+	why    string // reason for a nil group
 }
 
-// group is a control group of our own.
 type group interface {
-	// kind is V1 or V2.
+	// kind returns V1 or V2.
 	kind() string
-	// entrances are the files that a process writes its number to.
+	// entrances returns the files to which a process writes its number to enter.
 	entrances() []string
 	usage() (Usage, error)
-	// oomKills is how many processes of the group were killed for their memory.
+	// oomKills returns how many of the group's processes the kernel killed for their memory.
 	oomKills() (int64, error)
 	remove() error
 }
 
-// Usage is what the processes of a Cell have used since it was opened.
+// Usage is the CPU use of a Cell's processes since Open.
 type Usage struct {
-	CPU       time.Duration // of all cores; only where the Cell has a limit of CPU
-	Throttled time.Duration // held back because the part of a period was used up
+	CPU       time.Duration // over all cores; needs a limit of CPU
+	Throttled time.Duration // time spent waiting for the next period
 }
 
-// Open makes a cell for one process. It never fails: in the worst case the cell has
-// only the runtime's limits.
+// Open makes a cell for one process. It never fails: without a control group the cell has only the runtime's limits.
 func Open(l Limits) *Cell {
 	c := &Cell{limits: l}
 	if l.None() {
@@ -87,7 +78,7 @@ func Open(l Limits) *Cell {
 	return c
 }
 
-// By says who holds the process to its limits: V2, V1 or Runtime.
+// By returns what enforces the limits: V2, V1 or Runtime.
 func (c *Cell) By() string {
 	if c.group == nil {
 		return Runtime
@@ -95,29 +86,27 @@ func (c *Cell) By() string {
 	return c.group.kind()
 }
 
-// Note says what the limits are worth where the operating system does not hold the
-// process to them; empty where it does.
+// Note returns what the limits are worth if the operating system does not enforce them; empty if it does.
 func (c *Cell) Note() string {
 	if c.group != nil || c.limits.None() {
 		return ""
 	}
-	note := "the operating system does not hold the processes to this (" + c.why + "):"
+	note := "the operating system does not enforce this (" + c.why + "):"
 	if c.limits.CPU > 0 {
-		note += fmt.Sprintf(" GOMAXPROCS=%d bounds how many cores they use at once, and what is in C is not bounded", c.procs())
+		note += fmt.Sprintf(" GOMAXPROCS=%d limits how many cores Go code uses at once, but not C code", c.procs())
 	}
 	if c.limits.MemoryBytes > 0 {
 		if c.limits.CPU > 0 {
 			note += ";"
 		}
-		note += " GOMEMLIMIT bounds when they collect garbage, and not how much they take"
+		note += " GOMEMLIMIT makes garbage collection more frequent, but does not limit memory"
 	}
 	return note
 }
 
-// procs is GOMAXPROCS for the limit: whole cores, the next above.
 func (c *Cell) procs() int { return int(math.Ceil(c.limits.CPU)) }
 
-// Env is what the process gets in its environment.
+// Env returns what the process needs in its environment.
 func (c *Cell) Env() (env []string) {
 	if c.group != nil {
 		return nil
@@ -131,15 +120,14 @@ func (c *Cell) Env() (env []string) {
 	return env
 }
 
-// enter has a shell write its number to so many files, the first of its arguments,
-// and become the command that follows them: the command is in the groups from its
-// first instruction on, with everything that it ever allocates.
+// enter makes a shell write its number to n files, and then replace itself by the command. So the command is in its
+// groups from its first instruction. The arguments are n, the files and the command.
 const enter = `n=$1; shift
 while [ "$n" -gt 0 ]; do echo $$ > "$1" || exit 125; shift; n=$((n - 1)); done
 exec "$@"`
 
-// Command is the command line that starts a command in the cell. The process has the
-// number that the command would have.
+// Command returns the command line that starts command in the cell. The process keeps the number of the process that is
+// started.
 func (c *Cell) Command(command []string) []string {
 	if c.group == nil {
 		return command
@@ -149,8 +137,7 @@ func (c *Cell) Command(command []string) []string {
 	return append(append(line, entrances...), command...)
 }
 
-// Why says why the process has ended that was in the cell: because of its limit of
-// memory, or as given.
+// Why returns an error that names the memory limit if it ended the process, and otherwise ended.
 func (c *Cell) Why(ended error) error {
 	if c.group == nil || c.limits.MemoryBytes == 0 {
 		return ended
@@ -161,7 +148,7 @@ func (c *Cell) Why(ended error) error {
 	return fmt.Errorf("killed by the operating system at its memory limit of %s", inWords(c.limits.MemoryBytes))
 }
 
-// inWords prints a size exactly, with a space before its unit: 64 MiB.
+// inWords formats a size exactly, with a space before its unit: 64 MiB.
 func inWords(bytes int64) string {
 	size := unit.Size(bytes).String()
 	for i := range size {
@@ -172,8 +159,8 @@ func inWords(bytes int64) string {
 	return size
 }
 
-// Usage tells what the process has used, where the operating system holds it; it may
-// be asked after the process has ended, until the cell is closed.
+// Usage returns what the process has used. known is false unless a control group limits its CPU. It can be called after
+// the process has ended, until Close.
 func (c *Cell) Usage() (u Usage, known bool) {
 	if c.group == nil || c.limits.CPU == 0 {
 		return Usage{}, false

@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// open opens a cell that the test's end closes.
+// open opens a cell and closes it when the test ends.
 func open(t *testing.T, l Limits) *Cell {
 	t.Helper()
 	c := Open(l)
@@ -24,7 +24,7 @@ func open(t *testing.T, l Limits) *Cell {
 	return c
 }
 
-// in runs this binary in a cell.
+// in runs the test binary in a cell.
 func in(c *Cell, word string) (said string, used *os.ProcessState, err error) {
 	line := c.Command([]string{os.Args[0], word})
 	cmd := exec.Command(line[0], line[1:]...)
@@ -33,10 +33,10 @@ func in(c *Cell, word string) (said string, used *os.ProcessState, err error) {
 	return string(out), cmd.ProcessState, err
 }
 
-// wantFallback wants what a cell says that the operating system does not hold.
+// wantFallback checks a cell that only the runtime limits.
 func wantFallback(t *testing.T, c *Cell) {
 	t.Helper()
-	if c.By() != Runtime || !strings.Contains(c.Note(), "the operating system does not hold") || len(c.Env()) == 0 {
+	if c.By() != Runtime || !strings.Contains(c.Note(), "the operating system does not enforce") || len(c.Env()) == 0 {
 		t.Errorf("confined by %s, with %v and the note %q", c.By(), c.Env(), c.Note())
 	}
 	if _, known := c.Usage(); known {
@@ -44,7 +44,7 @@ func wantFallback(t *testing.T, c *Cell) {
 	}
 }
 
-// A process that takes too much is killed, and that is told as what it was.
+// The kernel kills a process above its memory limit, and Why names that limit.
 func TestConfinedToMemory(t *testing.T) {
 	c := open(t, Limits{MemoryBytes: memoryLimit})
 	said, _, err := in(c, eatWord)
@@ -60,7 +60,7 @@ func TestConfinedToMemory(t *testing.T) {
 	}
 }
 
-// A process that ends by itself ended by itself, and keeps its place under the limit.
+// A process within its limits ends normally.
 func TestConfinedAndWell(t *testing.T) {
 	c := open(t, Limits{CPU: 1.5, MemoryBytes: memoryLimit})
 	said, _, err := in(c, tellWord)
@@ -73,7 +73,7 @@ func TestConfinedAndWell(t *testing.T) {
 	}
 }
 
-// Without control groups the runtime is told, rounded up to whole cores.
+// Without control groups the environment sets the runtime's limits, rounded up to whole cores.
 func TestConfinedByTheRuntime(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 0.25, MemoryBytes: memoryLimit}, why: "it has none"}
 	wantFallback(t, c)
@@ -96,7 +96,7 @@ func TestConfinedByTheRuntime(t *testing.T) {
 	}
 }
 
-// A process that could not be put into its group does not run outside of it.
+// A process that can't enter its group does not run.
 func TestCommandOutsideOfItsGroup(t *testing.T) {
 	c := &Cell{limits: Limits{CPU: 1}, group: nowhere{}}
 	if said, _, err := in(c, eatWord); err == nil || strings.HasPrefix(said, "ate") {
@@ -104,7 +104,6 @@ func TestCommandOutsideOfItsGroup(t *testing.T) {
 	}
 }
 
-// nowhere is a group that can't be entered.
 type nowhere struct{}
 
 func (nowhere) kind() string             { return V2 }

@@ -9,8 +9,8 @@ import (
 	"time"
 )
 
-// A process that would use a core has a quarter of one. Who else wants the cores may
-// leave it less: then it is throttled for a smaller part of the time that it does not run.
+// A busy process gets its quarter of a core, or less if other processes compete for the cores; then it is throttled
+// less too.
 func TestConfinedToAPartOfACore(t *testing.T) {
 	const share, within = 0.25, 0.05
 	c := open(t, Limits{CPU: share})
@@ -20,7 +20,7 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 		return
 	}
 	stood := b.throttled.Seconds() / burnFor.Seconds()
-	had := b.cores > share-within // what it may
+	had := b.cores > share-within // got its full quota
 	if b.cores > share+within || math.Abs(b.cores-b.own) > within || had && stood == 0 || b.cores/(b.cores+stood) < share/2 {
 		t.Errorf("%v; want %v of a core, and no more for being throttled", b, share)
 	}
@@ -29,10 +29,10 @@ func TestConfinedToAPartOfACore(t *testing.T) {
 	}
 }
 
-// burnt is what a process used that would use a core.
+// burnt is the CPU use of a busy process.
 type burnt struct {
-	cores     float64 // by its cell
-	own       float64 // by its own account
+	cores     float64 // from its cell
+	own       float64 // from getrusage
 	throttled time.Duration
 }
 
@@ -40,7 +40,7 @@ func (b burnt) String() string {
 	return fmt.Sprintf("it used %.3f of a core, by its own account %.3f, and was throttled for %v", b.cores, b.own, b.throttled)
 }
 
-// burnIn has a process burn in a cell, and tells what the operating system tells.
+// burnIn runs a busy process in a cell.
 func burnIn(t *testing.T, c *Cell) burnt {
 	t.Helper()
 	said, used, err := in(c, burnWord)

@@ -8,13 +8,10 @@ import (
 	"strings"
 )
 
-// here is where this process stands among the control groups: the folder of its
-// group in each hierarchy, and how far up the hierarchy can be seen. The hierarchy
-// of version 2 has the empty name, those of version 1 the names of their
-// controllers.
+// here holds this process's group folder in each hierarchy, and the highest visible folder of the hierarchy. Version 2
+// has the empty key; version 1 has the name of each controller.
 type here struct{ at, top map[string]string }
 
-// readHere asks the kernel.
 func readHere() (*here, error) {
 	groups, err := os.ReadFile("/proc/self/cgroup")
 	if err != nil {
@@ -27,12 +24,12 @@ func readHere() (*here, error) {
 	return locate(string(groups), string(mounts)), nil
 }
 
-// locate lays the groups of a process (cgroups(7)) beside the mounts (proc(5)). A
-// mount may show only a part of a hierarchy, from its root on.
+// locate combines the groups of a process (cgroups(7)) with the mounts (proc(5)). A mount may show only a part of a
+// hierarchy.
 func locate(groups, mounts string) *here {
 	h := &here{at: make(map[string]string), top: make(map[string]string)}
 	paths := make(map[string]string)
-	for line := range strings.Lines(groups) { // 4:memory:/a/b, and 0::/a/b of version 2
+	for line := range strings.Lines(groups) { // 4:memory:/a/b, or 0::/a/b for version 2
 		if fields := strings.SplitN(strings.TrimSpace(line), ":", 3); len(fields) == 3 {
 			for controller := range strings.SplitSeq(fields[1], ",") {
 				paths[controller] = fields[2]
@@ -58,8 +55,7 @@ func locate(groups, mounts string) *here {
 	return h
 }
 
-// of tells whether a mount, by its type, source and options, is the hierarchy of a
-// controller.
+// of reports whether a mount is the hierarchy of a controller. kind is the mount's type, source and options.
 func of(controller string, kind []string) bool {
 	if controller == "" {
 		return kind[0] == "cgroup2"
@@ -67,8 +63,8 @@ func of(controller string, kind []string) bool {
 	return kind[0] == "cgroup" && slices.Contains(strings.Split(kind[2], ","), controller)
 }
 
-// parents are the folders in which a group can be made in a hierarchy: below this
-// process' own, or beside it. None where it is not mounted.
+// parents returns the folders in which a group can be made: this process's own group and the folder above it. It
+// returns nil if the hierarchy is not mounted.
 func (h *here) parents(controller string) []string {
 	at := h.at[controller]
 	switch at {

@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// The words that make the test binary a process to be confined.
+// The arguments that make the test binary a process to confine.
 const (
 	burnWord = "burn-a-core"
 	eatWord  = "eat-memory"
@@ -32,19 +32,15 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// burnFor is how long a process burns.
 const burnFor = 2 * time.Second
 
-// burn keeps one core busy.
 func burn(length time.Duration) {
 	for began := time.Now(); time.Since(began) < length; {
 	}
 }
 
-// memoryLimit is what processes of the tests are confined to.
 const memoryLimit = 64 << 20
 
-// eat takes so many bytes, and uses them.
 func eat(bytes int) {
 	var eaten [][]byte
 	for taken := 0; taken < bytes; taken += 1 << 20 {

@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestBuffers: a buffer that was given back holds on to nothing, and filling one again
-// allocates nothing.
+// TestBuffers: a freed buffer keeps no keys and values alive, and its reuse allocates nothing.
 func TestBuffers(t *testing.T) {
 	var buffers driver.Buffers
 	b := buffers.Get()

@@ -2,29 +2,28 @@ package driver
 
 import "fmt"
 
-// Lacks tells whether d lacks c.
+// Lacks reports whether d lacks c.
 func Lacks(d Driver, c Capability) bool {
 	_, lacking := d.Lacks()[c]
 	return lacking
 }
 
-// Lacking returns the error of a client that is asked for what it lacks. It names the
-// client, what it lacks and why, and what to do about it, and it is bad input.
+// Lacking returns an ErrConfig for a configuration that asks for what d lacks. It names the client, the capability, the
+// reason and the remedy.
 func Lacking(d Driver, c Capability, remedy string) error {
 	return fmt.Errorf("%w: %s lacks %s (%s); %s, or take another driver", ErrConfig, d.Name(), c, d.Lacks()[c], remedy)
 }
 
-// need is a capability that a configuration asks for, and how not to.
+// need is a capability that a configuration may ask for, and how to avoid it.
 type need struct {
 	capability Capability
 	asked      bool
 	without    string
 }
 
-// producerNeeds are the capabilities that cfg may ask for.
 func producerNeeds(cfg ProducerConfig) []need {
 	return []need{
-		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
+		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "use a plaintext listener"},
 		{Idempotence, cfg.Idempotent, "switch idempotent off"},
 		{CompressionLevels, cfg.Level != 0, "leave the level of compression out"},
 		{InFlightLimit, cfg.InFlight != 0, "leave the limit of requests in flight out"},
@@ -32,10 +31,9 @@ func producerNeeds(cfg ProducerConfig) []need {
 	}
 }
 
-// consumerNeeds are the capabilities that cfg may ask for.
 func consumerNeeds(cfg ConsumerConfig) []need {
 	return []need{
-		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "name a listener in plain text"},
+		{EncryptedAccess, cfg.Access.TLS != nil || cfg.Access.SASL != nil, "use a plaintext listener"},
 		{ServerGroups, cfg.Protocol == ProtocolConsumer && cfg.Group != "", "use the group protocol classic"},
 		{ManualPartitions, cfg.Partitions != nil && cfg.Group == "", "read as a group"},
 		{SessionTimeouts, cfg.SessionTimeout != 0, "leave the session timeout out"},

@@ -23,12 +23,11 @@ const (
 	Cooperative = "cooperative-sticky"
 )
 
-// Assignors are all assignors that a client may have.
+// Assignors lists the assignors that a client may support.
 var Assignors = []string{Range, RoundRobin, Sticky, Cooperative}
 
-// CheckProducer returns an error if cfg asks for something that d lacks, or that no
-// client can do. A driver begins NewProducer with it, and adds what its own client does
-// not take.
+// CheckProducer returns an error if cfg asks for something that d lacks or that no client can do. NewProducer of each
+// driver begins with it and adds the checks of its own client.
 func CheckProducer(d Driver, cfg ProducerConfig) error {
 	if err := firstLacking(d, producerNeeds(cfg)); err != nil {
 		return err
@@ -39,8 +38,7 @@ func CheckProducer(d Driver, cfg ProducerConfig) error {
 	return checkNatives(d, "producer", cfg.Client, cfg.OneRecord)
 }
 
-// checkNatives returns an error if the settings by the client's own names are not for a scenario
-// to give.
+// checkNatives returns an error if a scenario may not set some of the client's own settings.
 func checkNatives(d Driver, side string, given map[string]string, oneRecord bool) error {
 	if len(given) == 0 {
 		return nil
@@ -67,9 +65,8 @@ func checkNatives(d Driver, side string, given map[string]string, oneRecord bool
 	return fmt.Errorf("%w: %s: %w", ErrConfig, side, errors.Join(faults...))
 }
 
-// CheckConsumer returns an error if cfg asks for something that d lacks, or that no
-// client can do. A driver begins NewConsumer with it, and adds what its own client does
-// not take.
+// CheckConsumer returns an error if cfg asks for something that d lacks or that no client can do. NewConsumer of each
+// driver begins with it and adds the checks of its own client.
 func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	if err := firstLacking(d, consumerNeeds(cfg)); err != nil {
 		return err
@@ -80,7 +77,6 @@ func CheckConsumer(d Driver, cfg ConsumerConfig) error {
 	return checkNatives(d, "consumer", cfg.Client, false)
 }
 
-// check returns the first fault of the configuration.
 func (c ProducerConfig) check() error {
 	switch {
 	case len(c.Brokers) == 0:
@@ -107,13 +103,13 @@ func (c ProducerConfig) check() error {
 	return c.checkCompression()
 }
 
-// highestLevels are Kafka's codecs and the highest of their levels, as Kafka counts
-// them (compression.gzip.level and its like); 0 is a codec without any.
+// highestLevels holds the highest level of each codec, as Kafka counts them (compression.gzip.level and others); 0
+// means no levels.
 var highestLevels = map[string]int{"none": 0, "gzip": 9, "snappy": 0, "lz4": 9, "zstd": 22}
 
 func (c ProducerConfig) checkCompression() error {
 	if c.Compression == "" {
-		return nil // the client's own codec, and the level is the client's to judge
+		return nil // the client chooses the codec and checks the level
 	}
 	highest, known := highestLevels[c.Compression]
 	switch {
@@ -127,8 +123,7 @@ func (c ProducerConfig) checkCompression() error {
 	return nil
 }
 
-// check returns the first fault of the configuration, for a client that has the group
-// protocols.
+// check returns the first mistake of the configuration, for a client with these group protocols.
 func (c ConsumerConfig) check(protocols []string) error {
 	switch {
 	case len(c.Brokers) == 0:
@@ -138,7 +133,7 @@ func (c ConsumerConfig) check(protocols []string) error {
 	case c.Group == "" && c.Partitions == nil:
 		return errors.New("no group, and no partitions")
 	case c.Group != "" && c.Partitions != nil:
-		return errors.New("a group and partitions by hand; it is one or the other")
+		return errors.New("a group and partitions by hand; give only one of them")
 	case c.Group != "" && !slices.Contains(protocols, c.Protocol):
 		return fmt.Errorf("group protocol %q is not known; the client has %q", c.Protocol, protocols)
 	case c.Protocol == ProtocolConsumer && c.SessionTimeout != 0:
@@ -147,7 +142,7 @@ func (c ConsumerConfig) check(protocols []string) error {
 	case c.Assignor != "" && !slices.Contains(Assignors, c.Assignor):
 		return fmt.Errorf("assignor %q is not known; it is one of %q", c.Assignor, Assignors)
 	case c.Assignor != "" && (c.Group == "" || c.Protocol != ProtocolClassic):
-		return fmt.Errorf("assignor %q, which only a classic group has", c.Assignor)
+		return fmt.Errorf("assignor %q; only a classic group has one", c.Assignor)
 	case c.SessionTimeout < 0 || c.FetchMaxWait < 0:
 		return errors.New("a negative session timeout or fetch wait")
 	case c.MaxPollRecords < 0:
@@ -158,7 +153,6 @@ func (c ConsumerConfig) check(protocols []string) error {
 	return nil
 }
 
-// protocols are the group protocols that a client has.
 func protocols(d Driver) []string {
 	if Lacks(d, ServerGroups) {
 		return []string{ProtocolClassic}
@@ -166,10 +160,8 @@ func protocols(d Driver) []string {
 	return []string{ProtocolClassic, ProtocolConsumer}
 }
 
-// Heartbeat is how long a member waits between two heartbeats when it has a session
-// timeout of its own: most, the client's default, or less. Kafka's advice is a third of
-// the session timeout at most, so that no single heartbeat that is lost or late puts a
-// member out of its group.
+// Heartbeat returns the time between two heartbeats if SessionTimeout is set: a third of it, at most most, the client's
+// default. With Kafka's advice of a third, one lost or late heartbeat does not remove a member from its group.
 func (c ConsumerConfig) Heartbeat(most time.Duration) time.Duration {
 	return min(most, c.SessionTimeout/3)
 }

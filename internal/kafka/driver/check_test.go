@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// client is a driver that lacks what it holds.
+// client is a driver that lacks these capabilities.
 type client map[driver.Capability]string
 
 func (client) Name() string                                                   { return "client" }
@@ -29,7 +29,7 @@ func consuming() driver.ConsumerConfig {
 	return driver.ConsumerConfig{Brokers: []string{"b:1"}, Topic: "t", Group: "g", Protocol: driver.ProtocolClassic, SessionTimeout: time.Second}
 }
 
-// TestCheckProducer: each fault is bad input, and is said in words that name it.
+// TestCheckProducer: each mistake is an ErrConfig that names it.
 func TestCheckProducer(t *testing.T) {
 	for _, test := range []struct {
 		says  string
@@ -62,7 +62,7 @@ func TestCheckProducer(t *testing.T) {
 	wantFault(t, driver.CheckProducer(client{driver.Idempotence: "it is old"}, producing()), "lacks idempotent producing (it is old)")
 }
 
-// TestCheckConsumer: each fault is bad input, and is said in words that name it.
+// TestCheckConsumer: each mistake is an ErrConfig that names it.
 func TestCheckConsumer(t *testing.T) {
 	for _, test := range []struct {
 		says  string
@@ -74,7 +74,7 @@ func TestCheckConsumer(t *testing.T) {
 		{"no brokers", func(c *driver.ConsumerConfig) { c.Brokers = nil }},
 		{"no topic", func(c *driver.ConsumerConfig) { c.Topic = "" }},
 		{"no group", func(c *driver.ConsumerConfig) { c.Group = "" }},
-		{"one or the other", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
+		{"give only one of them", func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} }},
 		{`["classic" "consumer"]`, func(c *driver.ConsumerConfig) { c.Protocol = "eager" }},
 		{"the broker sets the session timeout", func(c *driver.ConsumerConfig) { c.Protocol = driver.ProtocolConsumer }},
 		{`"fair" is not known`, func(c *driver.ConsumerConfig) { c.Assignor = "fair" }},
@@ -100,7 +100,7 @@ func TestCheckConsumer(t *testing.T) {
 	wantFault(t, driver.CheckConsumer(classic, cfg), "lacks the group protocol consumer (it is old)")
 }
 
-// wantFault checks that err is bad input and says so much; nothing where says is empty.
+// wantFault checks that err is an ErrConfig with this text, or nil if says is empty.
 func wantFault(t *testing.T, err error, says string) {
 	t.Helper()
 	switch {
@@ -111,7 +111,7 @@ func wantFault(t *testing.T, err error, says string) {
 	}
 }
 
-// TestHeartbeat: a third of the session timeout, and never longer than the client's own.
+// TestHeartbeat: a third of the session timeout, and at most the client's own interval.
 func TestHeartbeat(t *testing.T) {
 	for session, want := range map[time.Duration]time.Duration{6 * time.Second: 2 * time.Second, time.Minute: 3 * time.Second} {
 		if got := (driver.ConsumerConfig{SessionTimeout: session}).Heartbeat(3 * time.Second); got != want {

@@ -2,8 +2,8 @@ package driver
 
 import "runtime/debug"
 
-// ModuleVersion is the version of a client library as it was built in, by its module
-// path, or "unknown" in a binary without build information.
+// ModuleVersion returns the version of the client library with this module path, or "unknown" in a binary without build
+// information.
 func ModuleVersion(path string) string {
 	info, ok := debug.ReadBuildInfo()
 	if !ok {

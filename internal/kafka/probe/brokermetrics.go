@@ -6,30 +6,27 @@ import (
 	"time"
 )
 
-// BrokerCounts is one reading of what a broker tells about itself: what it has
-// counted since it started, and how it stands. What a broker does not tell is nil or
-// missing.
+// BrokerCounts is one reading of a broker's metrics: its counts since it started, and its current state. A metric that
+// the broker does not report is nil or missing.
 //
-// Nothing here is a rate that the broker made. Its own rates are of the last minute,
-// or since its start; the difference of two readings is of the time between them (see
-// Since).
+// It holds no rate that the broker computed: those cover the last minute, or all the time since the start. The
+// difference of two readings covers the time between them (see Since).
 type BrokerCounts struct {
 	At      time.Time
-	Started *float64 // when its process started, in seconds since 1970
+	Started *float64 // start of its process, in seconds since 1970
 
 	Requests map[string]RequestCounts // by type: Produce, FetchConsumer, …
 
-	BytesIn, BytesOut *float64 // of records, from and to clients; no replication
-	// HandlerIdle is for how long the request handlers waited for work, the mean of all
-	// of them, in nanoseconds.
+	BytesIn, BytesOut *float64 // of records, from and to clients; without replication
+	// HandlerIdle is how long the request handlers waited for work: their mean, in nanoseconds.
 	HandlerIdle *float64
-	// Controller tells that the process is a controller too, and HandlersOfBoth that
-	// HandlerIdle counts the handlers of both. Kafka before 4.2 then adds up the two.
+	// Controller reports whether the process is a controller too. HandlersOfBoth reports whether HandlerIdle covers the
+	// handlers of both; Kafka before 4.2 then adds up the two.
 	Controller, HandlersOfBoth bool
-	// NetworkIdle is the same of the network threads, by listener and thread.
+	// NetworkIdle is the same for each network thread, by listener and thread.
 	NetworkIdle map[string]map[string]float64
-	// The broker's own rates of idleness, for one that does not tell the counts: of the
-	// last minute, and of the last half to whole minute.
+	// The broker's own idle ratios, used without the counts above. The first covers the last minute, the second the
+	// last 30 to 60 s.
 	HandlerIdleRatio, NetworkIdleRatio *float64
 
 	LogFlush  Histogram          // in milliseconds
@@ -39,39 +36,37 @@ type BrokerCounts struct {
 	UnderReplicated *float64 // partitions that it leads
 }
 
-// GCCount is what one garbage collector has done.
+// GCCount is the work of one garbage collector.
 type GCCount struct {
 	Count   float64
 	Seconds float64
 }
 
-// A Phase is a part of a request's way through a broker.
+// A Phase is a part of the time that a broker needs for a request.
 type Phase int
 
 // The phases of a request, after Kafka's RequestMetrics.
 const (
-	Total         Phase = iota // all of it
+	Total         Phase = iota // the whole request
 	RequestQueue               // waiting for a request handler
 	Local                      // in the handler
 	Remote                     // waiting for other brokers (acks all), or for data (a fetch)
-	Throttle                   // held back by a quota
+	Throttle                   // delayed by a quota
 	ResponseQueue              // waiting for a network thread
-	ResponseSend               // being sent
+	ResponseSend               // while the response is sent
 	numPhases
 )
 
 // RequestCounts are the phases of all requests of one type.
 type RequestCounts [numPhases]Histogram
 
-// Histogram is what Kafka's histograms tell that can be differenced: how many values
-// there were since the start, and their mean.
+// Histogram is the part of a Kafka histogram that can be subtracted: the number of values since the start, and their
+// mean.
 type Histogram struct {
 	Count, Mean *float64
 }
 
-// since returns how many values there were since before, and their mean: means of two
-// lengths of time give the sum of each, so that the mean of what lies between is
-// (m2·c2 − m1·c1) ÷ (c2 − c1).
+// since returns the number of values after before, and their mean: (m2·c2 − m1·c1) ÷ (c2 − c1).
 func (h Histogram) since(before Histogram) Histogram {
 	n := difference(before.Count, h.Count)
 	if n == nil {
@@ -80,13 +75,13 @@ func (h Histogram) since(before Histogram) Histogram {
 	d := Histogram{Count: n}
 	if *n > 0 && h.Mean != nil && before.Mean != nil {
 		sum := *h.Mean**h.Count - *before.Mean**before.Count
-		mean := max(0, sum / *n) // of rounding, where the values were all zero
+		mean := max(0, sum / *n) // rounding may give less than 0 if all values are 0
 		d.Mean = &mean
 	}
 	return d
 }
 
-// difference is what was counted between two readings; nil where one does not tell.
+// difference returns after − before; nil if either is nil.
 func difference(before, after *float64) *float64 {
 	if before == nil || after == nil {
 		return nil
@@ -98,7 +93,7 @@ func difference(before, after *float64) *float64 {
 // BrokerUse is what a broker did between two readings.
 type BrokerUse struct {
 	Length   time.Duration
-	Requests map[string]RequestCounts // those of which there were any
+	Requests map[string]RequestCounts // types with at least one request
 
 	BytesIn, BytesOut        *float64
 	HandlerIdle, NetworkIdle *float64 // 0 to 1
@@ -106,9 +101,8 @@ type BrokerUse struct {
 	GC                       *GCCount
 }
 
-// Since returns what the broker did after an earlier reading. It is false where the
-// two don't belong together: the broker was restarted in between, and began to count
-// anew.
+// Since returns what the broker did after an earlier reading. ok is false if the broker restarted in between, because
+// its counts then began again at 0.
 func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 	length := c.At.Sub(before.At)
 	if length <= 0 || restarted(before, c) {
@@ -138,11 +132,9 @@ func (c BrokerCounts) Since(before BrokerCounts) (use BrokerUse, ok bool) {
 	return use, true
 }
 
-// handlerIdle is which part of a length of time the broker's request handlers were idle,
-// of so many nanoseconds. A sum of two pools is above 1, unless both are busy. The
-// controller's pool is taken to be idle all the time: it handles a few requests a second.
-// Up to 1, nobody can say whether it is a sum or Kafka's later mean of both: it is
-// not known.
+// handlerIdle returns the ratio of time that the broker's request handlers were idle. ns may be the sum of the broker's
+// and the controller's pool (before Kafka 4.2). The controller handles few requests a second, so handlerIdle takes its
+// pool as always idle and subtracts it. A value up to length may be a sum or a mean; then the ratio is unknown (nil).
 func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	if !c.Controller || !c.HandlersOfBoth {
 		return ratio(ns, length)
@@ -153,8 +145,8 @@ func (c BrokerCounts) handlerIdle(ns float64, length time.Duration) *float64 {
 	return ratio(ns-float64(length), length)
 }
 
-// restarted tells whether the broker of the later reading is another process. One that
-// does not say when it started is told by counts that have become smaller.
+// restarted reports whether after is from another process than before. Without start times, a smaller count means a
+// restart.
 func restarted(before, after BrokerCounts) bool {
 	if before.Started != nil && after.Started != nil {
 		return *before.Started != *after.Started
@@ -172,7 +164,6 @@ func restarted(before, after BrokerCounts) bool {
 	return false
 }
 
-// gcSince adds up what all collectors did between two readings.
 func gcSince(before, after map[string]GCCount) *GCCount {
 	if before == nil || after == nil {
 		return nil
@@ -185,9 +176,8 @@ func gcSince(before, after map[string]GCCount) *GCCount {
 	return &sum
 }
 
-// networkIdle is for how long the network threads waited between two readings, the
-// mean of those of the busiest listener: a listener that nobody uses is idle, and says
-// nothing of the others.
+// networkIdle returns how long the network threads of the busiest listener waited between two readings: their mean, in
+// nanoseconds. An unused listener is always idle.
 func networkIdle(before, after map[string]map[string]float64) (idle float64, known bool) {
 	for _, listener := range slices.Sorted(maps.Keys(after)) {
 		var sum float64
@@ -208,8 +198,7 @@ func networkIdle(before, after map[string]map[string]float64) (idle float64, kno
 	return idle, known
 }
 
-// ratio is nanoseconds ÷ a length of time, from 0 to 1: the two are not read at quite
-// the same moment.
+// ratio returns ns ÷ length, from 0 to 1. The two are not read at exactly the same moment.
 func ratio(ns float64, length time.Duration) *float64 {
 	r := min(1, max(0, ns/float64(length)))
 	return &r

@@ -12,8 +12,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The same broker, told by the JMX exporter without rules and with the rules that its
-// examples bring. Both leave figures out, and tell others that are of no use.
+// The same broker through the JMX exporter, without rules and with the rules of its examples.
 const (
 	plainText = `
 # HELP kafka_network_requestmetrics_count Attribute exposed for management
@@ -123,7 +122,7 @@ func TestWhatIsNoBrokerIsAnError(t *testing.T) {
 	}
 }
 
-// broker counts as Kafka does: every value since the start is in its means.
+// broker counts as Kafka does: its means cover every value since the start.
 type broker struct {
 	started float64
 	times   []float64 // of requests
@@ -148,8 +147,8 @@ func (b *broker) read(at time.Time) BrokerCounts {
 	}
 }
 
-// TestHandlersOfBrokerAndController: a process that is both adds up the idleness of two
-// pools before Kafka 4.2, and later tells the mean of them.
+// TestHandlersOfBrokerAndController: before Kafka 4.2 the idleness of such a process is the sum of two pools, and later
+// their mean.
 func TestHandlersOfBrokerAndController(t *testing.T) {
 	const pool = `kafka_server_kafkarequesthandlerpool_count{name="%sRequestHandlerAvgIdlePercent"} %v` + "\n"
 	const controller = `kafka_controller_kafkacontroller_value{name="ActiveControllerCount"} 1` + "\n"
@@ -180,7 +179,7 @@ func TestHandlersOfBrokerAndController(t *testing.T) {
 	}
 }
 
-// The difference of two readings is what was between them, whatever was before.
+// The difference of two readings depends only on the time between them.
 func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		ms := rapid.SliceOf(rapid.IntRange(0, 1000))
@@ -216,8 +215,7 @@ func TestDifferenceIsOfTheWindowAlone(t *testing.T) {
 	})
 }
 
-// A broker that was restarted counts anew, and its readings don't belong together,
-// whether or not it says when it started.
+// Since rejects two readings with a restart between them, with or without start times.
 func TestRestartIsNoDifference(t *testing.T) {
 	at := time.Unix(1e9, 0)
 	old := broker{started: 1, times: []float64{1, 2, 3}, idle: 5}

@@ -13,13 +13,11 @@ import (
 	"github.com/prometheus/common/model"
 )
 
-// maxScrapeBytes bounds what is read of an endpoint: a broker with thousands of topics
-// can tell of each.
+// maxScrapeBytes bounds a response: a broker may report each of thousands of topics.
 const maxScrapeBytes = 64 << 20
 
-// ReadBroker reads a broker's metrics from an HTTP endpoint in the text format of
-// Prometheus, by whatever of the usual names they have there (see spellings). A
-// reading without anything of a broker is an error.
+// ReadBroker reads a broker's metrics from an HTTP endpoint in Prometheus' text format, under the usual names (see
+// spellings). A response without any Kafka metric is an error.
 func ReadBroker(ctx context.Context, url string) (BrokerCounts, error) {
 	fail := func(err error) (BrokerCounts, error) {
 		return BrokerCounts{}, fmt.Errorf("reading the broker metrics at %s: %w", url, err)
@@ -41,12 +39,11 @@ func ReadBroker(ctx context.Context, url string) (BrokerCounts, error) {
 	if err != nil {
 		return fail(err)
 	}
-	// The broker looked some time between; half-way errs by the least.
+	// The broker read its metrics between the two times; the middle has the smallest error.
 	c.At = began.Add(time.Since(began) / 2)
 	return c, nil
 }
 
-// parseBroker reads a broker's metrics from Prometheus text.
 func parseBroker(text io.Reader) (BrokerCounts, error) {
 	parser := expfmt.NewTextParser(model.UTF8Validation)
 	families, err := parser.TextToMetricFamilies(text)
@@ -87,10 +84,9 @@ func parseBroker(text io.Reader) (BrokerCounts, error) {
 	return c, nil
 }
 
-// canonical is a metric's name in the one form that the table below knows: in lower
-// case, with the name of the MBean in it and not in a label. The JMX exporter writes
-// kafka_network_requestmetrics_count{name="TotalTimeMs"} without rules, and with the
-// rules of its examples kafka_network_requestmetrics_totaltimems_count.
+// canonical returns a metric's name as spellings has it: in lower case, with the name of the MBean in it. Without rules
+// the JMX exporter writes kafka_network_requestmetrics_count{name="TotalTimeMs"}; with the rules of its examples it
+// writes kafka_network_requestmetrics_totaltimems_count.
 func canonical(name string, labels map[string]string) string {
 	name = strings.ToLower(name)
 	bean := strings.ToLower(labels["name"])
@@ -100,9 +96,8 @@ func canonical(name string, labels map[string]string) string {
 	return name
 }
 
-// spellings is what each figure is called. A gauge that a broker averages since its
-// start (Kafka's MeanRate, which some rules export as _percent) is not among them: it
-// says nothing of a window.
+// spellings maps each metric name to its field. It omits Kafka's MeanRate, which some rules export as _percent: it is
+// an average since the broker's start.
 var spellings = map[string]func(c *BrokerCounts, v float64){
 	"process_start_time_seconds": func(c *BrokerCounts, v float64) { c.Started = &v },
 
@@ -117,8 +112,7 @@ var spellings = map[string]func(c *BrokerCounts, v float64){
 	"kafka_server_brokertopicmetrics_bytesout_total":       bytesOut,
 	"kafka_server_brokertopicmetrics_bytesout_count":       bytesOut,
 
-	// In a process that is broker and controller, the one without Broker in its name is
-	// of the handlers of both.
+	// In a process that is broker and controller, the metric without Broker in its name covers the handlers of both.
 	"kafka_server_kafkarequesthandlerpool_brokerrequesthandleravgidlepercent_count": func(c *BrokerCounts,
 		v float64) {
 		c.HandlerIdle, c.HandlersOfBoth = &v, false
@@ -151,21 +145,18 @@ func networkIdleRatio(c *BrokerCounts, v float64) { c.NetworkIdleRatio = &v }
 func isController(c *BrokerCounts, _ float64)     { c.Controller = true }
 func underReplicated(c *BrokerCounts, v float64)  { c.UnderReplicated = &v }
 
-// handlerIdle takes the idleness of all handlers, unless that of the broker's own is
-// known.
+// handlerIdle sets the idleness of all handlers, unless that of the broker's own is known.
 func handlerIdle(c *BrokerCounts, v float64) {
 	if c.HandlerIdle == nil {
 		c.HandlerIdle, c.HandlersOfBoth = &v, true
 	}
 }
 
-// phaseNames are the MBeans of a request's phases.
 var phaseNames = map[string]Phase{
 	"totaltimems": Total, "requestqueuetimems": RequestQueue, "localtimems": Local, "remotetimems": Remote,
 	"throttletimems": Throttle, "responsequeuetimems": ResponseQueue, "responsesendtimems": ResponseSend,
 }
 
-// take takes one value in, if it is one that is wanted.
 func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	switch {
 	case strings.HasPrefix(name, "kafka_network_requestmetrics_"):
@@ -185,7 +176,7 @@ func (c *BrokerCounts) take(name string, labels map[string]string, v float64) {
 	}
 }
 
-// takeRequest takes one value of a type of request, as in totaltimems_mean.
+// takeRequest stores a value of one request type; name is as in totaltimems_mean.
 func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	bean, attribute, _ := strings.Cut(name, "_")
 	phase, known := phaseNames[bean]
@@ -202,8 +193,8 @@ func (c *BrokerCounts) takeRequest(name, kind string, v float64) {
 	c.Requests[kind] = phases
 }
 
-// takeWait takes for how long one network thread has waited since it started. Beside
-// it stands an average, which is of no use.
+// takeWait stores how long one network thread has waited since it started. It ignores the average that has a similar
+// name.
 func (c *BrokerCounts) takeWait(name string, labels map[string]string, v float64) {
 	if !strings.HasSuffix(name, "_ns") && !strings.HasSuffix(name, "_ns_total") {
 		return

@@ -19,7 +19,6 @@ type Codec struct {
 	CompressS, DecompressS float64 // time on one core
 }
 
-// codecs are Kafka's five, with the client's own type for each.
 var codecs = []struct {
 	name  string
 	codec kgo.CompressionCodec
@@ -35,9 +34,8 @@ var codecs = []struct {
 // codecBudget is how long one codec is measured in each direction.
 const codecBudget = 60 * time.Millisecond
 
-// Codecs measures every codec on the given batches, each the records section of
-// a Kafka record batch as EncodeBatch makes it. The level applies to the codec
-// of that name; the others run at their defaults.
+// Codecs measures every codec on the given batches, each as EncodeBatch returns it. level applies only to the codec
+// called name; the others use their defaults.
 func Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	measured := make([]Codec, 0, len(codecs))
 	for _, c := range codecs {
@@ -64,7 +62,7 @@ func measureCodec(m *Codec, codec kgo.CompressionCodec, kind kgo.CompressionCode
 		m.Uncompressed += int64(len(batch))
 		m.Compressed += int64(len(compressed[i]))
 	}
-	if compressor == nil { // none: there is nothing to time
+	if compressor == nil { // none: nothing to time
 		return nil
 	}
 	m.CompressS = perPass(func() error {
@@ -96,8 +94,7 @@ func compress(c kgo.Compressor, batch []byte) []byte {
 	return bytes.Clone(out)
 }
 
-// perPass repeats a pass for the budget and returns the seconds of the fastest,
-// the one that was least disturbed.
+// perPass repeats a pass for codecBudget and returns the seconds of the fastest, which was disturbed least.
 func perPass(pass func() error) float64 {
 	best := time.Duration(0)
 	for began := time.Now(); time.Since(began) < codecBudget; {
@@ -112,15 +109,14 @@ func perPass(pass func() error) float64 {
 	return best.Seconds()
 }
 
-// EncodeBatch returns the records section of a Kafka record batch (format v2,
-// the part that a codec compresses) that holds n records, numbered from first.
+// EncodeBatch returns the records section of a Kafka record batch (format v2), which is the part that a codec
+// compresses. It holds n records, numbered from first.
 func EncodeBatch(first, n int, record func(i int) (key, value []byte)) []byte {
 	var batch []byte
 	for i := range n {
 		key, value := record(first + i)
 		r := kmsg.Record{OffsetDelta: int32(i), Key: key, Value: value}
-		// The length prefix counts what follows it, so it is known only once
-		// the rest is written: with a length of zero the prefix is one byte.
+		// Length excludes the length prefix itself, which takes one byte while Length is 0.
 		r.Length = int32(len(r.AppendTo(nil)) - 1)
 		batch = r.AppendTo(batch)
 	}

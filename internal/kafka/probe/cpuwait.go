@@ -2,25 +2,23 @@ package probe
 
 import "time"
 
-// CoreTime is how a thread spent the time in which it could run.
+// CoreTime is how a thread spent the time in which it was runnable.
 type CoreTime struct{ Ran, Waited time.Duration }
 
-// Threads is the core time of all threads of a process since each started, by ID.
+// Threads is the core time of a process's threads since each started, by ID.
 type Threads map[int]CoreTime
 
-// WaitRatio is the part of the time after an earlier reading in which threads waited for
-// a core, of that in which they could run; nil where none could. Threads that ended in
-// between are left out.
+// WaitRatio returns the time that threads waited for a core, divided by the time that they were runnable, since an
+// earlier reading. It is nil if no thread was runnable. It ignores threads that ended in between.
 //
-// It tells being slow from being kept waiting: a process that shares its cores with
-// others takes 1 ÷ (1 − ratio) times as long for the same work.
+// A process that waits for cores takes 1 ÷ (1 − ratio) times as long for the same work.
 func (t Threads) WaitRatio(before Threads) *float64 {
 	var ran, waited time.Duration
 	for id, after := range t {
 		ran += after.Ran - before[id].Ran
 		waited += after.Waited - before[id].Waited
 	}
-	if ran < 0 || waited < 0 || ran+waited == 0 { // an ID was given to another thread
+	if ran < 0 || waited < 0 || ran+waited == 0 { // an ID was reused by another thread
 		return nil
 	}
 	r := waited.Seconds() / (ran + waited).Seconds()

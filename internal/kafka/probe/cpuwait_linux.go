@@ -7,8 +7,8 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// ReadThreads reads the core time of a process's threads, from
-// /proc/<pid>/task/*/schedstat. It costs one small file for each thread.
+// ReadThreads reads the core time of a process's threads from /proc/<pid>/task/*/schedstat. It reads one small file for
+// each thread.
 func ReadThreads(pid int) (Threads, error) {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -20,15 +20,14 @@ func ReadThreads(pid int) (Threads, error) {
 	}
 	threads := make(Threads, len(all))
 	for _, thread := range all {
-		// One that has ended meanwhile is not there any more; on a kernel that does not
-		// count them none is.
+		// The file is gone if the thread has ended, or if the kernel does not count.
 		if s, err := thread.Schedstat(); err == nil {
 			threads[thread.PID] = CoreTime{Ran: time.Duration(s.RunningNanoseconds),
 				Waited: time.Duration(s.WaitingNanoseconds)}
 		}
 	}
 	if len(threads) == 0 {
-		return nil, fmt.Errorf("the kernel does not tell for how long the threads of process %d waited", pid)
+		return nil, fmt.Errorf("the kernel does not report how long the threads of process %d waited", pid)
 	}
 	return threads, nil
 }

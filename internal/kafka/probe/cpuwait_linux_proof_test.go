@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// Two processes that never rest, on one core: each waits while the other runs.
+// Two busy processes on one core: each waits while the other runs.
 func TestProcessesThatShareACoreWait(t *testing.T) {
 	var allowed, one unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
@@ -43,7 +43,7 @@ func TestProcessesThatShareACoreWait(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		// Others on the machine can only make it more.
+		// Other processes on the machine can only increase the wait.
 		if got := after.WaitRatio(before); got == nil || *got < 0.3 || *got > 1 {
 			t.Errorf("one of two processes on a core waited in %v of the time, want about half", got)
 		}

@@ -4,7 +4,7 @@ package probe
 
 import "errors"
 
-// ReadThreads is not offered by this operating system.
+// ReadThreads always fails on this operating system.
 func ReadThreads(int) (Threads, error) {
-	return nil, errors.New("for how long threads waited for a core is only read on Linux")
+	return nil, errors.New("the time that threads waited for a core is only read on Linux")
 }

@@ -5,8 +5,6 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// describeHost fills in what Linux tells about the machine; what can't be read
-// stays empty.
 func describeHost(h *HostInfo) {
 	var name unix.Utsname
 	if unix.Uname(&name) == nil {

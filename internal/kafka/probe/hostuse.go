@@ -2,30 +2,28 @@ package probe
 
 import "time"
 
-// HostCounts is what the machine's devices have done since it booted, all processes
-// together, and how its page cache stands.
+// HostCounts is what the machine's devices have done since it booted, for all processes, and the state of its page
+// cache.
 type HostCounts struct {
 	Disks    map[string]DiskCounts // whole disks, by name
-	Networks map[string]NetCounts  // by interface, loopback among them
-	// PageCacheBytes is what the kernel keeps of files, DirtyBytes what of it is still to
-	// be written to disk; nil where it does not tell.
+	Networks map[string]NetCounts  // by interface, including loopback
+	// PageCacheBytes is the page cache, and DirtyBytes the part of it that is not yet written to disk; nil if unknown.
 	PageCacheBytes, DirtyBytes *int64
-	// IOStalled is for how long some task or other could not go on for want of a disk
-	// (pressure stall information); nil where the kernel does not tell.
+	// IOStalled is how long at least one task waited for a disk (pressure stall information); nil if unknown.
 	IOStalled *time.Duration
 }
 
-// DiskCounts is what one disk has done.
+// DiskCounts is what one disk has done since the machine booted.
 type DiskCounts struct {
 	ReadBytes, WrittenBytes int64
-	BusyMs                  int64 // in which a request was under way
-	QueuedMs                int64 // the same for each request that was, in sum
-	Requests                int64 // that were done, in
-	RequestsMs              int64 // from their start, in sum
-	// Physical is that the disk is a device of its own, and neither made of other disks nor
-	// of memory: the traffic of such disks can be added up.
+	BusyMs                  int64 // time with at least one request in progress
+	QueuedMs                int64 // sum over requests of their time in progress, weighted as the kernel does
+	Requests                int64 // completed requests
+	RequestsMs              int64 // sum of their times
+	// Physical reports whether the disk is a device of its own, not one built from other disks or from memory. Only the
+	// traffic of physical disks can be added up.
 	Physical bool
 }
 
-// NetCounts is what one network interface has carried.
+// NetCounts is the traffic of one network interface.
 type NetCounts struct{ ReceivedBytes, SentBytes int64 }

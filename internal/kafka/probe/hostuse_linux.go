@@ -14,10 +14,10 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// sectorBytes is the unit of /proc/diskstats, whatever the disk's own sectors are.
+// sectorBytes is the unit of /proc/diskstats, whatever the disk's own sector size.
 const sectorBytes = 512
 
-// ReadHost reads what the machine's disks and networks have done, from /proc.
+// ReadHost reads the counts of the machine's disks and networks from /proc.
 func ReadHost() (HostCounts, error) {
 	c := HostCounts{Disks: make(map[string]DiskCounts), Networks: make(map[string]NetCounts)}
 	blocks, err := blockdevice.NewDefaultFS()
@@ -57,8 +57,7 @@ func ReadHost() (HostCounts, error) {
 	return c, nil
 }
 
-// DirtyBytes is what the page cache still has to write to disk; nil where the kernel
-// does not tell.
+// DirtyBytes returns the bytes in the page cache that are not yet written to disk; nil if unknown.
 func DirtyBytes() *int64 {
 	fs, err := procfs.NewDefaultFS()
 	if err != nil {
@@ -83,17 +82,17 @@ func pageCache(fs procfs.FS) (cached, dirty *int64) {
 	return signed(memory.CachedBytes), signed(memory.DirtyBytes)
 }
 
-// wholeDisk tells a disk from its partitions, whose traffic the disk's contains.
+// wholeDisk reports whether a name is a disk's and not a partition's. A disk's counts include those of its partitions.
 func wholeDisk(name string) bool { return underBlock(name, "") }
 
-// underBlock reports whether the kernel has something below a whole disk.
+// underBlock reports whether /sys/block has an entry below a whole disk.
 func underBlock(disk, below string) bool {
 	_, err := os.Stat(filepath.Join("/sys/block", strings.ReplaceAll(disk, "/", "!"), below))
 	return err == nil
 }
 
-// DiskOf is the name of the disk that a folder lies on, as HostCounts names it; empty
-// where that can't be told, as on a file system over several disks or none.
+// DiskOf returns the name of the disk that holds a folder, as HostCounts names it. It is empty if unknown, for example
+// if a file system uses several disks or none.
 func DiskOf(folder string) string {
 	var stat unix.Stat_t
 	if unix.Stat(folder, &stat) != nil {
@@ -104,7 +103,7 @@ func DiskOf(folder string) string {
 	if err != nil {
 		return ""
 	}
-	// A partition is a folder within its disk's.
+	// A partition is a folder in its disk's folder.
 	for _, name := range []string{filepath.Base(path), filepath.Base(filepath.Dir(path))} {
 		if wholeDisk(name) {
 			return name
@@ -113,8 +112,8 @@ func DiskOf(folder string) string {
 	return ""
 }
 
-// NetworkCapacity is how many bytes a second an interface can carry in one direction;
-// nil where it does not say, as loopback and most virtual ones.
+// NetworkCapacity returns an interface's speed in one direction, in bytes a second; nil if unknown, as for loopback and
+// most virtual interfaces.
 func NetworkCapacity(name string) *float64 {
 	text, err := os.ReadFile(filepath.Join("/sys/class/net", name, "speed"))
 	if err != nil {
@@ -128,9 +127,8 @@ func NetworkCapacity(name string) *float64 {
 	return &bytesPerS
 }
 
-// AllowedCores is how many cores a process may use: those that it is bound to, or less
-// by a quota of its control groups (cpu.max, cpu.cfs_quota_us) up to the root; nil
-// where the system does not tell.
+// AllowedCores returns how many cores a process may use; nil if unknown. It is the CPU affinity, reduced by the quotas
+// of its control groups (cpu.max, cpu.cfs_quota_us) up to the root.
 func AllowedCores(pid int) *float64 {
 	var bound unix.CPUSet
 	if unix.SchedGetaffinity(pid, &bound) != nil {
@@ -156,8 +154,8 @@ func AllowedCores(pid int) *float64 {
 	return &cores
 }
 
-// quota is how many cores one control group may use, endlessly many where it says
-// nothing. Where the groups are mounted is a convention that all distributions keep.
+// quota returns how many cores one control group may use; infinite without a quota. It expects the groups where all
+// distributions mount them.
 func quota(g procfs.Cgroup, path string) float64 {
 	if g.HierarchyID == 0 {
 		for _, root := range []string{"/sys/fs/cgroup", "/sys/fs/cgroup/unified"} {
@@ -184,7 +182,7 @@ func quota(g procfs.Cgroup, path string) float64 {
 	return math.Inf(1)
 }
 
-// share is a quota ÷ its period; max and a negative quota are none.
+// share returns limit ÷ period; infinite if there is no limit ("max" or negative).
 func share(limit, period string) float64 {
 	l, err := strconv.ParseFloat(limit, 64)
 	p, also := strconv.ParseFloat(period, 64)

@@ -8,7 +8,7 @@ import (
 	"testing"
 )
 
-// What goes over loopback and to the disk is counted.
+// ReadHost counts traffic on loopback and the disk.
 func TestHostIsRead(t *testing.T) {
 	before, err := ReadHost()
 	if err != nil {

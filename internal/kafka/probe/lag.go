@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// LagReader reads the lag of groups on one topic, with a client of its own.
+// LagReader reads the lag of groups on one topic, with its own client.
 type LagReader struct {
 	client     *kgo.Client
 	admin      *kadm.Client
@@ -21,22 +21,20 @@ type LagReader struct {
 	partitions int
 }
 
-// Lag is one reading of a group's lag.
+// Lag is one reading of a group's lag, in records.
 type Lag struct {
-	Records    int64   // the sum over the partitions
+	Records    int64   // sum over the partitions
 	Partitions []int64 // high watermark − committed offset
-	// Committed are the committed offsets, zero where there is none yet, and Ends the
-	// high watermarks, which were asked for after them.
+	// Committed are the committed offsets, 0 without a commit. Ends are the high watermarks, read after them.
 	Committed, Ends []int64
-	// AtLeast and AtLeastPartitions are the same with the committed offsets as they
-	// were after the high watermarks: what the lag was at the least while those
-	// were asked for. Only ReadBounds tells them.
+	// AtLeast and AtLeastPartitions are lower bounds of the lag at the time when Ends was read. They use committed
+	// offsets that were read after Ends. Only ReadBounds sets them.
 	AtLeast           int64
 	AtLeastPartitions []int64
 }
 
-// NewLagReader returns a reader; Close ends its client. Without a group it reads no
-// lag, only the ends of the partitions.
+// NewLagReader returns a reader; the caller must Close it. Without groups it reads no lag, only the ends of the
+// partitions.
 func NewLagReader(brokers []string, a access.Access, topic string, groups []string, partitions int) (*LagReader,
 	error) {
 	client, err := kgo.NewClient(append(a.Options(),
@@ -51,13 +49,11 @@ func NewLagReader(brokers []string, a access.Access, topic string, groups []stri
 		partitions: partitions}, nil
 }
 
-// Close ends the reader's client.
+// Close closes the reader's client.
 func (r *LagReader) Close() { r.client.Close() }
 
-// Read asks for the committed offsets of each group and then for the high
-// watermarks. In that order the lag is never understated: what is committed in
-// between makes it look larger by that much. A partition without a commit lags by
-// all that it holds.
+// Read reads the committed offsets of each group and then the high watermarks. In this order the lag is never too
+// small; commits in between make it too large. A partition without a commit lags by its whole high watermark.
 func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	if len(r.groups) == 0 {
 		return nil, nil
@@ -73,11 +69,9 @@ func (r *LagReader) Read(ctx context.Context) ([]Lag, error) {
 	return r.lags(committed, ends), nil
 }
 
-// ReadBounds is Read, and asks for the committed offsets once more after the high
-// watermarks. The lag at the time of those lies between the two: the one is never
-// understated, the other never overstated. That matters where others keep a bound, whom
-// a reading does not hold up: for what is committed in the middle of it they let
-// records into the log, which count beside those that they replaced.
+// ReadBounds is Read, and then reads the committed offsets again, after the high watermarks. The lag lies between the
+// two results: the first is never too small, the second never too large. That matters if producers outside the tool
+// keep a bound: they go on during the reading, and each commit lets them add records.
 func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 	lags, err := r.Read(ctx)
 	if err != nil || len(lags) == 0 {
@@ -94,7 +88,6 @@ func (r *LagReader) ReadBounds(ctx context.Context) ([]Lag, error) {
 	return lags, nil
 }
 
-// allCommitted asks for the committed offsets of each group.
 func (r *LagReader) allCommitted(ctx context.Context) ([]kadm.OffsetResponses, error) {
 	all := make([]kadm.OffsetResponses, len(r.groups))
 	for i, group := range r.groups {
@@ -106,7 +99,6 @@ func (r *LagReader) allCommitted(ctx context.Context) ([]kadm.OffsetResponses, e
 	return all, nil
 }
 
-// lags are those of each group.
 func (r *LagReader) lags(committed []kadm.OffsetResponses, ends []int64) []Lag {
 	lags := make([]Lag, len(r.groups))
 	for i := range lags {
@@ -136,7 +128,7 @@ func (r *LagReader) lag(committed kadm.OffsetResponses, ends []int64) Lag {
 	return lag
 }
 
-// Commit commits these offsets for each group, which must have no member yet.
+// Commit commits these offsets for each group. The groups must have no members yet.
 func (r *LagReader) Commit(ctx context.Context, offsets []int64) error {
 	var commit kadm.Offsets
 	for id, at := range offsets {
@@ -150,19 +142,18 @@ func (r *LagReader) Commit(ctx context.Context, offsets []int64) error {
 	return nil
 }
 
-// Ends asks for the high watermark of each partition.
+// Ends reads the high watermark of each partition.
 func (r *LagReader) Ends(ctx context.Context) ([]int64, error) {
 	listed, err := r.admin.ListEndOffsets(ctx, r.topic)
 	return r.offsets("high watermarks", listed, err)
 }
 
-// debuggingReplica asks a leader as nobody in particular: neither as a consumer, who is
-// told of what all replicas in sync have, nor as a follower.
+// debuggingReplica is Kafka's replica ID for a request from neither a consumer, which gets the high watermark, nor a
+// follower.
 const debuggingReplica = -2
 
-// LogEnds asks the leader of each partition where its log ends, which is behind the
-// high watermark while replicas in sync have not fetched all of it. Brokers that know
-// no such question answer as Ends, or with an error.
+// LogEnds reads the log end offset of each partition from its leader. It exceeds the high watermark until all in-sync
+// replicas have fetched the log. Brokers that do not support the request answer as for Ends, or with an error.
 func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 	req := kmsg.NewPtrListOffsetsRequest()
 	req.ReplicaID = debuggingReplica
@@ -192,12 +183,12 @@ func (r *LagReader) LogEnds(ctx context.Context) ([]int64, error) {
 		}
 	}
 	if told != r.partitions {
-		return nil, fmt.Errorf("the brokers told %d log ends of %d of topic %s", told, r.partitions, r.topic)
+		return nil, fmt.Errorf("the brokers returned %d of %d log ends of topic %s", told, r.partitions, r.topic)
 	}
 	return ends, nil
 }
 
-// Starts asks for the first offset that each partition still holds.
+// Starts reads the first offset that each partition still holds.
 func (r *LagReader) Starts(ctx context.Context) ([]int64, error) {
 	listed, err := r.admin.ListStartOffsets(ctx, r.topic)
 	return r.offsets("first offsets", listed, err)

@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// What is committed in the middle of a reading is in the lag as it was at the least,
-// and not in the other one.
+// A commit in the middle of a reading reduces only the lower bound.
 func TestLagLiesBetweenTheBounds(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
 	if err != nil {
@@ -55,7 +54,7 @@ func TestLagLiesBetweenTheBounds(t *testing.T) {
 	}
 }
 
-// Where a log ends is asked as no consumer would, of each partition's leader.
+// LogEnds asks each partition's leader as a debugging replica.
 func TestLogEnds(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(6, "t"))
 	if err != nil {

@@ -15,33 +15,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// ReplicaReader reads how a topic's replicas stand, with clients of its own, while
-// brokers come and go. It asks one broker for as long as that answers: what brokers
-// know is not equally fresh, and one that has just come back may tell of times past.
-// Only when the one that was asked is silent for answerTimeout, the next is asked. It
-// is not synchronised.
+// ReplicaReader reads the state of a topic's replicas while brokers stop and start. It has one client for each broker.
+// It asks the same broker as long as that answers, because a broker that has just restarted may have old metadata. If
+// there is no answer within answerTimeout, it asks the next. A ReplicaReader is not safe for concurrent use.
 type ReplicaReader struct {
 	clients []*kgo.Client // one for each broker
-	asked   int           // who is asked first
+	asked   int           // index of the first to ask
 	topic   string
 }
 
-// answerTimeout bounds one question to one broker. One that is paused accepts
-// connections and says nothing.
+// answerTimeout bounds one request to one broker. A paused broker accepts connections and does not answer.
 const answerTimeout = 500 * time.Millisecond
 
-// NoLeader is the leader of a partition that has none.
+// NoLeader is the leader of a partition without one.
 const NoLeader int32 = -1
 
-// PartitionReplicas is how the replicas of one partition stand, as a broker's metadata
-// tells.
+// PartitionReplicas is the state of one partition's replicas in a broker's metadata.
 type PartitionReplicas struct {
 	Leader   int32 // a broker's ID, or NoLeader
 	Replicas int
 	InSync   int
 }
 
-// NewReplicaReader returns a reader of a topic's replicas; Close ends its clients.
+// NewReplicaReader returns a reader of a topic's replicas; the caller must Close it.
 func NewReplicaReader(brokers []string, a access.Access, topic string) (*ReplicaReader, error) {
 	r := &ReplicaReader{topic: topic}
 	for _, broker := range brokers {
@@ -61,15 +57,14 @@ func NewReplicaReader(brokers []string, a access.Access, topic string) (*Replica
 	return r, nil
 }
 
-// Close ends the reader's clients.
+// Close closes the reader's clients.
 func (r *ReplicaReader) Close() {
 	for _, client := range r.clients {
 		client.Close()
 	}
 }
 
-// Read asks how each partition stands, by its number. An error says that no broker
-// answered.
+// Read returns the state of each partition, by its number. It fails only if no broker answers.
 func (r *ReplicaReader) Read(ctx context.Context) ([]PartitionReplicas, error) {
 	var failed error
 	for range r.clients {
@@ -83,7 +78,7 @@ func (r *ReplicaReader) Read(ctx context.Context) ([]PartitionReplicas, error) {
 		}
 		r.asked = (r.asked + 1) % len(r.clients)
 	}
-	return nil, fmt.Errorf("no broker tells of the replicas of topic %s: %w", r.topic, failed)
+	return nil, fmt.Errorf("no broker returned the replicas of topic %s: %w", r.topic, failed)
 }
 
 func (r *ReplicaReader) ask(ctx context.Context, client *kgo.Client) ([]PartitionReplicas, error) {
@@ -115,12 +110,10 @@ func (r *ReplicaReader) ask(ctx context.Context, client *kgo.Client) ([]Partitio
 	return all, nil
 }
 
-// minInSync is how a topic, and a broker's default for topics, names how many
-// replicas must be in sync for acks all.
+// minInSync is the setting of a topic, or a broker's default, for how many replicas must be in sync for acks all.
 const minInSync = "min.insync.replicas"
 
-// MinInSync asks for the topic's min.insync.replicas, be it the topic's own or the
-// brokers' default.
+// MinInSync returns the topic's min.insync.replicas: its own or the brokers' default.
 func (r *ReplicaReader) MinInSync(ctx context.Context) (int, error) {
 	configs, err := kadm.NewClient(r.clients[r.asked]).DescribeTopicConfigs(ctx, r.topic)
 	if err != nil {
@@ -136,5 +129,5 @@ func (r *ReplicaReader) MinInSync(ctx context.Context) (int, error) {
 			err = topic.Err
 		}
 	}
-	return 0, errors.Join(fmt.Errorf("the brokers do not tell %s of topic %s", minInSync, r.topic), err)
+	return 0, errors.Join(fmt.Errorf("the brokers did not return %s of topic %s", minInSync, r.topic), err)
 }

@@ -11,12 +11,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// A reader finds the brokers that answer among those that refuse or say nothing, and
-// stays with them.
+// A reader skips brokers that refuse or do not answer, and stays with one that does.
 func TestReplicasOfBrokersThatAnswer(t *testing.T) { synctest.Test(t, testReplicasOfBrokersThatAnswer) }
 
 func testReplicasOfBrokersThatAnswer(t *testing.T) {
-	t.Cleanup(func() { time.Sleep(time.Minute) }) // clients that were closed have timers
+	t.Cleanup(func() { time.Sleep(time.Minute) }) // closed clients still have timers
 	network := &kfake.VirtualNetwork{}
 	a := access.Access{Dial: network.DialContext}
 	kafka, err := kfake.NewCluster(kfake.Ports(9092, 9093, 9094), kfake.ListenFn(network.Listen),
@@ -30,7 +29,7 @@ func testReplicasOfBrokersThatAnswer(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = silent.Close() })
-	go func() { // as a paused broker: it takes a connection, and says nothing
+	go func() { // like a paused broker: it accepts connections and does not answer
 		for {
 			if _, err := silent.Accept(); err != nil {
 				return

@@ -7,20 +7,20 @@ import (
 	"time"
 )
 
-// Runtime is what Go's runtime says of itself since the process started.
+// Runtime is what Go's runtime reports since the process started.
 type Runtime struct {
 	GCCycles     int64
 	GCCPU        time.Duration
 	AllocBytes   int64
 	AllocObjects int64
-	GCPause      time.Duration // for which everything stood still, in sum
-	HeapBytes    int64         // of objects, at the moment; never 0 in a Runtime that was read
-	Goroutines   int64         // at the moment
+	GCPause      time.Duration // stop-the-world pauses, in sum
+	HeapBytes    int64         // live objects, now; never 0 in a Runtime that was read
+	Goroutines   int64         // now
 	pauses       *metrics.Float64Histogram
 	schedDelays  *metrics.Float64Histogram
 }
 
-// The names that Go's runtime/metrics package gives these figures.
+// The names of these metrics in runtime/metrics.
 const (
 	metricCycles  = "/gc/cycles/total:gc-cycles"
 	metricGCCPU   = "/cpu/classes/gc/total:cpu-seconds"
@@ -40,7 +40,7 @@ func ReadRuntime() Runtime {
 		{Name: metricHeap}, {Name: metricRunning},
 	}
 	metrics.Read(s)
-	var gc debug.GCStats // its sum is exact, and the histogram of the pauses is not
+	var gc debug.GCStats // its sum is exact, unlike the histogram of the pauses
 	debug.ReadGCStats(&gc)
 	return Runtime{
 		GCCycles: int64(s[0].Value.Uint64()), GCCPU: time.Duration(s[1].Value.Float64() * float64(time.Second)),
@@ -50,18 +50,16 @@ func ReadRuntime() Runtime {
 	}
 }
 
-// Quantiles summarise a runtime histogram. Its buckets are coarse; the upper
-// edge of a bucket is given, so a figure is never understated.
+// Quantiles summarises a runtime histogram. Each value is the upper edge of a coarse bucket, so it is never too small.
 type Quantiles struct {
 	Count         int64
 	P50, P99, Max time.Duration
 }
 
-// GCPauses summarises the stop-the-world pauses since an earlier reading.
+// GCPauses summarises the stop-the-world pauses after an earlier reading.
 func (r Runtime) GCPauses(since Runtime) Quantiles { return summarise(since.pauses, r.pauses) }
 
-// SchedDelays summarises how long runnable goroutines waited for a thread since
-// an earlier reading.
+// SchedDelays summarises how long runnable goroutines waited for a thread after an earlier reading.
 func (r Runtime) SchedDelays(since Runtime) Quantiles {
 	return summarise(since.schedDelays, r.schedDelays)
 }
@@ -92,8 +90,7 @@ func summarise(before, after *metrics.Float64Histogram) Quantiles {
 	return q
 }
 
-// upperEdge is the upper edge of bucket i, or the lower one of the last bucket,
-// which is open.
+// upperEdge returns the upper edge of bucket i, or the lower one if the bucket has no upper edge.
 func upperEdge(buckets []float64, i int) time.Duration {
 	edge := buckets[i+1]
 	if math.IsInf(edge, 1) {

@@ -5,22 +5,19 @@ import (
 	"time"
 )
 
-// Set is what a run learns of the machine while it measures: its own use of the
-// runtime, the processes and devices, and what codecs cost here. The zero value
-// reads all of it. What a Set does not know is nil or absent in the run's result.
+// Set reads what a run records about the machine: the runtime, processes, devices and codecs. The zero value reads
+// everything. What a Set does not know is nil or absent in the result.
 type Set struct {
 	unknown bool
 	clock   func() int64 // nil: see Clock
 }
 
-// Unknown returns a Set that knows nothing, for runs in virtual time: CPU seconds
-// of the machine cannot be divided by seconds of such a run, and a loop that
-// computes until the clock moves would never end.
+// Unknown returns a Set that knows nothing, for runs in virtual time. There, CPU seconds can't be related to the run's
+// seconds, and a loop that computes until the clock moves would never end.
 func Unknown() Set { return Set{unknown: true} }
 
 var errUnknown = errors.New("this run does not read the machine")
 
-// read returns what a reading of this machine returns, or errUnknown.
 func read[T any](s Set, from func() (T, error)) (T, error) {
 	if s.unknown {
 		var none T
@@ -29,7 +26,7 @@ func read[T any](s Set, from func() (T, error)) (T, error) {
 	return from()
 }
 
-// Runtime is ReadRuntime, or empty.
+// Runtime returns ReadRuntime(), or a zero Runtime.
 func (s Set) Runtime() Runtime {
 	if s.unknown {
 		return Runtime{}
@@ -59,7 +56,7 @@ func (s Set) DirtyBytes() *int64 {
 	return DirtyBytes()
 }
 
-// Codecs is the function Codecs; it measures none if they are unknown.
+// Codecs is the function Codecs; it returns nil if s is Unknown.
 func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	if s.unknown {
 		return nil, nil
@@ -67,8 +64,8 @@ func (s Set) Codecs(batches [][]byte, name string, level int) ([]Codec, error) {
 	return Codecs(batches, name, level)
 }
 
-// Clock reads the clock that this process shares with others of the machine, in
-// nanoseconds; nil is the kernel's. In virtual time it is Go's.
+// Clock returns the clock that all processes of the machine share, in nanoseconds. nil means the kernel's clock; in
+// virtual time it is Go's.
 func (s Set) Clock() func() int64 {
 	if s.clock == nil && s.unknown {
 		return func() int64 { return time.Now().UnixNano() }
@@ -76,8 +73,7 @@ func (s Set) Clock() func() int64 {
 	return s.clock
 }
 
-// WithClock returns a Set whose Clock is read by this function: in virtual time each process
-// may have a clock of its own.
+// WithClock returns a Set whose Clock is read. In virtual time each process may have its own clock.
 func (s Set) WithClock(read func() int64) Set {
 	s.clock = read
 	return s

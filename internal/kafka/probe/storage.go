@@ -7,21 +7,21 @@ import (
 	"github.com/twmb/franz-go/pkg/kadm"
 )
 
-// TopicSize is what a topic takes on the brokers' disks.
+// TopicSize is a topic's size on the brokers' disks.
 type TopicSize struct {
 	Bytes    int64 // of all replicas
 	Replicas int   // of each partition
-	// LeadBytes are those of the largest replica of each partition, which is the leader's
-	// where the others have still to copy from it.
+	// LeadBytes is the sum, over the partitions, of the largest replica: the leader's, while the others still copy from
+	// it.
 	LeadBytes int64
 }
 
-// BehindBytes is what the other replicas have still to copy of the largest ones: they
-// take the leader's batches as they are, and so its bytes.
+// BehindBytes returns what the other replicas have still to copy from the largest ones. Followers store the leader's
+// batches unchanged, so their sizes can be compared.
 func (s TopicSize) BehindBytes() int64 { return s.LeadBytes*int64(s.Replicas) - s.Bytes }
 
-// TopicSize asks all brokers what the topic's replicas take (DescribeLogDirs): their
-// segments, without the indexes.
+// TopicSize asks all brokers for the size of the topic's replicas (DescribeLogDirs): their segments, without the
+// indexes.
 func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 	topic := make(kadm.TopicsSet)
 	for p := range int32(r.partitions) {
@@ -35,10 +35,10 @@ func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 	replicas, largest := 0, make(map[int32]int64)
 	described.Each(func(d kadm.DescribedLogDir) {
 		if d.Err != nil {
-			err = fmt.Errorf("broker %d can't tell the size of topic %s: %w", d.Broker, r.topic, d.Err)
+			err = fmt.Errorf("broker %d did not return the size of topic %s: %w", d.Broker, r.topic, d.Err)
 		}
 		for id, p := range d.Topics[r.topic] {
-			if p.IsFuture { // a copy on its way to another disk
+			if p.IsFuture { // a replica that moves to another disk
 				continue
 			}
 			size.Bytes += p.Size
@@ -50,7 +50,7 @@ func (r *LagReader) TopicSize(ctx context.Context) (TopicSize, error) {
 		return TopicSize{}, err
 	}
 	if r.partitions == 0 || replicas%r.partitions != 0 || replicas == 0 {
-		return TopicSize{}, fmt.Errorf("the brokers told of %d replicas of the %d partitions of topic %s", replicas,
+		return TopicSize{}, fmt.Errorf("the brokers returned %d replicas of the %d partitions of topic %s", replicas,
 			r.partitions, r.topic)
 	}
 	size.Replicas = replicas / r.partitions

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// TestTopicSize: the size is that of all replicas, and what followers have still to copy
-// is told by the largest of each partition.
+// TestTopicSize: the size covers all replicas, and the largest of each partition gives what followers have still to
+// copy.
 func TestTopicSize(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(3), kfake.SeedTopics(2, "t"))
 	if err != nil {

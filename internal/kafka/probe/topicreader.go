@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// TopicReader reads everything that comes to a topic, with a client of its own and
-// without a group, for who has to know what is in it. What belongs to a transaction that
-// was not committed is left out.
+// TopicReader reads every record of a topic, with its own client and without a group. It skips records of transactions
+// that are not committed.
 type TopicReader struct {
 	client  *kgo.Client
 	topic   string
@@ -24,8 +23,8 @@ type TopicReader struct {
 	next map[int32]int64 // the offset after the last that was read, by partition
 }
 
-// ReadTopic begins to read a topic at its first record, and gives each record's value to
-// take, one at a time. Close ends it.
+// ReadTopic starts to read a topic from its first record and passes each record's value to take, one at a time. The
+// caller must Close the reader.
 func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	take func(value []byte)) (*TopicReader, error) {
 	from := make(map[int32]kgo.Offset, partitions)
@@ -48,7 +47,7 @@ func ReadTopic(brokers []string, a access.Access, topic string, partitions int,
 	r.cancel = cancel
 	r.reading.Go(func() {
 		for ctx.Err() == nil {
-			// Errors are those of a broker that is away: the client goes on by itself.
+			// Errors mean that a broker is unavailable: the client retries.
 			r.client.PollFetches(ctx).EachRecord(func(record *kgo.Record) {
 				if !record.Attrs.IsControl() {
 					take(record.Value)

@@ -11,12 +11,12 @@ import (
 // Usage is what a process has used since it started.
 type Usage struct {
 	User, System time.Duration // CPU time
-	RSS          int64         // bytes, at the moment
-	// Disk traffic, bytes; nil where it can't be read.
+	RSS          int64         // bytes, now
+	// Disk traffic in bytes; nil if unknown.
 	DiskRead, DiskWritten *int64
 }
 
-// CPU is user and system time together.
+// CPU returns user and system time together.
 func (u Usage) CPU() time.Duration { return u.User + u.System }
 
 // Host is the CPU time of the whole machine since it booted, over all cores.
@@ -24,8 +24,7 @@ type Host struct {
 	Busy, Stolen, Total time.Duration
 }
 
-// FolderSize is the disk space that the files below a folder take, in bytes.
-// Files that vanish meanwhile are passed over.
+// FolderSize returns the disk space of the files below a folder, in bytes. It ignores files that vanish meanwhile.
 func FolderSize(dir string) (int64, error) {
 	var size int64
 	err := filepath.WalkDir(dir, func(path string, entry fs.DirEntry, err error) error {
@@ -46,7 +45,7 @@ func FolderSize(dir string) (int64, error) {
 	return size, nil
 }
 
-// allocated is what a file really takes: Kafka's index files are sparse.
+// allocated returns the disk space of a file: Kafka's index files are sparse.
 func allocated(info fs.FileInfo) int64 {
 	if stat, ok := info.Sys().(*syscall.Stat_t); ok {
 		return stat.Blocks * 512

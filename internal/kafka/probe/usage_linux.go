@@ -8,10 +8,9 @@ import (
 	"github.com/prometheus/procfs"
 )
 
-// seconds converts procfs's float seconds.
 func seconds(s float64) time.Duration { return time.Duration(s * float64(time.Second)) }
 
-// clockTicks is USER_HZ, which is 100 on every architecture that Go runs on.
+// clockTicks is USER_HZ, which is 100 on every architecture that Go supports.
 const clockTicks = 100
 
 // Process reads what a process has used, from /proc.
@@ -54,7 +53,7 @@ func HostCPU() (Host, error) {
 		return Host{}, fmt.Errorf("reading /proc/stat: %w", err)
 	}
 	c := stat.CPUTotal
-	// Guest time is part of user time already.
+	// User time includes guest time.
 	busy := c.User + c.Nice + c.System + c.IRQ + c.SoftIRQ
 	return Host{
 		Busy: seconds(busy), Stolen: seconds(c.Steal),

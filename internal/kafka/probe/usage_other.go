@@ -10,17 +10,15 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// errNoProc says that a figure comes from /proc, which only Linux has.
-var errNoProc = errors.New("only Linux tells this, through /proc")
+var errNoProc = errors.New("only Linux reports this, through /proc")
 
-// Process reads what another process has used; only Linux tells.
+// Process always fails: only Linux reports what another process has used.
 func Process(int) (Usage, error) { return Usage{}, errNoProc }
 
-// HostCPU reads the CPU time of the whole machine; only Linux tells.
+// HostCPU always fails: only Linux reports the CPU time of the whole machine.
 func HostCPU() (Host, error) { return Host{}, errNoProc }
 
-// Self reads what this process has used. The memory is the peak so far, which
-// is what getrusage gives.
+// Self reads what this process has used. RSS is the peak, which is all that getrusage reports.
 func Self() (Usage, error) {
 	var r unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &r); err != nil {

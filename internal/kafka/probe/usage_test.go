@@ -16,7 +16,7 @@ func TestSelfCountsCPU(t *testing.T) {
 		t.Fatal(err)
 	}
 	after := before
-	for after.CPU() == before.CPU() { // or it never ends
+	for after.CPU() == before.CPU() { // or the loop never ends
 		if after, err = Self(); err != nil {
 			t.Fatal(err)
 		}

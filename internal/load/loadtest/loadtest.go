@@ -10,18 +10,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// HundredBytes returns the corpus of records of 100 bytes, made once: it takes longer than
-// most of the tests.
+// HundredBytes returns a corpus of records of 100 bytes. It is made once, because that takes longer than most tests.
 var HundredBytes = sync.OnceValues(func() (*payload.Corpus, error) {
 	sizes := payload.Sizes{Distribution: "fixed", Values: []int{100}}
 	return payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true, Sizes: sizes})
 })
 
-// Run is the run in the stamps of a Log.
+// Run is the run number in the stamps of a Log.
 const Run = 7
 
-// Log returns what the partitions of a topic hold: n stamped records of producer 0 each, due
-// at zero and sent a millisecond later.
+// Log returns the records of each partition: n stamped records of producer 0, due at zero and sent a millisecond
+// later.
 func Log(partitions, n int) [][]driver.Received {
 	corpus, err := HundredBytes()
 	if err != nil {
@@ -37,7 +36,7 @@ func Log(partitions, n int) [][]driver.Received {
 	return log
 }
 
-// FixedWork is a plan in which each record takes as long.
+// FixedWork returns a plan in which each record takes d.
 func FixedWork(d time.Duration) load.Plan {
 	return load.Plan{Work: load.Work{Time: d, Distribution: "fixed"}}
 }

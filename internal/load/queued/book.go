@@ -9,38 +9,36 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A book is what a queue's consumers together know of one partition: what they were
-// handed, what they have acknowledged, and what has become a dead letter. A partition is
-// where a record was first: copies count where the original was.
+// A book holds what a queue's consumers together know of one partition: deliveries, acknowledgements and dead
+// letters. A copy of a record counts in the partition of its original.
 type book struct {
 	id int32
-	// delivered's lock guards everything here.
+	// The lock of delivered guards everything here.
 	delivered            *ledger.Receiver
-	acked, dead, settled *ledger.Receiver // settled is either of the others; acked and settled have locks of their own
-	// open are the records that were handed over and are not acknowledged, by producer
-	// and sequence.
+	acked, dead, settled *ledger.Receiver // settled is the union of the other two; acked and settled have their own locks
+	// open holds delivered records without an acknowledgement, by lane.
 	open   map[uint64]lending
-	unread map[int64]bool             // the offsets of the corrupt
-	tally  [2]snapshot.DeliveryCounts // of the records of the warm-up, and of the measured ones
-	from   int64                      // where the partition starts
-	last   int64                      // when the last record was settled, for the first time
-	count  int64                      // handed over, again and again included
-	done   int64                      // settled: acknowledged, dead or corrupt, each once
+	unread map[int64]bool             // offsets of corrupt records
+	tally  [2]snapshot.DeliveryCounts // warm-up, measured
+	from   int64                      // first offset of the partition
+	last   int64                      // when a record was last settled for the first time
+	count  int64                      // deliveries
+	done   int64                      // settled records: acknowledged, dead or corrupt
 	handed load.GapWatch
-	// divided reports whether other processes have members too. Then a record that is new
-	// here may have been handed over elsewhere: the queue's attempt says so.
+	// divided reports whether other processes have members too. Then a record that is new here may have been
+	// delivered in another process, if the queue's attempt says so.
 	divided bool
 }
 
-// A lending is the latest delivery of a record that is not acknowledged.
+// A lending is the latest delivery of an unacknowledged record.
 type lending struct {
-	due      int64 // when it is to be delivered again at the earliest; never: nobody knows
+	due      int64 // earliest time of a redelivery; never: unknown
 	intended int64 // when the record was due, on this process's axis
-	times    int32 // that it was handed over
+	times    int32 // deliveries so far
 	holder   *node
 }
 
-// never is due where nobody knows when: before everything.
+// never is an unknown due time; it is before all others.
 const never = math.MinInt64
 
 func newBook(id int32, from int64, cfg Config) *book {
@@ -50,16 +48,15 @@ func newBook(id int32, from int64, cfg Config) *book {
 		open: make(map[uint64]lending), unread: make(map[int64]bool), from: from,
 		last: snapshot.NeverHanded, handed: load.NewGapWatch(cfg.Partitions), divided: cfg.Only != nil,
 	}
-	if b.divided { // what goes to the other processes is a gap here
+	if b.divided { // deliveries to other processes are gaps here
 		b.delivered = ledger.NewUnordered(id, cfg.Producers)
 	}
 	return b
 }
 
-// lane names a record within its partition.
+// lane identifies a record within its partition.
 func lane(s payload.Stamp) uint64 { return uint64(s.Producer)<<48 | s.Sequence&(1<<48-1) }
 
-// tallyOf is the tally of the book that a record is in.
 func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
 	if measured {
 		return &b.tally[1]
@@ -67,20 +64,18 @@ func (b *book) tallyOf(measured bool) *snapshot.DeliveryCounts {
 	return &b.tally[0]
 }
 
-// isNew reports whether a record was not in the set before.
 func isNew(f ledger.Finding) bool { return f == ledger.First || f == ledger.Late }
 
-// A found is what the books say of a delivery.
+// A found is what the books know of a delivery.
 type found struct {
-	ours  bool  // an intact record of the run
-	first bool  // it was never handed over before
-	times int   // that it was handed over, this time included
-	due   int64 // when it was to come again; never: nobody knows
+	ours  bool  // an intact record of this run
+	first bool  // first delivery
+	times int   // deliveries so far, with this one
+	due   int64 // when the redelivery was due; never: unknown
 }
 
-// deliver notes that a record is handed to a node now, lent until the deadline (never:
-// without one), for the queue its attempt of a number. Shift is what to add to the stamp's
-// times to have them on this process's axis. The lock is held.
+// deliver enters a delivery to a node at now. deadline is the end of its lock (never: none), attempt the queue's own
+// count. shift added to the stamp's times gives times on this process's axis. The caller holds the lock.
 func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline int64, attempt int) found {
 	measured := stamp.Intended >= 0
 	finding := b.delivered.Deliver(int(stamp.Producer), stamp.Sequence, measured)
@@ -114,9 +109,8 @@ func (b *book) deliver(stamp payload.Stamp, shift int64, to *node, now, deadline
 	return a
 }
 
-// again is how often a record was handed over that was before, and when it was to come
-// again. What was acknowledged and comes nevertheless was never to; how often it had come
-// by then only the queue says.
+// again returns the number of deliveries of a redelivered record, and when it was due again. An acknowledged record
+// was never due again, and only the queue counts its deliveries.
 func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (times int, due int64) {
 	before, open := b.open[key]
 	switch {
@@ -131,8 +125,7 @@ func (b *book) again(stamp payload.Stamp, key uint64, to *node, attempt int) (ti
 	}
 }
 
-// corrupt notes a record that can't be read, which is settled by being seen. Handed over
-// again it is known by its place.
+// corrupt enters a corrupt record, which is settled at once. Its offset identifies a redelivery.
 func (b *book) corrupt(offset, now int64) {
 	b.count++
 	if b.unread[offset] {
@@ -147,7 +140,7 @@ func (b *book) corrupt(offset, now int64) {
 	b.last = max(b.last, now)
 }
 
-// ack notes that an acknowledgement was taken, and tells whether it was the first.
+// ack enters an accepted acknowledgement and reports whether it was the first.
 func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	measured := stamp.Intended >= 0
 	delete(b.open, lane(stamp))
@@ -168,7 +161,6 @@ func (b *book) ack(stamp payload.Stamp, now int64) (first bool) {
 	return true
 }
 
-// deadLetter notes that a record is among the dead letters.
 func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	measured := stamp.Intended >= 0
 	if !isNew(b.dead.Deliver(int(stamp.Producer), stamp.Sequence, measured)) {
@@ -184,7 +176,6 @@ func (b *book) deadLetter(stamp payload.Stamp, now int64) {
 	b.settle(stamp, now)
 }
 
-// settle notes that a record is settled, for the first time.
 func (b *book) settle(stamp payload.Stamp, now int64) {
 	b.settled.Lock()
 	b.settled.Deliver(int(stamp.Producer), stamp.Sequence, stamp.Intended >= 0)
@@ -193,7 +184,7 @@ func (b *book) settle(stamp payload.Stamp, now int64) {
 	b.last = max(b.last, now)
 }
 
-// dueAt changes when a record is to come again whose latest delivery was to the node.
+// dueAt changes when a record is due again if its latest delivery was to the node.
 func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	key := lane(stamp)
 	if l, open := b.open[key]; open && l.holder == of {
@@ -202,8 +193,7 @@ func (b *book) dueAt(stamp payload.Stamp, of *node, due int64) {
 	}
 }
 
-// release forgets when the records of a node are due: what ended its locks is not the
-// clock.
+// release forgets when the records of a node are due again, because its locks did not end by the clock.
 func (b *book) release(of *node) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -215,8 +205,8 @@ func (b *book) release(of *node) {
 	}
 }
 
-// oldest returns when the oldest record was due that is open, of the producers with lower
-// numbers than a bound: of others it is not known, and it reports whether any of them is open.
+// oldest returns when the oldest open record was due, of producers with numbers below bound. others reports whether
+// records of other producers are open.
 func (b *book) oldest(bound int) (due int64, others bool) {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -231,7 +221,7 @@ func (b *book) oldest(bound int) (due int64, others bool) {
 	return due, others
 }
 
-// reached is how far the consumers are: what is settled takes the place of a position.
+// reached returns the consumers' progress; the number of settled records replaces the position.
 func (b *book) reached() snapshot.Reached {
 	b.delivered.Lock()
 	defer b.delivered.Unlock()
@@ -248,11 +238,10 @@ func (b *book) position() snapshot.Reached {
 	return snapshot.Reached{Position: b.from + b.done, At: b.last, Delivered: b.count, Settled: true}
 }
 
-// books are the book of each partition, by number.
 type books []*book
 
-// Reached is how far the queue's consumers have come in each partition. As a position
-// they have how many of its records are settled: acknowledged, dead letters or corrupt.
+// Reached returns the consumers' progress in each partition. Position is the first offset plus the number of settled
+// records: acknowledged, dead or corrupt.
 func (bs books) Reached() []snapshot.Reached {
 	all := make([]snapshot.Reached, len(bs))
 	for i, b := range bs {
@@ -261,7 +250,7 @@ func (bs books) Reached() []snapshot.Reached {
 	return all
 }
 
-// Positions is Reached without what has arrived and what is expected.
+// Positions is Reached without arrived and expected records.
 func (bs books) Positions() []snapshot.Reached {
 	all := make([]snapshot.Reached, len(bs))
 	for i, b := range bs {
@@ -270,7 +259,7 @@ func (bs books) Positions() []snapshot.Reached {
 	return all
 }
 
-// Receivers are the receiving side of the books, by partition: what was handed over.
+// Receivers returns the books of deliveries, by partition.
 func (bs books) Receivers() []*ledger.Receiver {
 	all := make([]*ledger.Receiver, len(bs))
 	for i, b := range bs {
@@ -279,8 +268,7 @@ func (bs books) Receivers() []*ledger.Receiver {
 	return all
 }
 
-// Settled are the receivers of what was acknowledged or has become a dead letter, by
-// partition.
+// Settled returns the books of acknowledged records and dead letters, by partition.
 func (bs books) Settled() []*ledger.Receiver {
 	all := make([]*ledger.Receiver, len(bs))
 	for i, b := range bs {
@@ -289,7 +277,7 @@ func (bs books) Settled() []*ledger.Receiver {
 	return all
 }
 
-// Acked are the receivers of what was acknowledged, by partition.
+// Acked returns the books of acknowledged records, by partition.
 func (bs books) Acked() []*ledger.Receiver {
 	all := make([]*ledger.Receiver, len(bs))
 	for i, b := range bs {
@@ -298,7 +286,7 @@ func (bs books) Acked() []*ledger.Receiver {
 	return all
 }
 
-// Tally are the counts of the records of the warm-up, and of the measured ones.
+// Tally returns the counts of warm-up and measured records.
 func (bs books) Tally() (warmup, measured snapshot.DeliveryCounts) {
 	for _, b := range bs {
 		b.delivered.Lock()
@@ -309,8 +297,7 @@ func (bs books) Tally() (warmup, measured snapshot.DeliveryCounts) {
 	return warmup, measured
 }
 
-// DeliveryGaps are the times in each partition in which nothing was handed over that had
-// not been before, while records were due.
+// DeliveryGaps returns, by partition, the periods without a first delivery while records were due.
 func (bs books) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(bs))
 	for i, b := range bs {
@@ -321,12 +308,12 @@ func (bs books) DeliveryGaps() []snapshot.Gaps {
 	return all
 }
 
-// DeadLetter takes the value of a record that was found among the dead letters.
+// DeadLetter enters the value of a record found among the dead letters.
 func (g *Group) DeadLetter(value []byte) {
 	stamp, check := payload.ReadStamp(value)
 	if check != payload.Intact || stamp.Run != g.cfg.Run ||
 		stamp.Partition < 0 || int(stamp.Partition) >= len(g.books) {
-		return // what is nobody's is not in the books, and will be missed if it was somebody's
+		return // foreign; if it was a damaged record of this run, the books will miss it
 	}
 	b := g.books[stamp.Partition]
 	b.delivered.Lock()

@@ -8,16 +8,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Start opens a member of a number that no member has. It joins in the background.
+// Start opens a member under a free number. It joins in the background.
 func (g *Group) Start(number int) error {
 	return g.members.Join(number, func() (*node, error) { return g.openMember(number) })
 }
 
-// leaveTimeout bounds how long a member that leaves may take to write what it settled.
+// leaveTimeout bounds how long a leaving member may take to write what it settled.
 const leaveTimeout = 30 * time.Second
 
-// Leave has a member leave in order: its threads settle the records in hand, and its
-// queue is closed, which gives back what it had fetched.
+// Leave makes a member leave in order: its threads settle their current records, and its queue is closed, which gives
+// back fetched records.
 func (g *Group) Leave(number int) error {
 	return g.members.Leave(number, func(n *node) error {
 		n.cancel()
@@ -31,12 +31,12 @@ func (g *Group) Leave(number int) error {
 	})
 }
 
-// Kill has a member vanish: its connections are cut, its threads stop where they are, and
-// nothing is given back. When it returns, nothing more is delivered to it.
+// Kill makes a member vanish: it cuts its connections, stops its threads and gives nothing back. After Kill returns,
+// nothing more is delivered to it.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(n *node) error {
 		n.kill()
-		if g.cfg.Locks != LocksStay { // before they end: others may be handed its records at once
+		if g.cfg.Locks != LocksStay { // before the locks end: others may get its records at once
 			n.gone.Store(true)
 		}
 		n.queue.Kill()
@@ -46,14 +46,14 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 		g.buried.Go(func() {
 			dead, cancel := context.WithCancel(context.Background())
 			cancel()
-			_ = queue.Close(dead) // of a dead process nobody hears
+			_ = queue.Close(dead) // the process is dead, so the error does not matter
 		})
 		return nil
 	})
 	return loss, err
 }
 
-// letGo takes the queue from a member that is gone, and keeps what it counted.
+// letGo takes the queue from an ended member and keeps its counts.
 func (n *node) letGo() Queue {
 	queue := n.queue
 	last := queue.Counts()
@@ -64,8 +64,8 @@ func (n *node) letGo() Queue {
 	return queue
 }
 
-// close closes the queue of a member, which gives back what was fetched, so that nothing
-// that it had lent waits for a deadline any more.
+// close closes the queue of a member, which gives back fetched records. None of its records waits for a deadline
+// then.
 func (n *node) close(ctx context.Context) error {
 	n.gone.Store(true)
 	for _, b := range n.group.books {
@@ -77,9 +77,8 @@ func (n *node) close(ctx context.Context) error {
 	return nil
 }
 
-// Pause stops a member where it stands: its threads neither receive nor work nor settle
-// until Resume. Its queue goes on in the background: heartbeats, and what it fetches
-// ahead.
+// Pause stops a member until Resume: its threads neither receive nor work nor settle. Its queue continues with
+// heartbeats and prefetching.
 func (g *Group) Pause(number int) (how string, err error) {
 	if err := g.members.With(number, func(n *node) error { return n.halt.Begin(number) }); err != nil {
 		return "", err
@@ -87,7 +86,7 @@ func (g *Group) Pause(number int) (how string, err error) {
 	return fmt.Sprintf("consumer %d neither receives nor settles; its queue goes on with heartbeats", number), nil
 }
 
-// Resume lets a member go on that was paused.
+// Resume ends the pause of a member.
 func (g *Group) Resume(number int) error {
 	return g.members.With(number, func(n *node) error { return n.halt.End(number) })
 }

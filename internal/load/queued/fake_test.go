@@ -11,29 +11,27 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// fakeQueue is a queue in memory, in virtual time: it lends records to members, takes
-// back what they say of them, and delivers again what they did not settle in time.
+// fakeQueue is a queue in memory, in virtual time. It redelivers records that members did not settle in time.
 type fakeQueue struct {
 	visibility time.Duration
-	most       int // deliveries; 0 is no bound
+	most       int // most deliveries of a record; 0 is no bound
 	dead       func(value []byte)
-	early      time.Duration // by how much it redelivers too early
-	frees      bool          // what a killed member had is ready at once, while it is being killed
+	early      time.Duration // redelivers this much too early
+	frees      bool          // a killed member's records are ready while Kill runs
 	all        []*fakeRecord
 
 	mu      sync.Mutex
-	change  chan struct{} // closed and made anew when something can be had
+	change  chan struct{} // closed and replaced when a record becomes ready
 	ready   []*fakeRecord
 	members []*fakeQueueMember
 }
 
-// fakeRecord is a record of a fakeQueue.
 type fakeRecord struct {
 	driver.Received
 	partition int32
 	attempt   int
-	holder    *fakeQueueMember // nil: nobody
-	lease     int              // grows with each
+	holder    *fakeQueueMember // nil: not lent
+	lease     int              // grows with each lease
 }
 
 type fakeQueueMember struct {
@@ -41,10 +39,9 @@ type fakeQueueMember struct {
 	killed bool
 	closed bool
 	counts snapshot.QueueCounts
-	forget func(*fakeRecord) bool // acknowledgements that are taken and lost
+	forget func(*fakeRecord) bool // whether to lose an accepted acknowledgement
 }
 
-// newFakeQueue is a queue that holds what a log holds.
 func newFakeQueue(log [][]driver.Received, visibility time.Duration) *fakeQueue {
 	q := &fakeQueue{visibility: visibility, change: make(chan struct{})}
 	for p := range log {
@@ -62,7 +59,7 @@ func (q *fakeQueue) open(int) (Queue, error) {
 	return m, nil
 }
 
-// put makes a record ready; the lock is held.
+// put makes a record ready; the caller holds the lock.
 func (q *fakeQueue) put(r *fakeRecord) {
 	r.holder = nil
 	if q.most > 0 && r.attempt >= q.most {
@@ -74,7 +71,7 @@ func (q *fakeQueue) put(r *fakeRecord) {
 	q.change = make(chan struct{})
 }
 
-// lend lends a record; the lock is held.
+// lend lends a record; the caller holds the lock.
 func (q *fakeQueue) lend(r *fakeRecord, to *fakeQueueMember) {
 	r.holder, r.attempt, r.lease = to, r.attempt+1, r.lease+1
 	lease := r.lease
@@ -122,7 +119,7 @@ func (m *fakeQueueMember) Receive(ctx context.Context, max int) (Lot, error) {
 	}
 }
 
-// Run hands one record of each partition at a time to the handlers.
+// Run gives the handlers one record of each partition at a time.
 func (m *fakeQueueMember) Run(ctx context.Context, handlers int, handle func(Lot) error) error {
 	var running sync.WaitGroup
 	defer running.Wait()
@@ -163,7 +160,7 @@ func (m *fakeQueueMember) Kill() {
 		}
 	}
 	q.mu.Unlock()
-	time.Sleep(time.Second) // others take it meanwhile
+	time.Sleep(time.Second) // others take the records meanwhile
 }
 
 func (m *fakeQueueMember) Close(context.Context) error {
@@ -191,7 +188,7 @@ func (l *fakeLot) At(i int) Lent {
 	return lent
 }
 
-// take ends a lease, if it still is one.
+// take ends a lease if it is still valid.
 func (l *fakeLot) take(i int, then func(*fakeRecord)) error {
 	q, r := l.member.queue, l.records[i]
 	q.mu.Lock()

@@ -15,94 +15,91 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Locks says when the lock of a record ends beside its deadline.
+// Locks says what ends the lock of a record besides its deadline.
 type Locks int
 
 // Kinds of locks.
 const (
-	LocksStay     Locks = iota // never: it is kept apart from members and partitions
-	LocksOfOwner               // with the ownership of the record's partition
-	LocksOfMember              // with the member that the record was lent to
+	LocksStay     Locks = iota // nothing: locks do not depend on members and partitions
+	LocksOfOwner               // a new owner of the record's partition
+	LocksOfMember              // the end of the member that has the record
 )
 
-// Config says what the consumers of a queue are.
+// Config configures the consumers of a queue.
 type Config struct {
-	// Open opens the member of a number.
+	// Open opens the member with a number.
 	Open func(number int) (Queue, error)
-	// Ready waits until the members have all partitions.
+	// Ready waits until all partitions are assigned.
 	Ready   func(ctx context.Context) error
-	Members int // that are opened at the start, with the numbers from 0 on
-	// Only are the numbers of the members that are opened here, if other processes open the
-	// others of Members; nil is all.
+	Members int // opened at the start, with numbers from 0
+	// Only lists the numbers of the members in this process, if others open the rest; nil is all.
 	Only    []int
-	Numbers int // bounds the numbers of members, those included that Start opens
-	Threads int // of each member, which receive, work and settle
-	Batch   int // of one Receive
-	// Ordered has the queue hand out the records by Run, and not by Receive.
+	Numbers int // bounds the numbers of members that Start may open
+	Threads int // of each member
+	Batch   int // most records of one Receive
+	// Ordered makes the queue deliver records by Run instead of Receive.
 	Ordered bool
 	Locks   Locks
 
-	// Drop is the share of the deliveries that are not acknowledged, by a draw for each
-	// from the seed: given back where Nack is set, after the delay of their attempt.
+	// Drop is the part of the deliveries that are not acknowledged; see drops. With Nack they are given back, after
+	// the Delay of their attempt.
 	Drop  float64
 	Nack  bool
 	Delay func(attempt int) time.Duration
 
-	Producers  int // on the sending side, those included that filled the topic
-	Filled     int // how many of them did, the last ones by their numbers
+	Producers  int // on the sending side, including those that filled the topic
+	Filled     int // producers that filled the topic; they have the last numbers
 	Partitions int
-	From       []int64 // the offset where each partition starts; nil is zero, or another process counts it
+	From       []int64 // first offset of each partition; nil is zero, or another process counts it
 	Plan       load.Plan
 	Seed       uint64
-	Hold       bool // nobody receives until Release
+	Hold       bool // no member receives until Release
 
 	Axis *load.Axis
-	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	// Offsets convert stamps from the producers' clocks to the Axis; nil: all use one clock.
 	Offsets    load.Offsets
 	ClosedLoop bool
 	Run        uint32
 	Settings   []driver.Setting
 
-	// OnEvent is told of errors; it may be called from several goroutines.
+	// OnEvent receives errors, possibly from several goroutines at once.
 	OnEvent func(kind, what, reason string)
 	// Tracker returns the counters of a tracker that serves all members; nil without one.
 	Tracker func() snapshot.QueueCounts
 }
 
-// Group are the consumers of a queue: members with threads, and the application
-// behind them. While it runs, members may leave, vanish and join.
+// Group is the consumers of a queue: members with threads, and the application behind them. Members may leave, vanish
+// and join while it runs.
 //
-// It keeps the books of a consumer group and more: a queue acknowledges record by record and
-// delivers again what was not acknowledged, so that there is a set of what was handed
-// over, a set of what was acknowledged, and for each record between the two how often it
-// came and when it is to come again. The sets know nothing of the queue's own counts:
-// all that they go by is the stamps of records.
+// A queue acknowledges record by record and redelivers unacknowledged records. So the books have a set of delivered
+// and a set of acknowledged records. For each record in between they have the number of deliveries and when it is due
+// again. They use only the stamps of records, not the queue's counts.
 type Group struct {
 	cfg  Config
 	axis *load.Axis
-	idle bool // no record ever costs anything
-	open bool // intended times exist
+	idle bool // no record ever takes work
+	open bool // there are intended times
 	books
-	places  []*place // by the numbers of members
+	places  []*place // by member number
 	members *load.Roster[*node]
 
-	released chan struct{} // closed when the members may receive
+	released chan struct{} // closed by Release
 	release  sync.Once
 	alive    context.Context
 	end      context.CancelFunc
 
-	buried sync.WaitGroup // what is left of members that are gone
+	buried sync.WaitGroup // waits for the queues of killed members
 
 	mu     sync.Mutex
 	failed error
 }
 
-// A place is what is kept for a member's number, whichever member has it.
+// A place holds the figures of a member's number. They stay when the member changes.
 type place struct {
 	recorder *latency.Recorder
 	counts   snapshot.Received   // guarded by the recorder's lock
-	totals   snapshot.QueueTotal // likewise
-	share    snapshot.Share      // likewise
+	totals   snapshot.QueueTotal // guarded by the recorder's lock
+	share    snapshot.Share      // guarded by the recorder's lock
 }
 
 // node is a member of a queue with its threads.
@@ -111,22 +108,21 @@ type node struct {
 	group   *Group
 	place   *place
 	queue   Queue
-	life    context.Context // until it is killed, or the group is stopped
+	life    context.Context // ends when it is killed or the group stopped
 	kill    context.CancelFunc
-	alive   context.Context // until it leaves, at the latest
+	alive   context.Context // ends when it leaves, or with life
 	cancel  context.CancelFunc
 	halt    load.Halt
 	running sync.WaitGroup
-	inHand  atomic.Int64 // handed over and not settled
+	inHand  atomic.Int64 // delivered and not settled
 	polls   atomic.Int64
-	// gone: its locks have ended otherwise than by the clock, where they are its own.
+	// gone reports that its locks did not end by the clock, if they belong to the member.
 	gone atomic.Bool
-	// counts are the queue's; of a member that left, what they were then.
+	// counts returns the queue's counts; after the member left, its last ones.
 	counts atomic.Pointer[func() snapshot.QueueCounts]
 }
 
-// Start opens the members and lets them receive. On an error nothing is left
-// running.
+// Start opens the members, which begin to receive. On an error it leaves nothing running.
 func Start(cfg Config) (*Group, error) {
 	g := &Group{cfg: cfg, axis: cfg.Axis, idle: cfg.Plan.None(), open: !cfg.ClosedLoop, released: make(chan struct{})}
 	g.alive, g.end = context.WithCancel(context.Background())
@@ -168,7 +164,6 @@ func (c Config) numbers() []int {
 	return all
 }
 
-// openMember opens the member of a number and starts its threads.
 func (g *Group) openMember(number int) (*node, error) {
 	queue, err := g.cfg.Open(number)
 	if err != nil {
@@ -192,7 +187,7 @@ func (g *Group) openMember(number int) (*node, error) {
 	return n, nil
 }
 
-// ended notes why a thread ended, unless it was to.
+// ended enters the error that ended a thread, unless the member was to end.
 func (n *node) ended(err error) {
 	if err == nil || n.alive.Err() != nil {
 		return
@@ -210,8 +205,7 @@ func (n *node) ended(err error) {
 	}
 }
 
-// knowsDue tells whether a record that comes to the node was due by the clock, as far as
-// that is known of the delivery before.
+// knowsDue reports whether the record's previous lock ended by the clock.
 func (n *node) knowsDue(before lending) bool {
 	switch n.group.cfg.Locks {
 	case LocksOfOwner:
@@ -223,17 +217,17 @@ func (n *node) knowsDue(before lending) bool {
 	}
 }
 
-// Release lets the members receive that were held. Calling it again does nothing.
+// Release lets held members receive. Calling it again does nothing.
 func (g *Group) Release() { g.release.Do(func() { close(g.released) }) }
 
-// Err is the error that ended a member before its time, if any.
+// Err returns the first error that ended a member early, or nil.
 func (g *Group) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.failed
 }
 
-// AwaitReady waits until the members have the partitions.
+// AwaitReady waits until all partitions are assigned.
 func (g *Group) AwaitReady(ctx context.Context) error {
 	if err := g.cfg.Ready(ctx); err != nil {
 		return errors.Join(fmt.Errorf("the consumers of the queue are not ready: %w", err), g.Err())
@@ -241,8 +235,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 	return g.Err()
 }
 
-// Stop ends the members: their threads end, and their queues are closed. Every goroutine
-// has ended when it returns, unless ctx ended before.
+// Stop ends the threads and closes the queues. All goroutines have ended when it returns, unless ctx ended first.
 func (g *Group) Stop(ctx context.Context) {
 	g.end()
 	first := g.members.Close(func(n *node) {
@@ -256,9 +249,8 @@ func (g *Group) Stop(ctx context.Context) {
 	}
 }
 
-// awaitBuried waits for what is left of members that were killed, until ctx ends: a queue
-// without its connections has nothing to wait for, and if it does so nevertheless, it
-// must not hold up the run.
+// awaitBuried waits until the queues of killed members have closed, or until ctx ends: a queue that does not close
+// must not delay the run.
 func (g *Group) awaitBuried(ctx context.Context) {
 	over := make(chan struct{})
 	go func() {
@@ -268,12 +260,11 @@ func (g *Group) awaitBuried(ctx context.Context) {
 	select {
 	case <-over:
 	case <-ctx.Done():
-		g.cfg.OnEvent("error", "the queue of a consumer that was killed did not end", ctx.Err().Error())
+		g.cfg.OnEvent("error", "the queue of a killed consumer did not end", ctx.Err().Error())
 	}
 }
 
-// Counts are what the members did as clients. A queue does not tell of its commits and
-// rebalances.
+// Counts returns what the members did as clients. A queue does not report its commits and rebalances.
 func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Polls += n.polls.Load()
@@ -281,8 +272,7 @@ func (g *Group) Counts() (sum snapshot.MemberCounts) {
 	return sum
 }
 
-// QueueCounts returns the queue's own counters: the sum over all members that there have
-// been, and over the tracker that serves them.
+// QueueCounts returns the queue's own counts: of all members that ever joined, and of their tracker.
 func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	for _, n := range g.members.Ever() {
 		sum.Add((*n.counts.Load())())
@@ -293,7 +283,7 @@ func (g *Group) QueueCounts() (sum snapshot.QueueCounts) {
 	return sum
 }
 
-// Received are the counts of all members together.
+// Received returns the counts of all members together.
 func (g *Group) Received() (sum snapshot.Received) {
 	for _, p := range g.places {
 		p.recorder.Lock()
@@ -303,7 +293,6 @@ func (g *Group) Received() (sum snapshot.Received) {
 	return sum
 }
 
-// shares are what the members have had that are, or were, there.
 func (g *Group) shares() (all []snapshot.Share) {
 	here := make([]bool, len(g.places))
 	for _, n := range g.members.Ever() {
@@ -319,7 +308,7 @@ func (g *Group) shares() (all []snapshot.Share) {
 	return all
 }
 
-// Totals are the running totals of all members together.
+// Totals returns the running totals of all members together.
 func (g *Group) Totals() (sum snapshot.QueueTotal) {
 	for _, p := range g.places {
 		p.recorder.Lock()
@@ -329,12 +318,12 @@ func (g *Group) Totals() (sum snapshot.QueueTotal) {
 	return sum
 }
 
-// Working tells whether a record that was handed over is still worked on.
+// Working reports whether a consumer is processing a record.
 func (g *Group) Working() bool {
 	return slices.ContainsFunc(g.members.Present(), func(n *node) bool { return n.inHand.Load() > 0 })
 }
 
-// Workers returns how many records can be worked on at once here when all members are present.
+// Workers returns how many records can be processed at once here if every possible member is present.
 func (g *Group) Workers() int {
 	if g.cfg.Only != nil {
 		return len(g.cfg.Only) * g.cfg.Threads
@@ -342,12 +331,12 @@ func (g *Group) Workers() int {
 	return len(g.places) * g.cfg.Threads
 }
 
-// AddTo has a collector gather the histograms of the group.
+// AddTo adds the group's histograms to a collector.
 func (g *Group) AddTo(c *latency.Collector) {
 	for _, p := range g.places {
 		c.Add(p.recorder)
 	}
 }
 
-// Settings are the effective settings of a member's queue.
+// Settings returns the effective settings of a member's queue.
 func (g *Group) Settings() []driver.Setting { return g.cfg.Settings }

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// queueBench is a queue with its consumers in virtual time.
 type queueBench struct {
 	axis      *load.Axis
 	queue     *fakeQueue
@@ -24,8 +23,8 @@ type queueBench struct {
 	records   int
 }
 
-// ofQueue opens consumers at a queue that holds n records in each of 4 partitions, at the
-// start of a measured window of an hour, in virtual time.
+// ofQueue opens consumers of a queue that holds n records in each of 4 partitions, in virtual time. A measured window
+// of an hour begins then.
 func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*testing.T, *queueBench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -59,7 +58,7 @@ func ofQueue(t *testing.T, n int, change func(*Config, *fakeQueue), f func(*test
 	})
 }
 
-// drain waits until everything is settled, and returns the measured records' tally.
+// drain waits until everything is settled, and returns the measured records' counts.
 func (b *queueBench) drain(t *testing.T, most time.Duration) snapshot.DeliveryCounts {
 	t.Helper()
 	for began := time.Now(); b.missing() > 0; time.Sleep(100 * time.Millisecond) {
@@ -73,7 +72,6 @@ func (b *queueBench) drain(t *testing.T, most time.Duration) snapshot.DeliveryCo
 	return measured
 }
 
-// missing is how many acked records are not settled.
 func (b *queueBench) missing() int64 {
 	books := ledger.Close(b.sent, b.group.Settled(), func(int32) int64 { return -1 })
 	return books.Measured.Lost + books.Measured.Pending
@@ -104,8 +102,7 @@ func TestQueueSettlesEverything(t *testing.T) {
 	})
 }
 
-// What is dropped comes again when its lock has run out: never before, as often as the
-// arithmetic says, half as much each time, and with times of its own.
+// TestQueueDropsInSilence: a dropped record comes again when its lock has ended, as often as computed.
 func TestQueueDropsInSilence(t *testing.T) {
 	ofQueue(t, 5000, func(c *Config, _ *fakeQueue) { c.Drop = 0.5 }, func(t *testing.T, b *queueBench) {
 		m := b.drain(t, time.Hour)
@@ -136,7 +133,7 @@ func TestQueueDropsInSilence(t *testing.T) {
 	})
 }
 
-// The same seed drops the same deliveries, whoever works on them.
+// TestQueueDropsTheSame: the same seed drops the same deliveries, whichever thread gets them.
 func TestQueueDropsTheSame(t *testing.T) {
 	var seen []snapshot.DeliveryCounts
 	for _, threads := range []int{1, 7} {
@@ -149,7 +146,7 @@ func TestQueueDropsTheSame(t *testing.T) {
 	}
 }
 
-// An early redelivery is found out: the books have the deadline from the delivery before.
+// TestQueueFindsEarlyRedeliveries: the books find redeliveries before the deadline.
 func TestQueueFindsEarlyRedeliveries(t *testing.T) {
 	early := func(c *Config, q *fakeQueue) { c.Drop, q.early = 0.1, time.Second }
 	ofQueue(t, 500, early, func(t *testing.T, b *queueBench) {
@@ -160,7 +157,7 @@ func TestQueueFindsEarlyRedeliveries(t *testing.T) {
 	})
 }
 
-// What is given back comes again after its delay, which grows with the attempts.
+// TestQueueNacks: a record that is given back comes again after its delay, which grows with the attempts.
 func TestQueueNacks(t *testing.T) {
 	nack := func(c *Config, _ *fakeQueue) {
 		c.Drop, c.Nack, c.Delay = 0.5, true, func(attempt int) time.Duration { return time.Duration(attempt) * time.Second }
@@ -180,8 +177,8 @@ func TestQueueNacks(t *testing.T) {
 	})
 }
 
-// With four deliveries at the most a sixteenth of half dropped is dead, and each record
-// comes 1.875 times in the mean; with five 1.9375.
+// TestQueueDeadLetters: with half of the deliveries dropped, at most 4 deliveries give 1.875 for each record, and 5
+// give 1.9375.
 func TestQueueDeadLetters(t *testing.T) {
 	for most, want := range map[int]float64{4: 1.875, 5: 1.9375} {
 		capped := func(c *Config, q *fakeQueue) { c.Drop, q.most = 0.5, most }
@@ -200,8 +197,7 @@ func TestQueueDeadLetters(t *testing.T) {
 	}
 }
 
-// The capacity is threads ÷ work, and what is delivered late in a lot is delivered when
-// its turn comes.
+// TestQueueWork: the capacity is threads ÷ work, and a later record of a lot is delivered when its work begins.
 func TestQueueWork(t *testing.T) {
 	work := func(c *Config, _ *fakeQueue) { c.Plan = loadtest.FixedWork(10 * time.Millisecond) }
 	ofQueue(t, 300, work, func(t *testing.T, b *queueBench) {
@@ -223,8 +219,7 @@ func TestQueueWork(t *testing.T) {
 	})
 }
 
-// A record whose work outlasts its lock comes again meanwhile: it is not early, its late
-// acknowledgement is not taken, and the books say so.
+// TestQueueTooSlow: a record whose work outlasts its lock comes again, not early, and its late ack is refused.
 func TestQueueTooSlow(t *testing.T) {
 	slow := func(c *Config, q *fakeQueue) {
 		c.Members, c.Threads, c.Batch, q.visibility = 1, 4, 1, 50*time.Millisecond
@@ -242,11 +237,10 @@ func TestQueueTooSlow(t *testing.T) {
 	})
 }
 
-// A killed consumer takes with it what it had in hand, which comes again to others; what
-// it had acknowledged does not.
+// TestQueueKill: a killed consumer's unsettled records come again; its acknowledged ones do not.
 func TestQueueKill(t *testing.T) {
 	ofQueue(t, 500, func(c *Config, _ *fakeQueue) { c.Plan = loadtest.FixedWork(10 * time.Millisecond) }, func(t *testing.T, b *queueBench) {
-		time.Sleep(515 * time.Millisecond) // in the midst of a lot, and of a record's work
+		time.Sleep(515 * time.Millisecond) // during a lot, and during a record's work
 		loss, err := b.group.Kill(0)
 		if err != nil || loss.Unsettled != 3 || !loss.OfQueue {
 			t.Fatalf("%+v, %v", loss, err)
@@ -261,15 +255,15 @@ func TestQueueKill(t *testing.T) {
 		if late := b.time(latency.RedeliveryLateness); late.Count != m.Unsettled || late.Negative != 0 {
 			t.Errorf("lateness: %+v", late)
 		}
-		// What had been fetched and not handed over counts for the queue alone.
+		// Records that were fetched but not delivered count only in the queue.
 		if m.AttemptsDiffer == 0 {
 			t.Errorf("%+v", m)
 		}
 	})
 }
 
-// Where locks end with their member, what a killed one had comes again at once, even before Kill
-// returns: nobody knows when it was due, so it is not early.
+// TestQueueKillEndsLocks: if locks end with their member, a killed one's records come again at once, and are not
+// early.
 func TestQueueKillEndsLocks(t *testing.T) {
 	of := func(c *Config, q *fakeQueue) {
 		c.Plan, c.Locks, q.frees = loadtest.FixedWork(10*time.Millisecond), LocksOfMember, true
@@ -287,7 +281,7 @@ func TestQueueKillEndsLocks(t *testing.T) {
 	})
 }
 
-// Consumers leave in order and join, and nothing is delivered twice.
+// TestQueueLeaveAndStart: consumers leave in order and join, without redeliveries.
 func TestQueueLeaveAndStart(t *testing.T) {
 	ofQueue(t, 500, func(c *Config, _ *fakeQueue) {
 		c.Plan, c.Batch, c.Numbers = loadtest.FixedWork(10*time.Millisecond), 1, 3
@@ -310,8 +304,7 @@ func TestQueueLeaveAndStart(t *testing.T) {
 	})
 }
 
-// What the queue of a consumer that is gone counted stays as it was then, but for what was
-// in flight.
+// TestQueueCountsOutliveMembers: the counts of an ended member's queue stay, except those in flight.
 func TestQueueCountsOutliveMembers(t *testing.T) {
 	ofQueue(t, 0, nil, func(t *testing.T, b *queueBench) {
 		counted := func(when string, expired, inFlight int64) {
@@ -347,7 +340,7 @@ func TestQueueCountsOutliveMembers(t *testing.T) {
 	})
 }
 
-// A paused consumer does nothing, until it is resumed; it can be stopped meanwhile.
+// TestQueuePause: a paused consumer does nothing until it is resumed, and can be stopped.
 func TestQueuePause(t *testing.T) {
 	one := func(c *Config, q *fakeQueue) {
 		c.Members, c.Batch, c.Plan, q.visibility = 1, 1, loadtest.FixedWork(10*time.Millisecond), 0
@@ -369,7 +362,7 @@ func TestQueuePause(t *testing.T) {
 		if m := b.drain(t, time.Minute); m.Acked != 2000 || m.Received != 2000 {
 			t.Errorf("%+v", m)
 		}
-		if _, err := b.group.Pause(0); err != nil { // and is stopped as it stands
+		if _, err := b.group.Pause(0); err != nil { // and is stopped while paused
 			t.Fatal(err)
 		}
 	})
@@ -392,7 +385,7 @@ func TestQueuePause(t *testing.T) {
 	})
 }
 
-// Held consumers receive nothing until they are released.
+// TestQueueHold: held consumers receive nothing until Release.
 func TestQueueHold(t *testing.T) {
 	ofQueue(t, 100, func(c *Config, _ *fakeQueue) { c.Hold = true }, func(t *testing.T, b *queueBench) {
 		time.Sleep(time.Second)
@@ -404,7 +397,7 @@ func TestQueueHold(t *testing.T) {
 	})
 }
 
-// Where the queue runs the handlers, the books are the same.
+// TestQueueInOrder: if the queue runs the handlers, the books are the same.
 func TestQueueInOrder(t *testing.T) {
 	ordered := func(c *Config, _ *fakeQueue) { c.Ordered, c.Drop, c.Nack = true, 0.25, true }
 	ofQueue(t, 500, ordered, func(t *testing.T, b *queueBench) {
@@ -415,8 +408,7 @@ func TestQueueInOrder(t *testing.T) {
 	})
 }
 
-// An acknowledgement that a queue takes and loses is found out: the record comes again
-// though it was acknowledged.
+// TestQueueLosesAcknowledgements: the books find a redelivery after an accepted acknowledgement.
 func TestQueueLosesAcknowledgements(t *testing.T) {
 	forgetful := func(c *Config, q *fakeQueue) {
 		c.Members, c.Open = 1, func(n int) (Queue, error) {
@@ -434,7 +426,7 @@ func TestQueueLosesAcknowledgements(t *testing.T) {
 	})
 }
 
-// What a queue loses is missing in the books.
+// TestQueueLosesRecords: records that the queue loses are missing in the books.
 func TestQueueLosesRecords(t *testing.T) {
 	ofQueue(t, 100, func(_ *Config, q *fakeQueue) { q.ready = append(q.ready[:7], q.ready[10:]...) }, func(t *testing.T, b *queueBench) {
 		time.Sleep(time.Minute)
@@ -444,7 +436,7 @@ func TestQueueLosesRecords(t *testing.T) {
 	})
 }
 
-// A corrupt record that is handed over again is one record still.
+// TestCorruptCountsOnce: a redelivered corrupt record counts once.
 func TestCorruptCountsOnce(t *testing.T) {
 	b := newBook(0, 0, Config{Producers: 1, Partitions: 1})
 	for at, offset := range []int64{7, 8, 7, 7} {

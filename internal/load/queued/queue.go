@@ -8,30 +8,27 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Queue is one member of a group of a queue whose records are acknowledged one by one. It
-// may be used from several goroutines.
+// Queue is one member of a queue's group. It is safe for concurrent use.
 type Queue interface {
-	// Receive waits for at least one record, or for ctx, and returns at most max.
+	// Receive waits for at least one record, or for ctx, and returns at most max records.
 	Receive(ctx context.Context, max int) (Lot, error)
-	// Run hands records to handlers, each in a lot of its own, so many at a time and in
-	// the queue's order, until ctx ends. A handler settles its record; one that it did not
-	// settle is given back where it returns an error.
+	// Run calls handle for one record at a time in each of at most handlers goroutines, in the queue's order, until
+	// ctx ends. handle settles its record. If it returns an error, the queue gives an unsettled record back.
 	Run(ctx context.Context, handlers int, handle func(Lot) error) error
 	Counts() snapshot.QueueCounts
-	// Kill cuts the member off as the death of its process would: nothing goes out any
-	// more, and nobody is told.
+	// Kill cuts the member off like the death of its process: it sends nothing more.
 	Kill()
 	Close(ctx context.Context) error
 }
 
-// Why a record could not be settled any more.
+// Errors of Lot.Ack and Lot.Nack.
 var (
 	ErrLockExpired = errors.New("the lock of the record has run out")
-	ErrLockLost    = errors.New("the record's partition is another member's")
+	ErrLockLost    = errors.New("another member now owns the record's partition")
 )
 
-// Lot is what one Receive returned. Ack and Nack return an error that is ErrLockExpired or
-// ErrLockLost where the record is lent no more.
+// Lot is what one Receive returned. Ack and Nack return ErrLockExpired or ErrLockLost if the record is no longer
+// lent.
 type Lot interface {
 	Len() int
 	At(i int) Lent
@@ -41,10 +38,10 @@ type Lot interface {
 
 // Lent is one delivery of a record.
 type Lent struct {
-	Partition int32 // where the record was first, as is Offset
+	Partition int32 // of the original record, like Offset
 	Offset    int64
 	Value     []byte
 	KeyBytes  int
-	Attempt   int       // by the queue's count, 1 is the first
+	Attempt   int       // the queue's count; 1 is the first
 	Deadline  time.Time // zero: none
 }

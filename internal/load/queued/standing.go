@@ -2,7 +2,7 @@ package queued
 
 import "kafkabench.example/kafka-bench/internal/measure/snapshot"
 
-// Standing is how the consumers of the queue stand, as that of a receive.Group.
+// Standing returns the state of the consumers, like receive.Group's.
 func (g *Group) Standing(books bool) snapshot.Group {
 	if !books {
 		return snapshot.Group{Reached: g.Positions(), Received: g.Received(), Counts: g.Counts(),
@@ -21,9 +21,9 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// OldestUnacked returns when the oldest record was due that was handed over and is not
-// acknowledged; snapshot.NothingDue if there is no such record. Records of a fill were due at no
-// time: nil if all such records are of a fill, or all records of the run. It looks at each of them.
+// OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one. It
+// returns nil if all such records, or all records of the run, are of a fill, which has no due times. It looks at
+// every open record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 {

@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestOldestUnackedBesideAFill: records of a fill were due at no time. If only such records are open,
-// nobody knows the age of the oldest, which is not the same as none being open.
+// TestOldestUnackedBesideAFill: if only records of a fill are open, the age is unknown, which differs from none being
+// open.
 func TestOldestUnackedBesideAFill(t *testing.T) {
 	g := &Group{cfg: Config{Producers: 2, Filled: 1}, books: books{newBook(0, 0, Config{Producers: 2, Partitions: 2}), newBook(1, 0, Config{Producers: 2, Partitions: 2})}}
 	of := &node{}

@@ -11,41 +11,38 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// thread receives, works and settles, one lot after the other and one record after
-// the other. Its work is a virtual server as a worker's is.
+// thread receives, works and settles, one record after another (work-is-a-virtual-server).
 type thread struct {
 	node   *node
 	server load.Server
-	hand   []inHand // what was handed over and is not settled
-	times  []timed  // that are to be recorded
+	hand   []inHand // delivered and not settled
+	times  []timed  // still to be recorded
 }
 
-// inHand is one record that was handed over.
+// inHand is one delivered record.
 type inHand struct {
-	i     int // in its lot
+	i     int // index in its lot
 	stamp payload.Stamp
-	shift int64 // what to add to the stamp's times to have them on this process's axis
-	ours  bool  // it has a stamp of the run
-	timed bool  // it is none of the fill
+	shift int64 // added to the stamp's times, gives times on this process's axis
+	ours  bool  // it has a stamp of this run
+	timed bool  // it is not of the fill
 	// crossed reports whether another agent sent it.
 	crossed bool
-	first   bool  // it was never handed over before
-	times   int   // that it was handed over, this time included
-	at      int64 // when that was
-	due     int64 // when it was to be, where it came again; never: nobody knows
+	first   bool  // first delivery
+	times   int   // deliveries so far, with this one
+	at      int64 // time of this delivery
+	due     int64 // when a redelivery was due; never: unknown
 }
 
-// measuredAt tells whether a time that ended at a moment, and does not begin at the
-// sending, is of the measured window: by the record, as every time, and of the fill, whose
-// records were before everything, by the moment.
+// measuredAt reports whether a time that ends at now is measured. The record decides; for a record of the fill, which
+// is before the axis, now decides.
 func (h inHand) measuredAt(now int64) bool {
 	return h.stamp.Intended >= 0 || !h.timed && now >= 0
 }
 
-// since returns how long before a moment a time of the stamp was.
+// since returns how long before now a time of the stamp was.
 func (h inHand) since(stampNs, now int64) int64 { return now - (stampNs + h.shift) }
 
-// timed is a time to be recorded.
 type timed struct {
 	metric   latency.Metric
 	measured bool
@@ -53,7 +50,7 @@ type timed struct {
 }
 
 // errNoLot: a queue returned neither records nor an error.
-var errNoLot = errors.New("the queue returned no records, and no reason")
+var errNoLot = errors.New("the queue returned neither records nor an error")
 
 // errUnsettled: the member ended before it had settled a lot.
 var errUnsettled = errors.New("the member ended before the record was settled")
@@ -78,14 +75,13 @@ func (t *thread) run() error {
 		}
 		n.polls.Add(1)
 		if err := t.work(lot, time.Since(asked)); err != nil {
-			return nil // the member ends, which it may hear of in two steps
+			return nil // the member ends (two-step-end)
 		}
 	}
 	return nil
 }
 
-// serve has the queue say which records may be worked on at the same time: by Run, with
-// the threads as its handlers.
+// serve lets the queue order the records, by Run, with the threads as handlers.
 func (n *node) serve(threads chan *thread) error {
 	select {
 	case <-n.group.released:
@@ -99,10 +95,8 @@ func (n *node) serve(threads chan *thread) error {
 	})
 }
 
-// work hands over the records of a lot as their turns come, works on them and settles
-// them. What a member that ends had not come to is given back, or waits for its deadline.
-// The lot was received in a time; negative: nobody waited for it. The error says that
-// something of it was not settled.
+// work delivers and settles the records of a lot. An ending member leaves the rest to the queue, and work returns an
+// error. took is how long Receive waited; negative: it did not.
 func (t *thread) work(lot Lot, took time.Duration) error {
 	n := t.node
 	there := n.group.axis.Now()
@@ -112,7 +106,7 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 	}
 	for i := 0; i < lot.Len(); {
 		if !n.halt.Wait(n.alive.Done()) || n.alive.Err() != nil {
-			return errUnsettled // the rest is given back with what waits in the queue
+			return errUnsettled // the queue gives the rest back
 		}
 		now := n.group.axis.Now()
 		turns, work := lot.Len()-i, int64(0)
@@ -133,8 +127,8 @@ func (t *thread) work(lot Lot, took time.Duration) error {
 	return nil
 }
 
-// handOver enters the records [from, from+turns) of a lot into the books and appends
-// them to hand. Their times, and those that wait already, go into the histograms.
+// handOver enters the records [from, from+turns) of a lot into the books and appends them to hand. It records their
+// times, and those in times.
 func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int, now, work int64) []inHand {
 	var counts snapshot.Received
 	var delivered, first, bytes int64
@@ -171,7 +165,7 @@ func (n *node) handOver(hand []inHand, times *[]timed, lot Lot, from, turns int,
 	return hand
 }
 
-// record enters times and counts, and leaves no times.
+// record enters times and counts, and empties times.
 func (n *node) record(times *[]timed, counts snapshot.Received, totals snapshot.QueueTotal) {
 	p := n.place
 	p.recorder.Lock()
@@ -184,8 +178,8 @@ func (n *node) record(times *[]timed, counts snapshot.Received, totals snapshot.
 	p.totals.Add(totals)
 }
 
-// deadlineOf is when a record's lock ends, on the axis, of which now is the present and
-// wall the same by the machine's clock.
+// deadlineOf returns when a record's lock ends on the axis. now and wall are the present on the axis and the wall
+// clock.
 func deadlineOf(l Lent, now int64, wall time.Time) int64 {
 	if l.Deadline.IsZero() {
 		return never
@@ -193,7 +187,6 @@ func deadlineOf(l Lent, now int64, wall time.Time) int64 {
 	return now + int64(l.Deadline.Sub(wall))
 }
 
-// handOne enters one record into the books.
 func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 	g := n.group
 	h := inHand{i: i, at: now, due: never}
@@ -223,7 +216,6 @@ func (n *node) handOne(l Lent, i int, now, deadline int64) inHand {
 	return h
 }
 
-// timesOf are the times that a delivery gives.
 func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	measured := h.stamp.Intended >= 0
 	add := func(metric latency.Metric, ns int64) { *times = append(*times, timed{metric, measured, ns}) }
@@ -246,7 +238,7 @@ func (n *node) timesOf(h inHand, times *[]timed, counts *snapshot.Received) {
 	}
 }
 
-// settle settles what is in hand; it returns false when the member was killed meanwhile.
+// settle settles the records in hand. It returns false if the member was killed meanwhile.
 func (t *thread) settle(lot Lot) bool {
 	n := t.node
 	var counts snapshot.Received
@@ -264,13 +256,13 @@ func (t *thread) settle(lot Lot) bool {
 	return true
 }
 
-// settleOne acknowledges a record, gives it back, or says nothing of it.
+// settleOne acknowledges a record, gives it back, or drops it.
 func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	if h.ours && g.drops(h) {
 		if g.cfg.Nack {
 			n.nack(lot, h)
-		} else { // nothing is said of it
+		} else { // dropped: no answer to the queue
 			n.tally(h, func(t *snapshot.DeliveryCounts) { t.Dropped++ })
 		}
 		return
@@ -287,7 +279,6 @@ func (n *node) settleOne(lot Lot, h inHand, times *[]timed, counts *snapshot.Rec
 	n.acked(h, now, times, counts, totals)
 }
 
-// acked enters an acknowledgement that was taken.
 func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Received, totals *snapshot.QueueTotal) {
 	g := n.group
 	b := g.books[h.stamp.Partition]
@@ -308,8 +299,7 @@ func (n *node) acked(h inHand, now int64, times *[]timed, counts *snapshot.Recei
 	}
 }
 
-// nack gives a record back. It may come again before the call returns, so that it is due
-// from before the call on.
+// nack gives a record back. It sets the due time before the call (due-before-give-back).
 func (n *node) nack(lot Lot, h inHand) {
 	g := n.group
 	delay := g.delay(h.times)
@@ -335,7 +325,7 @@ func (g *Group) delay(attempt int) time.Duration {
 	return g.cfg.Delay(attempt)
 }
 
-// late notes that a record was settled too late, or could not be.
+// late counts a record that could not be settled, by the reason.
 func (n *node) late(h inHand, err error) {
 	switch {
 	case errors.Is(err, context.Canceled):
@@ -350,7 +340,7 @@ func (n *node) late(h inHand, err error) {
 	}
 }
 
-// giveUp notes records that nobody will settle.
+// giveUp counts records that the thread cannot settle.
 func (n *node) giveUp(hand []inHand) {
 	for _, h := range hand {
 		if h.ours {
@@ -359,7 +349,6 @@ func (n *node) giveUp(hand []inHand) {
 	}
 }
 
-// tally counts something of a record.
 func (n *node) tally(h inHand, count func(*snapshot.DeliveryCounts)) {
 	b := n.group.books[h.stamp.Partition]
 	b.delivered.Lock()
@@ -367,9 +356,8 @@ func (n *node) tally(h inHand, count func(*snapshot.DeliveryCounts)) {
 	count(b.tallyOf(h.stamp.Intended >= 0))
 }
 
-// drops draws whether a delivery is dropped. The draw is a matter of the seed, the record
-// and how often it came, and of nothing else: the same records are dropped as often by
-// every engine, whoever is handed them.
+// drops draws whether a delivery is dropped, only from the seed, the record and the attempt
+// (drop-by-record-and-attempt).
 func (g *Group) drops(h inHand) bool {
 	if g.cfg.Drop <= 0 {
 		return false
@@ -378,7 +366,7 @@ func (g *Group) drops(h inHand) bool {
 	return float64(x>>11)/(1<<53) < g.cfg.Drop
 }
 
-// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014), one step on.
+// mix is the finaliser of SplitMix64 (Steele, Lea and Flood, 2014), with one increment.
 func mix(x uint64) uint64 {
 	x += 0x9e3779b97f4a7c15
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9

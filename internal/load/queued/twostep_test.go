@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// lots is a queue that gives out lots of one foreign record, and counts them.
 type lots struct {
 	Queue
 	given  int
-	enough func() // called after a few
+	enough func() // called at the fourth lot
 }
 
 func (q *lots) Receive(context.Context, int) (Lot, error) {
@@ -29,8 +28,8 @@ type oneForeign struct{ Lot }
 func (oneForeign) Len() int    { return 1 }
 func (oneForeign) At(int) Lent { return Lent{Partition: -1} }
 
-// TestKilledThreadTakesNoFurtherLot: a thread whose work has ended with its member takes no
-// further lot, though the context that it receives by has not ended yet.
+// TestKilledThreadTakesNoFurtherLot: a thread of a killed member takes no further lot, even if the context of Receive
+// has not ended yet.
 func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := &Group{axis: load.NewAxis(nil), released: make(chan struct{})}
@@ -39,7 +38,7 @@ func TestKilledThreadTakesNoFurtherLot(t *testing.T) {
 		q := &lots{}
 		n := &node{group: g, queue: q, place: &place{recorder: latency.NewRecorder(latency.PollTime)}}
 		n.life, n.kill = context.WithCancel(t.Context())
-		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: it has not heard yet
+		n.alive, n.cancel = context.WithCancel(t.Context()) // not derived: not ended yet
 		q.enough = n.cancel
 		n.kill()
 		if err := (&thread{node: n, server: load.NewServer(g.axis, g.cfg.Plan, 0, 0)}).run(); err != nil || q.given != 1 {

@@ -13,9 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// BenchmarkDelivery is the hand-over of 800 records of 8 producers. In "both" the two take
-// turns, so that whatever the machine does meanwhile is done to both; the metric is the ratio
-// of the medians, of which more than 1.02 is too much.
+// BenchmarkDelivery delivers 800 records of 8 producers. "both" alternates two variants, so that other load affects
+// both. Its metric is the ratio of their medians, which should be at most 1.02.
 func BenchmarkDelivery(b *testing.B) {
 	const producers = 8
 	records := stampedBy(b, 100, make([]time.Duration, producers)...)
@@ -56,8 +55,8 @@ func BenchmarkDelivery(b *testing.B) {
 	})
 }
 
-// delivery returns what hands records over, as if for the first time. It is one worker with and
-// without offsets: where its histograms happen to lie in memory changes more than they do.
+// delivery returns a function that delivers records as if for the first time. Both variants share one worker, because
+// the place of its histograms in memory matters.
 func delivery(records []driver.Received) func(load.Offsets) {
 	w := &worker{
 		axis: load.NewAxis(nil), idle: true, stamped: true, open: true, timed: 8, run: loadtest.Run,

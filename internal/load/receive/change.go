@@ -9,12 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Start opens a member of a number that no member has: one that is new, or one that
-// takes the place of a member that is gone. It joins in the background.
+// Start opens a member under a free number. It joins in the background.
 func (g *Group) Start(number int) error { return g.join(number, true) }
 
-// Leave has a member leave in order: it finishes the record that it is working on,
-// commits what it has processed, and leaves its group.
+// Leave makes a member finish its current record, commit, and leave the group.
 func (g *Group) Leave(number int) error {
 	return g.members.Leave(number, func(m *member) error {
 		m.leave(g.alive)
@@ -22,17 +20,17 @@ func (g *Group) Leave(number int) error {
 	})
 }
 
-// leave ends the member. The work at hand is finished, unless the group is stopped. When
-// ctx ends, the last commit is given up.
+// leave ends the member. It finishes the current work unless the group is stopped. If ctx ends, it gives up the last
+// commit.
 func (m *member) leave(ctx context.Context) {
 	m.cancel()
 	m.end(m.held(nil))
-	m.running.Wait() // no poll may be under way when the client is closed
+	m.running.Wait() // no poll may run when the client closes
 	m.commit(ctx)
 	m.client.Close()
 }
 
-// CanKill returns why Kill can't be done, or nil.
+// CanKill returns an error if the driver cannot kill a consumer.
 func (g *Group) CanKill() error {
 	if _, able := g.members.Ever()[0].client.(driver.Killer); !able {
 		return fmt.Errorf("the driver %s cannot kill a consumer; stop it instead, or take another driver",
@@ -41,11 +39,9 @@ func (g *Group) CanKill() error {
 	return nil
 }
 
-// Kill has a member vanish as its process would under kill -9: its connections are
-// cut, it neither commits nor leaves, and the work at hand is lost. The group finds
-// out by the session timeout; what the member had been handed and had not committed
-// is then delivered to others again. When Kill returns, nothing more is delivered
-// to it.
+// Kill makes a member vanish like a process under kill -9. It cuts the connections, without a commit or a leave, and
+// loses the current work. The group notices after the session timeout and then redelivers uncommitted records to
+// others. After Kill returns, nothing more is delivered to the member.
 func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	if err := g.CanKill(); err != nil {
 		return loss, err
@@ -61,10 +57,8 @@ func (g *Group) Kill(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// Doom takes everything from a member but its connections, because its process is
-// about to be killed, which cuts them: until then the member keeps its place in the
-// group. When Doom returns, nothing more is delivered to it and nothing more is
-// committed, so that what was is what it will have been. Any driver can have it.
+// Doom ends a member before its process is killed. After Doom returns, nothing more is delivered to it or committed,
+// so its books are final. Its connections stay open, and so does its place in the group. Any driver can do it.
 func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 	err = g.members.Leave(number, func(m *member) error {
 		loss = m.kill(func() {
@@ -76,10 +70,10 @@ func (g *Group) Doom(number int) (loss snapshot.Loss, err error) {
 	return loss, err
 }
 
-// kill ends a member whose connections end as given.
+// kill ends a member; cutOff ends its connections.
 func (m *member) kill(cutOff func()) snapshot.Loss {
 	m.dead.Store(true)
-	m.die() // before it happens, so that the failure of its poll is no news
+	m.die() // before cutOff, so that the failing poll is not reported
 	cutOff()
 	held := m.held(nil)
 	m.end(held)
@@ -96,18 +90,14 @@ func (m *member) kill(cutOff func()) snapshot.Loss {
 	return loss
 }
 
-// Pause stops a member where it stands: it neither polls nor works nor commits until
-// Resume, and its client knows nothing of it. The client goes on with heartbeats and
-// fetches what fits into its buffers, so that the group keeps the member. What a real
-// application would be put out for, a poll interval that passes (Kafka's
-// max.poll.interval.ms), is the client's to hold: franz has none. In a rebalance the
-// member gives its partitions up, unless it stands in the midst of a record's work;
-// then the group waits for it, up to the client's rebalance timeout.
+// Pause stops a member until Resume: it neither polls nor works nor commits. Its client continues with heartbeats and
+// fetches until its buffers are full, so the member stays in the group. Only the client can enforce a poll interval
+// (Kafka's max.poll.interval.ms); franz has none. In a rebalance the member gives up its partitions. If it is working
+// on a record, the group waits for it, up to the client's rebalance timeout.
 //
-// A timer goes on in it, as it does in a process that is stopped: work that is done
-// in the meantime counts as done at Resume.
+// Timers go on, as in a stopped process: work that ends during the pause counts as done at Resume.
 //
-// how says what was done, as a person is told it.
+// how describes the pause for a report.
 func (g *Group) Pause(number int) (how string, err error) {
 	if err := g.members.With(number, func(m *member) error { return m.halt.Begin(number) }); err != nil {
 		return "", err
@@ -115,7 +105,7 @@ func (g *Group) Pause(number int) (how string, err error) {
 	return fmt.Sprintf("consumer %d neither polls nor works; its client goes on with heartbeats", number), nil
 }
 
-// Resume lets a member go on that was paused.
+// Resume ends the pause of a member.
 func (g *Group) Resume(number int) error {
 	return g.members.With(number, func(m *member) error { return m.halt.End(number) })
 }

@@ -18,11 +18,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// session is the session timeout of the fake group.
 const session = 6 * time.Second
 
-// crowd opens a group of two members on four partitions of n records each, in
-// virtual time. The first commit is a second after the start.
+// crowd opens a group of two members on four partitions of n records each, in virtual time, with commits every
+// second.
 func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeGroup)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -50,7 +49,7 @@ func crowd(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group,
 	})
 }
 
-// tally is what the books and the histograms of a group say at the end.
+// tally is a group's final counts, from books and histograms.
 type tally struct {
 	delivered, duplicates, unique, responses, processed int64
 }
@@ -71,7 +70,6 @@ func tallyOf(g *Group) tally {
 	return sum
 }
 
-// positions are how far a group has come, by partition.
 func positions(g *Group) []int64 {
 	var all []int64
 	for _, r := range g.Reached() {
@@ -80,9 +78,8 @@ func positions(g *Group) []int64 {
 	return all
 }
 
-// A member that is killed takes what it has processed since its last commit with it,
-// and the record that it is working on. Its partitions rest for the session timeout,
-// and then the other member is handed them again, from the last commit on.
+// TestKilledMembersWorkIsDoneAgain: after the session timeout, the other member gets the killed one's partitions from
+// the last commit.
 func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 	const n = 3000
 	for _, byPartition := range []bool{false, true} {
@@ -93,7 +90,7 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 			if err != nil || !slices.Equal(loss.Partitions, []int32{1, 3}) {
 				t.Fatalf("it lost %v, %v; want partitions 1 and 3", loss.Partitions, err)
 			}
-			// A third of a second's worth, by each worker, and what was at hand.
+			// A third of a second's work for each worker, and the current records.
 			if least, most := int64(32), int64(80); loss.Uncommitted < least || loss.Uncommitted > most {
 				t.Errorf("%d records were not committed, want %d to %d", loss.Uncommitted, least, most)
 			}
@@ -128,7 +125,7 @@ func TestKilledMembersWorkIsDoneAgain(t *testing.T) {
 	}
 }
 
-// Without stamps, what was delivered again is known by its offset.
+// TestArrivedWithoutStamps: without stamps, the offset identifies a redelivered record.
 func TestArrivedWithoutStamps(t *testing.T) {
 	const n = 300
 	change := func(cfg *Config) { cfg.Plan, cfg.Stamped = loadtest.FixedWork(10*time.Millisecond), false }
@@ -149,7 +146,7 @@ func TestArrivedWithoutStamps(t *testing.T) {
 	})
 }
 
-// A chunk may begin with records that came before and go on with others.
+// TestHandedOverInPart: only the new records of a chunk count as fresh.
 func TestHandedOverInPart(t *testing.T) {
 	at := func(offsets ...int64) (records []driver.Received) {
 		for _, offset := range offsets {
@@ -175,8 +172,7 @@ func TestHandedOverInPart(t *testing.T) {
 	}
 }
 
-// While a worker's work is lost, its server is free: the heir begins at once with
-// work of its own, and the work that was cut short counts only as far as it went.
+// TestLostWorkFreesTheServer: lost work counts only up to the kill, and the next owner's work begins at once.
 func TestLostWorkFreesTheServer(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan, cfg.ByPartition = loadtest.FixedWork(time.Hour), true }
 	crowd(t, 1, change, func(t *testing.T, g *Group, _ *fakeGroup) {
@@ -197,8 +193,7 @@ func TestLostWorkFreesTheServer(t *testing.T) {
 	})
 }
 
-// Who leaves in order leaves nothing to be done twice, and its partitions move at
-// once.
+// TestLeavingInOrder: a member that leaves causes no duplicates, and its partitions move at once.
 func TestLeavingInOrder(t *testing.T) {
 	const n = 500
 	change := func(cfg *Config) { cfg.Plan = loadtest.FixedWork(10 * time.Millisecond) }
@@ -222,12 +217,11 @@ func TestLeavingInOrder(t *testing.T) {
 	})
 }
 
-// Members may come that were not there at the start, and come back; their figures
-// are the group's.
+// TestMembersComeAndComeBack: members may join late or again, and their figures belong to the group.
 func TestMembersComeAndComeBack(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan, cfg.Numbers = loadtest.FixedWork(time.Millisecond), 4 }
 	crowd(t, 4000, change, func(t *testing.T, g *Group, brokers *fakeGroup) {
-		var early latency.Collector // of a run that knows no others yet
+		var early latency.Collector // of a run that does not know the others yet
 		g.AddTo(&early)
 		workers := g.Workers()
 		time.Sleep(1500 * time.Millisecond)
@@ -244,7 +238,7 @@ func TestMembersComeAndComeBack(t *testing.T) {
 		if owned, idle := g.Assigned(); owned != 4 || idle != 0 {
 			t.Errorf("%d partitions are owned, and %d members have none", owned, idle)
 		}
-		// Two were taken, from one member each, and came to two others.
+		// Each of two members lost one partition to a new member.
 		if got := g.Counts().Rebalances; got != 4 {
 			t.Errorf("%d rebalances, want 4", got)
 		}
@@ -272,7 +266,7 @@ func TestMembersComeAndComeBack(t *testing.T) {
 	})
 }
 
-// A group that everybody has left still ends.
+// TestNobodyIsLeft: a group without members still stops.
 func TestNobodyIsLeft(t *testing.T) {
 	crowd(t, 100, nil, func(t *testing.T, g *Group, _ *fakeGroup) {
 		if _, err := g.Kill(0); err != nil {
@@ -324,7 +318,7 @@ func TestWhatCannotBeDoneToMembers(t *testing.T) {
 	}
 }
 
-// mortal is a driver whose consumers can't be killed.
+// mortal is a driver that cannot kill its consumers.
 type mortal struct{ *fakeGroup }
 
 func (d mortal) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -352,9 +346,8 @@ func TestDriverThatCannotKill(t *testing.T) {
 	})
 }
 
-// Whatever happens to the members, everything is delivered as long as somebody is
-// left at the end, and what is delivered twice is what killed members had been
-// handed and had not committed.
+// TestEverySchedule: while a member is left, every record is delivered; only uncommitted records of killed members
+// are delivered twice.
 func TestEverySchedule(t *testing.T) {
 	type act struct {
 		after  time.Duration
@@ -383,7 +376,7 @@ func TestEverySchedule(t *testing.T) {
 			var lost int64
 			for _, a := range schedule {
 				time.Sleep(a.after)
-				switch a.what { // what can't be done is left undone
+				switch a.what { // impossible steps do nothing
 				case "kill":
 					loss, _ := g.Kill(a.number)
 					lost += loss.Uncommitted

@@ -1,13 +1,11 @@
-// Package receive is the receiving half of the hot path: a consumer group of real members,
-// with the application behind them.
+// Package receive is the receiving half of the hot path: a consumer group of real members, with the application
+// behind them.
 //
-// A member polls, and hands each chunk to the worker of its partition, or does the work itself.
-// A worker stamps a record when its turn has come, enters it into histograms and books, and
-// works on it. What was processed is committed; what a partition that is taken away had waiting
-// is dropped, and neither counted nor committed. Members may leave, vanish and join while the
-// group runs.
+// A member polls and gives each chunk to the worker of its partition, or works on it itself. When the worker is free,
+// it stamps a record as delivered, enters it into histograms and books, and works on it. The member commits processed
+// records. At a revocation it drops waiting records, which are neither counted nor committed. Members may leave,
+// vanish and join while the group runs.
 //
-// Files to know: group.go, change.go (members come and go), member.go (polls and commits),
-// inbox.go, worker.go (hands over and works), partition.go (what is known of one),
-// elsewhere.go (what other processes were handed).
+// Files to know: group.go, change.go (members join and leave), member.go (polls and commits), inbox.go, worker.go
+// (delivers and works), partition.go (positions and books), elsewhere.go (deliveries in other processes).
 package receive

@@ -7,18 +7,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Handed is what was handed over of a partition by a process that has it no more,
-// for those that will have it. Without it they would take for new what its members
-// had been handed and could not commit: a record that comes again has no time of its
-// own, and is counted as a duplicate when it comes.
+// Handed is what a process delivered of a partition that it no longer has. The next owner needs it: otherwise it
+// would count a redelivered record as new, and record times for it.
 type Handed struct {
 	Partition int32
 	Books     *ledger.Receiver
-	// Unfinished are the offsets of records whose work was lost, in order.
+	// offsets of records whose work was lost, ascending
 	Unfinished []int64
 }
 
-// Handed says of partitions what was handed over here.
+// Handed returns what was delivered here, by partition.
 func (ps partitions) Handed(partitions []int32) []Handed {
 	var all []Handed
 	for _, id := range partitions {
@@ -31,8 +29,7 @@ func (ps partitions) Handed(partitions []int32) []Handed {
 	return all
 }
 
-// Elsewhere tells what was handed over in other processes. The last of them knew of
-// the work that was lost before.
+// Elsewhere adds what other processes delivered. The last one also knew the work that was lost before.
 func (ps partitions) Elsewhere(handed []Handed) {
 	for _, h := range handed {
 		p := ps[h.Partition]

@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// fakeKafka is a log in memory and a driver for it, without producers. It runs in virtual
-// time.
+// fakeKafka is a log in memory and a driver for it, without producers, in virtual time.
 type fakeKafka struct {
 	driver.Driver
-	log [][]driver.Received // by partition; nobody changes it
+	log [][]driver.Received // by partition; read-only
 }
 
 func (k *fakeKafka) Name() string { return "fake" }
@@ -28,7 +27,7 @@ func (k *fakeKafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	if cfg.Group == "" && cfg.Partitions != nil {
 		all = slices.Sorted(maps.Keys(cfg.Partitions))
 		for i := range c.next {
-			c.next[i] = len(k.log[i]) // what is not assigned is read already
+			c.next[i] = len(k.log[i]) // as if unassigned partitions were read
 		}
 		for id, from := range cfg.Partitions {
 			c.next[id] = int(from)
@@ -81,7 +80,7 @@ func (c *fakeConsumer) ready() []driver.Chunk {
 	return chunks
 }
 
-// commitTakes is how long a commit takes, of the tests' own time.
+// commitTakes is how long a commit takes, in virtual time.
 const commitTakes = 3 * time.Millisecond
 
 func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error {
@@ -97,14 +96,12 @@ func (c *fakeConsumer) Commit(_ context.Context, offsets map[int32]int64) error 
 	return nil
 }
 
-// committedAt is the offset that was committed for a partition.
 func (c *fakeConsumer) committedAt(p int) int64 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.committed[int32(p)]
 }
 
-// pausedNow is the number of partitions that are paused.
 func (c *fakeConsumer) pausedNow() int {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -10,17 +10,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// fakeGroup is a fake Kafka that shares the partitions out among the members of one
-// group, by the order in which they joined, and gives those of a member that was
-// killed to others after a session timeout. Partitions move as members poll.
+// fakeGroup is a fake Kafka with one group. It assigns partitions in order of joining, moves them when members poll,
+// and reassigns those of a killed member after the session timeout.
 type fakeGroup struct {
 	*fakeKafka
 	session time.Duration
 
 	mu        sync.Mutex
 	members   []*fakeMember
-	joined    time.Time     // when the last member came
-	owner     []*fakeMember // by partition; nil: nobody
+	joined    time.Time     // when the last member joined
+	owner     []*fakeMember // by partition; nil: unassigned
 	committed []int64       // by partition
 }
 
@@ -39,24 +38,21 @@ func (g *fakeGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	return m, nil
 }
 
-// heir is who is to have a partition; the caller holds the lock.
+// heir returns the member that should own a partition; the caller holds the lock.
 func (g *fakeGroup) heir(p int) *fakeMember { return g.members[p%len(g.members)] }
 
-// committedAt is what is committed of each partition.
 func (g *fakeGroup) committedAt() []int64 {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.committed)
 }
 
-// size is how many members the group has, as far as it knows.
 func (g *fakeGroup) size() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return len(g.members)
 }
 
-// remove takes a member and all that it has out of the group.
 func (g *fakeGroup) remove(m *fakeMember) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -71,7 +67,7 @@ func (g *fakeGroup) remove(m *fakeMember) {
 type fakeMember struct {
 	group  *fakeGroup
 	cfg    driver.ConsumerConfig
-	next   []int64       // by partition; its polling goroutine's
+	next   []int64       // by partition; only the polling goroutine uses it
 	killed chan struct{} // closed by Kill
 }
 
@@ -86,7 +82,7 @@ func (m *fakeMember) dead() bool {
 	}
 }
 
-// pollEvery is how long an empty poll waits before it looks again.
+// pollEvery is how often a poll looks for records.
 const pollEvery = 5 * time.Millisecond
 
 func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
@@ -103,8 +99,8 @@ func (m *fakeMember) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return nil, nil
 }
 
-// rebalance gives up what others are to have, and takes what is free. It waits for who
-// joins at the same moment, as a broker does, so that their order does not matter.
+// rebalance gives up partitions that others should own and takes free ones. It waits for members that join at the
+// same moment, as a broker does, so that their order does not matter.
 func (m *fakeMember) rebalance() {
 	g := m.group
 	g.mu.Lock()

@@ -15,106 +15,98 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Config says what a group of consumers is.
+// Config configures a consumer group.
 type Config struct {
 	Driver driver.Driver
-	// Client is what each member is opened with; the group sets the callbacks
-	// and appends the member's number to the client ID.
+	// Client is the configuration of each member's client. The group sets the callbacks and appends the member's
+	// number to the client ID.
 	Client driver.ConsumerConfig
-	// Manual has no group at the brokers: the members have their partitions
-	// assigned by hand, shared out in turn, and commit nothing.
+	// Manual assigns partitions to members in turn, without a group at the brokers and without commits.
 	Manual  bool
-	Members int // that are opened at the start, with the numbers from 0 on
-	// Only are the numbers of the members that are opened here, where the others are
-	// in other processes, and Late tells that the rest of the group has started before
-	// them; nil is all. Each process has what it takes for any member.
+	Members int // opened at the start, with numbers from 0
+	// Only lists the numbers of the members in this process, if others have the rest; nil is all. Late says that the
+	// rest of the group started earlier. Each process can run any member.
 	Only []int
 	Late bool
-	// Numbers bounds the numbers of the members that Start may open; 0, or less
-	// than Members, is Members.
+	// Numbers bounds the numbers of the members that Start may open; below Members, it is Members.
 	Numbers   int
-	Producers int // on the sending side, those included that filled the topic
-	// Filled is how many of them did, the last ones by their numbers. What they sent
-	// was there before anybody was to read it: it is in the books and has no times.
+	Producers int // on the sending side, including those that filled the topic
+	// Filled is how many of them filled the topic; they have the last numbers. Their records are in the books but
+	// have no times.
 	Filled      int
 	Partitions  int
-	From        []int64 // the offset where each partition starts; nil is zero
-	ByPartition bool    // one worker for each partition; otherwise one for each member
+	From        []int64 // first offset of each partition; nil is zero
+	ByPartition bool    // one worker for each partition, else one for each member
 	Plan        load.Plan
 	CommitEvery time.Duration // 0: after each batch
-	PollTimeout time.Duration // after which a poll without records ends as an empty one; 0: never
+	PollTimeout time.Duration // a poll without records ends after it and counts as empty; 0: never
 	Seed        uint64
 
-	// Hold keeps the members from fetching until Release; the driver must be
-	// able to pause.
+	// Hold keeps the members from fetching until Release; the driver must be a driver.Pauser.
 	Hold bool
 
 	Axis *load.Axis
-	// Offsets lead from the clocks of the producers to the Axis; nil is one clock for all.
+	// Offsets convert stamps from the producers' clocks to the Axis; nil: all use one clock.
 	Offsets    load.Offsets
 	Stamped    bool
 	ClosedLoop bool
 	Run        uint32
 
-	// Elsewhere is what was handed over in other processes before.
+	// Elsewhere is what other processes delivered earlier.
 	Elsewhere []Handed
 
-	// OnEvent is told of rebalances and errors; it may be called from several
-	// goroutines.
+	// OnEvent receives rebalances and errors, possibly from several goroutines at once.
 	OnEvent func(Event)
 }
 
-// Event is something that happened in a group. Data says the same for programs; nil: nothing.
+// Event is a rebalance or an error. Data repeats What for programs; it may be nil.
 type Event struct {
 	Kind, What, Reason string
 	Data               map[string]any
 }
 
-// Group is a consumer group of real members with the application behind them.
-// While it runs, members may leave it, vanish and join.
+// Group is a consumer group of real members with the application behind them. Members may leave, vanish and join
+// while it runs.
 type Group struct {
 	cfg         Config
 	axis        *load.Axis
-	partitions           // what is known of each, by number
-	places      []*place // by the numbers of members
+	partitions           // by number
+	places      []*place // by member number
 	members     *load.Roster[*member]
 	workers     []*worker
 	commitEvery time.Duration
-	idle        bool // no record ever costs anything
-	manual      bool // without a group at the brokers
+	idle        bool // no record ever takes work
+	manual      bool // no group at the brokers
 	event       func(Event)
 
-	holding atomic.Bool   // what is assigned is paused
+	holding atomic.Bool   // assigned partitions are paused
 	change  chan struct{} // filled when an assignment changed
 	// alive ends with Stop.
 	alive context.Context
 	end   context.CancelFunc
 
-	buried sync.WaitGroup // what is left of killed members, until it has ended
+	buried sync.WaitGroup // waits for the goroutines of killed members
 
 	mu     sync.Mutex
-	failed error // the first error that ended a member
+	failed error // first error that ended a member
 }
 
-// A place is what a group keeps for a member's number, whichever member has it: members
-// come and go, and their figures stay.
+// A place holds the figures of a member's number. They stay when the member changes.
 type place struct {
 	recorder *latency.Recorder // poll times
-	worker   *worker           // parallel by consumer: the one worker; else nil
+	worker   *worker           // one worker for each member: that worker; else nil
 
 	mu    sync.Mutex // several workers may have partitions of one member
 	share snapshot.Share
 }
 
-// had notes that the member was handed records, in the measured window or later.
 func (p *place) had(records, bytes, now int64) {
 	p.mu.Lock()
 	p.share.Add(records, bytes, now, now)
 	p.mu.Unlock()
 }
 
-// Start opens the members and lets them poll. On an error nothing is left
-// running.
+// Start opens the members, which begin to poll. On an error it leaves nothing running.
 func Start(cfg Config) (*Group, error) {
 	g := &Group{
 		cfg: cfg, axis: cfg.Axis, commitEvery: cfg.CommitEvery, idle: cfg.Plan.None(),
@@ -154,7 +146,6 @@ func Start(cfg Config) (*Group, error) {
 	return g, nil
 }
 
-// opened are the numbers of the members that are opened at the start.
 func (cfg Config) opened() []int {
 	if cfg.Only != nil {
 		return cfg.Only
@@ -166,8 +157,7 @@ func (cfg Config) opened() []int {
 	return all
 }
 
-// handOut is a member's share of the partitions where no group gives it one, with
-// the offsets to start at.
+// handOut returns the partitions of a member without a group, with their first offsets.
 func (cfg Config) handOut(member int) map[int32]int64 {
 	share := make(map[int32]int64)
 	for id := member; id < cfg.Partitions; id += cfg.Members {
@@ -191,7 +181,7 @@ func (g *Group) newWorker(cfg Config) *worker {
 	return w
 }
 
-// join has a member join under a number; it comes late if the group has started.
+// join opens a member under a number; late says that the group has started.
 func (g *Group) join(number int, late bool) error {
 	var m *member
 	err := g.members.Join(number, func() (*member, error) {
@@ -199,12 +189,11 @@ func (g *Group) join(number int, late bool) error {
 		return m, g.open(m)
 	})
 	if err == nil && g.cfg.Hold && !g.holding.Load() {
-		m.release() // the group was let go before the member had its place
+		m.release() // Release came before the member had its place
 	}
 	return err
 }
 
-// open opens a member's client and starts its goroutines.
 func (g *Group) open(m *member) error {
 	if err := m.open(g.cfg.Driver); err != nil {
 		m.cancel()
@@ -225,7 +214,7 @@ func (g *Group) open(m *member) error {
 	return nil
 }
 
-// Release lets the members fetch that were held. Calling it again does nothing.
+// Release lets held members fetch. Calling it again does nothing.
 func (g *Group) Release() {
 	if !g.holding.Swap(false) {
 		return
@@ -245,15 +234,13 @@ func (g *Group) fail(err error) {
 	g.changed()
 }
 
-// failure tells of an error.
 func (g *Group) failure(what string, err error) {
 	g.event(Event{Kind: "error", What: what, Reason: err.Error()})
 }
 
-// stopping reports whether the group is being stopped, or was.
 func (g *Group) stopping() bool { return g.alive.Err() != nil }
 
-// Err is the error that ended a member before its time, if any.
+// Err returns the first error that ended a member early, or nil.
 func (g *Group) Err() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -267,8 +254,7 @@ func (g *Group) changed() {
 	}
 }
 
-// AwaitReady waits until every partition is assigned and every member that can
-// have one has one.
+// AwaitReady waits until every partition is assigned and no member is idle without need.
 func (g *Group) AwaitReady(ctx context.Context) error {
 	for {
 		if err := g.Err(); err != nil {
@@ -288,8 +274,7 @@ func (g *Group) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// Assigned counts the partitions that have an owner here and the members here that
-// have no partition.
+// Assigned returns the number of partitions assigned here, and of members here without a partition.
 func (g *Group) Assigned() (partitions, idle int) {
 	for _, m := range g.members.Present() {
 		n := int(m.size.Load())
@@ -301,7 +286,7 @@ func (g *Group) Assigned() (partitions, idle int) {
 	return partitions, idle
 }
 
-// Held are the partitions that members here have.
+// Held returns the partitions assigned to members here, ascending.
 func (g *Group) Held() (partitions []int32) {
 	for _, m := range g.members.Present() {
 		for _, a := range m.held(nil) {
@@ -312,9 +297,8 @@ func (g *Group) Held() (partitions []int32) {
 	return partitions
 }
 
-// Stop ends the members: a last commit is made of what is processed, the group is
-// left, and every goroutine has ended when it returns. Work at hand is given up.
-// When ctx ends, commits are given up too.
+// Stop ends the members: each makes a last commit and leaves, and current work is given up. All goroutines have ended
+// when Stop returns. If ctx ends, commits are given up too.
 func (g *Group) Stop(ctx context.Context) {
 	g.end()
 	if g.members.Close(func(m *member) { m.leave(ctx) }) {
@@ -322,8 +306,7 @@ func (g *Group) Stop(ctx context.Context) {
 	}
 }
 
-// AddTo has a collector gather the histograms of the group, those of members that may still
-// be started included.
+// AddTo adds the group's histograms to a collector, including those of members that may still start.
 func (g *Group) AddTo(c *latency.Collector) {
 	for _, w := range g.workers {
 		c.Add(w.recorder)
@@ -333,7 +316,7 @@ func (g *Group) AddTo(c *latency.Collector) {
 	}
 }
 
-// Received are the counts of all workers together.
+// Received returns the counts of all workers together.
 func (g *Group) Received() snapshot.Received {
 	var sum snapshot.Received
 	for _, w := range g.workers {
@@ -344,7 +327,7 @@ func (g *Group) Received() snapshot.Received {
 	return sum
 }
 
-// Counts are what the members did as clients, those that are gone included.
+// Counts returns what all members, former ones included, did as clients.
 func (g *Group) Counts() snapshot.MemberCounts {
 	var sum snapshot.MemberCounts
 	for _, m := range g.members.Ever() {
@@ -358,14 +341,13 @@ func (g *Group) Counts() snapshot.MemberCounts {
 	return sum
 }
 
-// Working tells whether a record that was handed over is still worked on.
+// Working reports whether a consumer is processing a record.
 func (g *Group) Working() bool {
 	return slices.ContainsFunc(g.workers, func(w *worker) bool { return len(w.handling) > 0 })
 }
 
-// Workers is how many records can be worked on at once when every member is there
-// that ever is.
+// Workers returns how many records can be processed at once if every possible member is present.
 func (g *Group) Workers() int { return len(g.workers) }
 
-// Settings are the effective settings of a member's client.
+// Settings returns the effective settings of a member's client.
 func (g *Group) Settings() []driver.Setting { return g.members.Ever()[0].client.Settings() }

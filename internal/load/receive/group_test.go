@@ -13,14 +13,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// consume opens a group of one member on a filled log of 4 partitions, at the
-// start of the measured window, in virtual time.
+// consume opens a group of one member on a log of 4 partitions, at the start of the measured window, in virtual time.
 func consume(t *testing.T, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	consumeAfter(t, 0, n, change, f)
 }
 
-// consumeAfter is consume with the start of the measured window still to come.
+// consumeAfter is consume with a warm-up before the measured window.
 func consumeAfter(t *testing.T, warmup time.Duration, n int, change func(*Config), f func(*testing.T, *Group, *fakeConsumer, *load.Axis)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -74,8 +73,7 @@ func TestPollTimeout(t *testing.T) {
 		})
 }
 
-// The capacity of a consumer is workers ÷ work, whatever the timers do: by
-// partition four workers, by consumer one.
+// TestCapacityIsWorkersOverWork: the capacity of a consumer is workers ÷ work, however late timers are.
 func TestCapacityIsWorkersOverWork(t *testing.T) {
 	for _, c := range []struct {
 		name        string
@@ -102,7 +100,7 @@ func TestCapacityIsWorkersOverWork(t *testing.T) {
 	}
 }
 
-// Times of the warm-up are negative; work goes on in them like in any other.
+// TestWorkIsDoneInTheWarmupToo: work goes on at negative times.
 func TestWorkIsDoneInTheWarmupToo(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(10*time.Millisecond) }
 	consumeAfter(t, 3*time.Second, 1000, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
@@ -113,8 +111,8 @@ func TestWorkIsDoneInTheWarmupToo(t *testing.T) {
 	})
 }
 
-// A record is delivered when the application gets it, not when the poll that
-// brought it returned: the one at the end of the queue has waited.
+// TestDeliveryIsWhenTheWorkerTakesTheRecord: a record is delivered when its worker takes it, not when the poll
+// returns it.
 func TestDeliveryIsWhenTheWorkerTakesTheRecord(t *testing.T) {
 	change := func(cfg *Config) { cfg.Plan = loadtest.FixedWork(10 * time.Millisecond) }
 	consume(t, 10, change, func(t *testing.T, g *Group, _ *fakeConsumer, _ *load.Axis) {
@@ -148,7 +146,7 @@ func TestWorkChangesMidRun(t *testing.T) {
 	})
 }
 
-// A partition whose worker cannot follow is paused, and goes on afterwards.
+// TestFullInboxPausesThePartition: a partition with a full inbox is paused and later resumed.
 func TestFullInboxPausesThePartition(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(time.Millisecond) }
 	consume(t, 2*inboxHigh, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
@@ -163,8 +161,8 @@ func TestFullInboxPausesThePartition(t *testing.T) {
 	})
 }
 
-// What a revoked partition's worker has not taken is neither delivered nor
-// committed; what it has finished is committed before the partition goes.
+// TestRevokeCommitsWhatWasProcessedAndDropsTheRest: a revocation commits processed records, and neither delivers nor
+// commits waiting ones.
 func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 	change := func(cfg *Config) { cfg.ByPartition, cfg.Plan = true, loadtest.FixedWork(10*time.Millisecond) }
 	consume(t, 100, change, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
@@ -186,7 +184,7 @@ func TestRevokeCommitsWhatWasProcessedAndDropsTheRest(t *testing.T) {
 	})
 }
 
-// A person looks for a partition in an event by its number, and a program in its data.
+// TestRebalancesNamePartitionsInOrder: an event names partitions in ascending order, in its text and its data.
 func TestRebalancesNamePartitionsInOrder(t *testing.T) {
 	var said []Event
 	tell := func(cfg *Config) {
@@ -250,8 +248,7 @@ func TestDamageIsFound(t *testing.T) {
 			unique += r.Unique()
 			r.Unlock()
 		}
-		// 40 less the hole, the flipped and the foreign one; the repeated one
-		// is a duplicate.
+		// 40 without the hole, the flipped and the foreign record; the repeated one is a duplicate.
 		if r := g.Received(); r.Delivered != 37 || r.Duplicates() != 1 || unique != 36 {
 			t.Errorf("%d delivered, %d duplicates, %d unique; want 37, 1, 36", r.Delivered, r.Duplicates(), unique)
 		}

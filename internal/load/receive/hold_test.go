@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/loadtest"
 )
 
-// TestHeldMembersFetchNothing: held members have their partitions and poll, and
-// once they are released they are handed everything.
+// TestHeldMembersFetchNothing: held members have partitions and poll; after Release they get every record.
 func TestHeldMembersFetchNothing(t *testing.T) {
 	for _, byPartition := range []bool{false, true} {
 		hold := func(cfg *Config) {
@@ -33,12 +32,11 @@ func TestHeldMembersFetchNothing(t *testing.T) {
 	}
 }
 
-// TestHoldOutlastsARebalance: a partition that comes while the group is held is
-// held, and one that comes later is not.
+// TestHoldOutlastsARebalance: a partition assigned during the hold is held; a later one is not.
 func TestHoldOutlastsARebalance(t *testing.T) {
 	consume(t, 10, func(cfg *Config) { cfg.Hold = true }, func(t *testing.T, g *Group, c *fakeConsumer, _ *load.Axis) {
 		c.cfg.OnRevoked([]int32{0, 1}, false)
-		c.Resume(0, 1) // as a driver does with what is revoked
+		c.Resume(0, 1) // as a driver does with revoked partitions
 		c.cfg.OnAssigned([]int32{0, 1})
 		time.Sleep(time.Second)
 		if r := g.Received(); r.Delivered != 0 || c.pausedNow() != 4 {
@@ -55,8 +53,8 @@ func TestHoldOutlastsARebalance(t *testing.T) {
 	})
 }
 
-// TestManualMembersShareThePartitions: without a group the members have each
-// partition once, from where it starts, and commit nothing.
+// TestManualMembersShareThePartitions: without a group, each partition has one member, from its first offset, without
+// commits.
 func TestManualMembersShareThePartitions(t *testing.T) {
 	manual := func(cfg *Config) {
 		cfg.Manual, cfg.Members, cfg.From, cfg.CommitEvery = true, 3, []int64{0, 10, 20, 99}, 0
@@ -88,8 +86,8 @@ func TestManualMembersShareThePartitions(t *testing.T) {
 	})
 }
 
-// selfish is a Kafka whose clients call back before they are returned, and hold a lock
-// of their own whenever they call back and whenever they are called.
+// selfish is a Kafka whose clients call back before they are returned, and hold their own lock during callbacks and
+// calls.
 type selfish struct{ *fakeKafka }
 
 func (k selfish) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -103,7 +101,7 @@ type selfishConsumer struct {
 	cfg  driver.ConsumerConfig
 	own  sync.Mutex
 	held sync.Map // by partition
-	// asked is told when the client is to resume something, before it can.
+	// asked receives when the client is asked to resume, before it can.
 	asked chan struct{}
 }
 
@@ -141,8 +139,7 @@ func (c *selfishConsumer) pausedNow() (n int) {
 	return n
 }
 
-// TestNoLockOfAMemberIsHeldWhileItsClientIsAsked: a client may call back before it is
-// there, and may have to wait for its own callbacks before it does what it is asked.
+// TestNoLockOfAMemberIsHeldWhileItsClientIsAsked: a member holds no lock while it calls its client.
 func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
@@ -165,7 +162,7 @@ func TestNoLockOfAMemberIsHeldWhileItsClientIsAsked(t *testing.T) {
 		rebalance.Go(func() {
 			c.callBack(func() {
 				close(began)
-				<-c.asked // to resume, for which it waits for this
+				<-c.asked // to resume, which waits for this callback
 				c.cfg.OnRevoked([]int32{0}, true)
 				c.cfg.OnAssigned([]int32{0})
 			})

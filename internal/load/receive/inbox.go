@@ -6,17 +6,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The marks between which a partition's inbox is kept, in records: above the
-// high one the member stops fetching the partition, below the low one it goes
-// on. Kafka's own consumers hand out up to 500 records a poll.
+// Marks of a partition's inbox, in records. Above the high mark the member pauses the partition; below the low mark
+// it resumes it. Kafka's own consumers return up to 500 records a poll.
 const (
 	inboxHigh = 512
 	inboxLow  = 128
 )
 
-// inbox holds what a member has polled for one partition until the partition's
-// worker takes it. It is bounded by inboxHigh and what one poll returns, because
-// the partition is paused above it.
+// inbox holds the records polled for one partition until its worker takes them. It holds at most inboxHigh records
+// plus one poll, because the member pauses the partition above inboxHigh.
 type inbox struct {
 	mu     sync.Mutex
 	filled sync.Cond
@@ -25,7 +23,7 @@ type inbox struct {
 	closed bool
 }
 
-// parcel is a chunk and when the poll returned it.
+// parcel is a chunk and the time at which the poll returned it.
 type parcel struct {
 	driver.Chunk
 	there int64
@@ -37,7 +35,6 @@ func newInbox() *inbox {
 	return b
 }
 
-// put adds a chunk.
 func (b *inbox) put(c parcel) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -65,22 +62,19 @@ func (b *inbox) take() (c parcel, ok bool) {
 	return c, true
 }
 
-// done says that n records were worked through.
 func (b *inbox) done(n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.size -= n
 }
 
-// records is how many records were put and not worked through.
 func (b *inbox) records() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.size
 }
 
-// close drops what was not taken: it was not handed over, and whoever owns the
-// partition next will fetch it again.
+// close drops waiting records; the partition's next owner fetches them again.
 func (b *inbox) close() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

@@ -15,32 +15,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// assignment is one partition in the hands of one member.
 type assignment struct {
 	partition *partition
 	place     *place // the member's
 	worker    *worker
 	halt      *load.Halt      // the member's
 	alive     <-chan struct{} // closed when the member is to end
-	cut       <-chan struct{} // closed when the member is killed, or the group stopped
-	// Guarded by the worker's handling: whether it is over, and the offsets of the
-	// first record handed over and after the last.
+	cut       <-chan struct{} // closed when the member is killed or the group stopped
+	// handling of the worker guards ended, and the offsets of the first delivered record (from) and after the last
+	// (handed).
 	ended        bool
 	from, handed int64
-	// processed is the offset after the last record processed and the control
-	// records behind it, what may be committed; committed is what was.
+	// processed is the offset after the last processed record and the control records behind it; it may be committed.
+	// committed is the last committed offset.
 	processed atomic.Int64
 	committed int64
 
-	// Only where the polling goroutine does not do the work itself.
+	// Only if the polling goroutine does not do the work itself.
 	inbox    *inbox
 	worked   sync.WaitGroup
-	fetching sync.Mutex // held while the client is told to pause or resume
+	fetching sync.Mutex // held while the client pauses or resumes
 	paused   bool       // guarded by fetching
 }
 
-// end takes the partition away: what is being worked on is finished first, unless
-// the member was killed, and what waits is dropped.
+// end takes the partition away. It drops waiting records and, unless the member was killed, first finishes the
+// current work.
 func (a *assignment) end() {
 	if a.inbox != nil {
 		a.inbox.close()
@@ -51,32 +50,31 @@ func (a *assignment) end() {
 	a.worked.Wait()
 }
 
-// member is one consumer of the group, with its polling goroutine and, if
-// commits are timed, its committing one.
+// member is one consumer of the group, with a goroutine that polls and, if commits are timed, one that commits.
 type member struct {
 	id       int
-	late     bool // it came when the group had started
+	late     bool // joined after the group's start
 	group    *Group
 	client   driver.Consumer
 	place    *place
 	recorder *latency.Recorder // poll times
-	worker   *worker           // parallel by consumer: the one worker
+	worker   *worker           // nil if each partition has a worker
 	halt     load.Halt
 
-	mu         sync.Mutex // guards owned, and what is committed of it
+	mu         sync.Mutex // guards owned and its committed offsets
 	owned      map[int32]*assignment
-	committing sync.Mutex   // held while a commit is under way; taken before mu
-	assigned   atomic.Int64 // times that partitions came
-	size       atomic.Int64 // partitions owned
+	committing sync.Mutex   // held during a commit; taken before mu
+	assigned   atomic.Int64 // number of assignments
+	size       atomic.Int64 // number of owned partitions
 
 	counts struct{ polls, empty, commits, commitErrors, commitNs, rebalances atomic.Int64 }
 
-	life    context.Context // until it is killed, or the group is stopped
+	life    context.Context // ends when the member is killed or the group stopped
 	die     context.CancelFunc
-	alive   context.Context // until it leaves, at the latest
+	alive   context.Context // ends when the member leaves, or with life
 	cancel  context.CancelFunc
 	running sync.WaitGroup // its goroutines
-	dead    atomic.Bool    // it was killed; set before life ends
+	dead    atomic.Bool    // killed; set before life ends
 }
 
 func newMember(g *Group, number int, late bool) *member {
@@ -89,12 +87,10 @@ func newMember(g *Group, number int, late bool) *member {
 	return m
 }
 
-// maxPollRecords bounds a poll of a member that works on its records before it
-// polls again, to what Kafka's own consumer returns: a member that works through
-// megabytes between two polls drops out of its group.
+// maxPollRecords bounds a poll of a member that works between polls, as Kafka's own consumer does. With larger polls
+// the group would remove the member while it works.
 const maxPollRecords = 500
 
-// config is what the member's client is opened with.
 func (m *member) config() driver.ConsumerConfig {
 	g, client := m.group, m.group.cfg.Client
 	client.ClientID = fmt.Sprintf("%s-consumer-%d", client.ClientID, m.id)
@@ -109,9 +105,8 @@ func (m *member) config() driver.ConsumerConfig {
 	return client
 }
 
-// open opens the client. The client may call back before it is returned, from the same
-// goroutine or from one that it waits for, so that no lock is held meanwhile: what is
-// assigned by then is held here, before the first poll.
+// open opens the client. The client may call back before it is returned, from any goroutine, so open holds no lock
+// meanwhile. It then holds the partitions assigned by then, before the first poll.
 func (m *member) open(d driver.Driver) error {
 	client, err := d.NewConsumer(m.config())
 	if err != nil {
@@ -125,13 +120,11 @@ func (m *member) open(d driver.Driver) error {
 	return nil
 }
 
-// hold keeps the client from fetching partitions that came while the group is held.
+// hold pauses partitions that were assigned while the group is held.
 //
-// No lock is held while the client is asked: it may have one of its own that it holds
-// when it calls back. That Release may come at any moment is made good by the order of
-// things. It lets go first and resumes what it finds here after that; this looks for
-// partitions, pauses them, and then looks whether it was let go meanwhile. Whoever
-// comes last finds the other's doing.
+// It holds no lock while it calls the client, which may hold its own lock during callbacks. Release may run at any
+// time: it clears holding, then resumes the partitions that it finds. This function first pauses, and then checks
+// holding again. So the later of the two always sees the other's effect.
 func (m *member) hold(client driver.Consumer, partitions []int32) {
 	pauser, able := client.(driver.Pauser)
 	if !able || len(partitions) == 0 || !m.group.holding.Load() {
@@ -153,12 +146,12 @@ func (m *member) onAssigned(partitions []int32) {
 		return
 	}
 	for _, id := range partitions {
-		if int(id) < len(m.group.partitions) { // others were added to the topic since the run began
+		if int(id) < len(m.group.partitions) { // the topic may have got more partitions since
 			m.take(id)
 		}
 	}
 	m.size.Store(int64(len(m.owned)))
-	client := m.client // nil: it is being opened, which holds what came by then
+	client := m.client // nil while open runs, which holds these partitions itself
 	m.mu.Unlock()
 	m.hold(client, partitions) // the client fetches once this returns
 	if m.assigned.Add(1) > 1 || m.late {
@@ -182,7 +175,7 @@ func (m *member) take(id int32) {
 	m.owned[id] = a
 }
 
-// release resumes what was paused when it was assigned; see hold.
+// release resumes what hold paused.
 func (m *member) release() {
 	m.mu.Lock()
 	owned := slices.Collect(maps.Keys(m.owned))
@@ -192,9 +185,8 @@ func (m *member) release() {
 	}
 }
 
-// inline tells whether the polling goroutine does the work itself: where one
-// worker has all of a consumer's partitions, and where nothing is to be done that
-// would keep the others waiting.
+// inline reports whether the polling goroutine does the work itself: if the member has one worker, or if no record
+// takes work.
 func (m *member) inline() bool { return m.worker != nil || m.group.idle }
 
 func (m *member) onRevoked(partitions []int32, lost bool) {
@@ -225,18 +217,17 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	m.rebalanced(how, change, partitions)
 }
 
-// rebalanced tells of an assignment that changed, in a sentence and as data.
 func (m *member) rebalanced(how, change string, partitions []int32) {
 	partitions = slices.Sorted(slices.Values(partitions))
 	e := Event{Kind: "rebalance", What: fmt.Sprintf("consumer %d %s partitions %v", m.id, how, partitions)}
 	e.Data = map[string]any{"consumer": m.id, "change": change, "partitions": partitions}
-	if !m.group.manual { // otherwise there is no group
+	if !m.group.manual { // a manual assignment has no group
 		e.Data["group"] = m.group.cfg.Client.Group
 	}
 	m.group.event(e)
 }
 
-// held returns the assignments of these partitions, or all if there are none.
+// held returns the assignments of these partitions; nil means all.
 func (m *member) held(partitions []int32) []*assignment {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -249,8 +240,7 @@ func (m *member) held(partitions []int32) []*assignment {
 	return held
 }
 
-// end ends assignments, all at the same time. The lock is not held: others need
-// it to finish their work.
+// end ends assignments, all at the same time. The caller must not hold mu, because ending the work needs it.
 func (m *member) end(assignments []*assignment) {
 	var ending sync.WaitGroup
 	for _, a := range assignments {
@@ -265,7 +255,6 @@ func (m *member) assignment(id int32) *assignment {
 	return m.owned[id]
 }
 
-// poll runs until the context ends or the client is of no more use.
 func (m *member) poll(ctx context.Context) error {
 	for m.halt.Wait(ctx.Done()) && ctx.Err() == nil {
 		before := time.Now()
@@ -292,7 +281,7 @@ func (m *member) poll(ctx context.Context) error {
 	return nil
 }
 
-// pollOnce polls until there are records, or for the poll timeout if there is one.
+// pollOnce polls until there are records, or until the poll timeout if there is one.
 func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
 	if timeout := m.group.cfg.PollTimeout; timeout > 0 {
 		bounded, cancel := context.WithTimeout(ctx, timeout)
@@ -302,8 +291,8 @@ func (m *member) pollOnce(ctx context.Context) ([]driver.Chunk, error) {
 	return m.client.Poll(ctx)
 }
 
-// countPoll records a poll that returned records. The length is not taken on
-// the run's axis, whose zero may have been set during the poll.
+// countPoll records a poll that returned records. took is not measured on the axis, whose zero may be set during the
+// poll.
 func (m *member) countPoll(there int64, took time.Duration) {
 	m.counts.polls.Add(1)
 	m.recorder.Lock()
@@ -311,7 +300,7 @@ func (m *member) countPoll(there int64, took time.Duration) {
 	m.recorder.Record(there-int64(took) >= 0, latency.PollTime, int64(took))
 }
 
-// route gives a chunk to whoever works on its partition.
+// route gives a chunk to the worker of its partition.
 func (m *member) route(c parcel) {
 	a := m.assignment(c.Partition)
 	switch {
@@ -325,9 +314,8 @@ func (m *member) route(c parcel) {
 	}
 }
 
-// regulate stops or resumes fetching the partition by what its inbox holds now.
-// Decision and call are one step under a lock, so that whoever comes last leaves
-// the client as the inbox is.
+// regulate pauses or resumes fetching the partition by the size of its inbox. The lock covers decision and call, so
+// the last call matches the inbox.
 func (m *member) regulate(a *assignment) {
 	pauser, able := m.client.(driver.Pauser)
 	if !able {
@@ -345,7 +333,6 @@ func (m *member) regulate(a *assignment) {
 	}
 }
 
-// work is the goroutine of one partition.
 func (m *member) work(a *assignment) {
 	for {
 		c, ok := a.inbox.take()
@@ -380,7 +367,6 @@ func (m *member) workThrough(a *assignment, c parcel) {
 	}
 }
 
-// commitLoop commits what was processed at the group's interval.
 func (m *member) commitLoop(ctx context.Context) {
 	tick := time.NewTicker(m.group.commitEvery)
 	defer tick.Stop()
@@ -396,7 +382,7 @@ func (m *member) commitLoop(ctx context.Context) {
 	}
 }
 
-// tryCommit commits unless a commit is under way.
+// tryCommit commits unless a commit is in progress.
 func (m *member) tryCommit(ctx context.Context) {
 	if m.committing.TryLock() {
 		defer m.committing.Unlock()
@@ -404,19 +390,16 @@ func (m *member) tryCommit(ctx context.Context) {
 	}
 }
 
-// commitTimeout bounds one commit, so that a broker that does not answer cannot
-// hold up a rebalance or the end of a run.
+// commitTimeout bounds one commit, so that a silent broker cannot delay a rebalance or the end of a run.
 const commitTimeout = 10 * time.Second
 
-// commit commits what was processed since the last commit.
 func (m *member) commit(ctx context.Context) {
 	m.committing.Lock()
 	defer m.committing.Unlock()
 	m.commitLocked(ctx)
 }
 
-// commitLocked is commit with the lock held; without a group there is nowhere to
-// commit. While it waits for the broker, records go on being handed over.
+// commitLocked commits, with committing held; without a group it does nothing. Delivery goes on while it waits.
 func (m *member) commitLocked(ctx context.Context) {
 	if m.group.manual || m.dead.Load() {
 		return
@@ -444,7 +427,7 @@ func (m *member) commitLocked(ctx context.Context) {
 	}
 }
 
-// uncommitted returns what was processed and not committed, with whose it is.
+// uncommitted returns processed, uncommitted offsets and their assignments.
 func (m *member) uncommitted() (offsets map[int32]int64, owners map[int32]*assignment) {
 	m.mu.Lock()
 	defer m.mu.Unlock()

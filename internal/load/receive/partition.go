@@ -14,26 +14,24 @@ import (
 // partition is what a group keeps about one partition, whichever member owns it.
 type partition struct {
 	id      int32
-	stamped bool // its records are
+	stamped bool // its records have stamps
 	offsets load.Offsets
-	// receiver's lock guards the fields down to the blank line too.
+	// The receiver's lock also guards the fields down to the blank line.
 	receiver *ledger.Receiver
-	next     int64         // offset after the highest one handed over, and what is no record behind it
-	at       int64         // when that was
-	count    int64         // handed over, duplicates included
-	fresh    int64         // of those, the ones that were above all before them
-	handed   load.GapWatch // the times in which nothing new was handed over
-	// unfinished are the offsets of records whose work was lost with a killed member.
+	next     int64         // offset after the highest delivered record and the control records behind it
+	at       int64         // when next grew
+	count    int64         // delivered records, with duplicates
+	fresh    int64         // of count, those above all earlier offsets
+	handed   load.GapWatch // gaps between new deliveries
+	// unfinished has the offsets of records whose work was lost with a killed member.
 	unfinished map[int64]struct{}
-	// elsewhere is what members in other processes were handed; nil: nothing that is
-	// known here.
+	// elsewhere has what members in other processes were given; nil: nothing known.
 	elsewhere *ledger.Receiver
 
-	worker *worker // parallel by partition: who works on it
+	worker *worker // nil if each member has a worker
 }
 
-// hand notes that records are handed over, the lowest offset first, and returns how many
-// of them have offsets above all before them.
+// hand enters the delivery of records, in ascending order, and returns how many have offsets above all earlier ones.
 func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	n := len(records)
 	p.count += int64(n)
@@ -42,7 +40,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 		return 0
 	}
 	fresh = int64(n)
-	if records[0].Offset < p.next { // some came before, to a member that could not commit them
+	if records[0].Offset < p.next { // some were delivered before, to a member that could not commit them
 		again, _ := slices.BinarySearchFunc(records, p.next, func(r driver.Received, at int64) int {
 			return cmp.Compare(r.Offset, at)
 		})
@@ -58,8 +56,7 @@ func (p *partition) hand(records []driver.Received, now int64) (fresh int64) {
 	return fresh
 }
 
-// dueOf is when a record was due; before everything where it does not say, so that a
-// gap before it counts from the record before.
+// dueOf returns when a record was due; BeforeAll without a stamp, so that a gap counts from the delivery before.
 func (p *partition) dueOf(r driver.Received) int64 {
 	if stamp, check := payload.ReadStamp(r.Value); check == payload.Intact {
 		shift, _ := p.offsets.Of(stamp.Producer)
@@ -68,20 +65,19 @@ func (p *partition) dueOf(r driver.Received) int64 {
 	return snapshot.BeforeAll
 }
 
-// again tells whether a record that came here for the first time came elsewhere
-// before.
+// again reports whether a record that is new here was delivered in another process.
 func (p *partition) again(producer int, seq uint64) bool {
 	return p.elsewhere != nil && p.elsewhere.Has(producer, seq)
 }
 
-// passed notes that everything below an offset was handed over or is no record.
+// passed raises next: everything below was delivered or is no record.
 func (p *partition) passed(next int64) {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
 	p.next = max(p.next, next)
 }
 
-// position is how far it has come, without what has arrived.
+// position returns the progress without what has arrived.
 func (p *partition) position() snapshot.Reached {
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -100,10 +96,9 @@ func (p *partition) reached() snapshot.Reached {
 	return r
 }
 
-// partitions is what a group knows of each partition, by number.
 type partitions []*partition
 
-// Reached is how far the group has come in each partition.
+// Reached returns the group's progress in each partition.
 func (ps partitions) Reached() []snapshot.Reached {
 	reached := make([]snapshot.Reached, len(ps))
 	for i, p := range ps {
@@ -112,8 +107,7 @@ func (ps partitions) Reached() []snapshot.Reached {
 	return reached
 }
 
-// Positions is Reached without what has arrived and what is expected: it costs next to
-// nothing, so that it may be asked many times a second.
+// Positions is Reached without arrived and expected records. It is cheap enough to call many times a second.
 func (ps partitions) Positions() []snapshot.Reached {
 	at := make([]snapshot.Reached, len(ps))
 	for i, p := range ps {
@@ -122,7 +116,7 @@ func (ps partitions) Positions() []snapshot.Reached {
 	return at
 }
 
-// Receivers are the receiving side of the books, by partition.
+// Receivers returns the receiving side of the books, by partition.
 func (ps partitions) Receivers() []*ledger.Receiver {
 	receivers := make([]*ledger.Receiver, len(ps))
 	for i, p := range ps {
@@ -131,10 +125,9 @@ func (ps partitions) Receivers() []*ledger.Receiver {
 	return receivers
 }
 
-// DeliveryGaps are the times in each partition in which nothing was handed over that
-// had not been before, while records were due; without stamps, in which nothing was. A
-// consumer does not know what it never got: in the gap that has not ended nothing
-// waits, unless Waiting says that something did.
+// DeliveryGaps returns, by partition, the periods without a new delivery while records were due; without stamps, all
+// periods without a new delivery. A consumer does not know what it never got, so nothing waits in the last, open gap
+// unless Waiting says so.
 func (ps partitions) DeliveryGaps() []snapshot.Gaps {
 	all := make([]snapshot.Gaps, len(ps))
 	for i, p := range ps {

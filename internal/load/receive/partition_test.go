@@ -12,8 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// A partition hands nothing over from when the first record of the next chunk was due,
-// or from the delivery before; what is handed over again is no delivery.
+// TestGapsInWhatIsHandedOver: a gap begins at the due time of the next record, or at the delivery before; redelivery
+// does not end it.
 func TestGapsInWhatIsHandedOver(t *testing.T) {
 	const ms = int64(1e6)
 	p := &partition{receiver: ledger.NewReceiver(0, 1), handed: load.NewGapWatch(1)}

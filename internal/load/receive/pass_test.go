@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// An assignment passes control records once all before them was worked on, and not
-// once it has ended with work given up.
+// TestPass: an assignment passes control records, but not after it ended with unfinished work.
 func TestPass(t *testing.T) {
 	p := &partition{receiver: ledger.NewReceiver(0, 1)}
 	w := &worker{handling: make(chan struct{}, 1)}

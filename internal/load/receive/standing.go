@@ -5,8 +5,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Standing is how the group stands. With books it has what has arrived too; without them
-// it costs next to nothing, so that it may be asked for many times a second.
+// Standing returns the group's state. Without books it is cheap enough to call many times a second; with books it
+// also has what has arrived.
 func (g *Group) Standing(books bool) snapshot.Group {
 	s := snapshot.Group{
 		Reached: g.Positions(), Received: g.Received(), Counts: g.Counts(), Working: g.Working(), Traffic: g.Traffic(),
@@ -22,7 +22,6 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// shares are what the members have had that are, or were, here.
 func (g *Group) shares() (all []snapshot.Share) {
 	here := make([]bool, len(g.places))
 	for _, m := range g.members.Ever() {
@@ -38,8 +37,7 @@ func (g *Group) shares() (all []snapshot.Share) {
 	return all
 }
 
-// Traffic is that of all members, those that are gone included, as far as the driver
-// counts it.
+// Traffic returns the traffic of all members, former ones included, as far as the driver counts it.
 func (g *Group) Traffic() (sum snapshot.Traffic) {
 	for _, m := range g.members.Ever() {
 		sum = sum.Add(load.TrafficOf(m.client))

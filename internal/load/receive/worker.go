@@ -9,41 +9,35 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// worker is the application behind a consumer: it is handed records and works
-// on them one after another.
+// worker is the application behind a consumer: it processes records one after another.
 type worker struct {
 	axis     *load.Axis
 	server   load.Server
-	idle     bool // no record ever costs anything
+	idle     bool // no record ever takes work
 	stamped  bool
-	open     bool // open loop: intended times exist
-	timed    int  // the producers below this number have times
+	open     bool // open loop: there are intended times
+	timed    int  // producers below this number have times
 	run      uint32
 	offsets  load.Offsets
 	recorder *latency.Recorder
 
-	// handling is full while records are handed over and worked on; whoever
-	// takes a partition away fills it too, and so waits for the work at hand.
-	// It is a lock, but one that is held while time passes.
+	// handling is full while records are delivered and processed. It is a lock that is held while time passes; to end
+	// an assignment, it must be taken.
 	handling chan struct{}
-	// handed is what was last handed over and has no time of its processing yet,
-	// until its work is done.
+	// handed holds the last delivered records that get a processing time.
 	handed []handed
 
 	counts snapshot.Received // guarded by the recorder's lock
 }
 
-// handed is a record that was handed over, and when it was due on the worker's axis. Its
-// producer's own axis says whether it is measured.
+// handed is a delivered record. intended is on the worker's axis; measured comes from the producer's own axis.
 type handed struct {
 	offset, intended int64
 	measured         bool
 }
 
-// handle hands over those of the records whose turn has come (they were there
-// from the given time on), waits until their work is done, and returns how many
-// that were: at least one, or 0 if the assignment has ended. It is called again
-// for the rest.
+// handle delivers the records whose work can begin by now, and waits for the work. It returns their number, at least
+// 1, or 0 if the assignment has ended. The records arrived at there. Call it again for the rest.
 func (w *worker) handle(a *assignment, records []driver.Received, there int64) int {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
@@ -72,9 +66,7 @@ func (w *worker) handle(a *assignment, records []driver.Received, there int64) i
 	return n
 }
 
-// pass notes that an assignment has come to an offset, because what lies before it
-// was processed or is no record. A commit then covers the control records too, so
-// that a group that has read everything has no lag.
+// pass raises the processed offset past control records, so that a group at the end has no lag.
 func (w *worker) pass(a *assignment, next int64) {
 	w.handling <- struct{}{}
 	defer func() { <-w.handling }()
@@ -85,10 +77,9 @@ func (w *worker) pass(a *assignment, next int64) {
 	a.processed.Store(next)
 }
 
-// abandon gives up the work at hand, which is then done by nobody, or by whoever is
-// handed the records again. The server is free at once.
+// abandon gives up the current work and frees the server. The partition's next owner may do that work again.
 func (w *worker) abandon(a *assignment) {
-	a.ended = true // nothing behind these may count as processed
+	a.ended = true // no later record may count as processed
 	p := a.partition
 	p.receiver.Lock()
 	defer p.receiver.Unlock()
@@ -103,8 +94,8 @@ func (w *worker) abandon(a *assignment) {
 	}
 }
 
-// resumed waits while the member is paused. It returns false when the member is killed or
-// the group stopped. One that leaves finishes its work first.
+// resumed waits while the member is paused. It returns false if the member is killed or the group stopped. A leaving
+// member finishes its work first.
 func (a *assignment) resumed() bool {
 	if a.halt.Wait(a.alive) {
 		return true
@@ -117,7 +108,7 @@ func (a *assignment) resumed() bool {
 	}
 }
 
-// deliver enters records that are handed over now into histograms and books.
+// deliver enters delivered records into histograms and books.
 func (w *worker) deliver(a *assignment, records []driver.Received, now, work int64) {
 	p, bytes := a.partition, bytesOf(records)
 	p.receiver.Lock()
@@ -138,7 +129,6 @@ func (w *worker) deliver(a *assignment, records []driver.Received, now, work int
 	w.counts.WorkInWindow += work
 }
 
-// bytesOf is the size of all keys and values.
 func bytesOf(records []driver.Received) (sum int64) {
 	for i := range records {
 		sum += int64(len(records[i].Key) + len(records[i].Value))
@@ -146,8 +136,8 @@ func bytesOf(records []driver.Received) (sum int64) {
 	return sum
 }
 
-// check reads the stamps of records that are handed over now and returns how
-// many of them are intact records of this run, and how many arrive for the first time.
+// check reads the stamps of records delivered now. It counts the intact records of this run, and those that arrive
+// for the first time.
 func (w *worker) check(p *partition, records []driver.Received, now int64) (ours, first int64) {
 	w.handed = w.handed[:0]
 	for i := range records {
@@ -184,8 +174,8 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	}
 	switch {
 	case finding == ledger.Duplicate || p.again(int(stamp.Producer), stamp.Sequence):
-		// A user has felt the first delivery; the second has no time of its own. But
-		// what was lost in the midst of its work is processed only now.
+		// Only the first delivery has times (no-time-for-duplicates). But a record whose work was lost is only now
+		// processed.
 		if _, lost := p.unfinished[r.Offset]; lost {
 			delete(p.unfinished, r.Offset)
 			w.handed = append(w.handed, handed{r.Offset, stamp.Intended, measured})
@@ -207,8 +197,7 @@ func (w *worker) checkOne(p *partition, r *driver.Received, now int64) (ours, fi
 	return true, true
 }
 
-// finish records that the work on the n records last handed over is done, which
-// has a time only when it is for the first time.
+// finish counts the n records last delivered as processed, with their times.
 func (w *worker) finish(n int) {
 	now := w.axis.Now()
 	w.recorder.Lock()

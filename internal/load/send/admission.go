@@ -5,21 +5,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// admission is how one worker asks for leave to send, and tells what became of
-// what it sent. It has one of the two kinds of gate, or none, which admits
+// admission asks the gate whether a worker may send, and reports completions to it. Without a gate it admits
 // everything. Only the worker's goroutine uses it.
 type admission struct {
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
-	offsets     bool // the gate wants to know where records went
+	offsets     bool // the gate needs offsets
 	topic       string
 	excess      backpressure.Excess
-	keep        int64 // of degrade: one of so many is kept
+	keep        int64 // degrade keeps one of keep refused records
 
-	fates []fates // by partition, where each has a gate; else of all
+	fates []fates // by partition if each has a gate, else one
 }
 
-// fates are how many records had their fate known since the gate was last told.
+// fates counts the records completed since the last report to the gate.
 type fates struct{ done, unsure int64 }
 
 func newAdmission(cfg Config) admission {
@@ -33,10 +32,8 @@ func newAdmission(cfg Config) admission {
 	return a
 }
 
-// gated tells whether there is a gate.
 func (a *admission) gated() bool { return a.gate != nil || a.partitioned != nil }
 
-// admit asks the topic's gate for n records, and returns how many may go.
 func (a *admission) admit(n int64) int64 {
 	if a.gate == nil || n == 0 {
 		return n
@@ -44,7 +41,7 @@ func (a *admission) admit(n int64) int64 {
 	return a.gate.Admit(n)
 }
 
-// giveBack gives back what the topic's gate admitted of n and nobody sends.
+// giveBack returns n admitted records that the worker does not send.
 func (a *admission) giveBack(n int64) {
 	if a.gate != nil && n > 0 {
 		a.gate.Done(n)
@@ -54,8 +51,7 @@ func (a *admission) giveBack(n int64) {
 // admits asks a partition's gate for one record.
 func (a *admission) admits(partition int32) bool { return a.partitioned.Admit(partition, 1) == 1 }
 
-// note notes what the client reported of a record. Where it went is told at once:
-// while its offset is not known to the gate, its fate must not be either.
+// note counts one completion. It reports the offset at once, because the gate must know it before the completion.
 func (a *admission) note(partition int32, d *completion) {
 	f := &a.fates[0]
 	if a.partitioned != nil {
@@ -65,7 +61,7 @@ func (a *admission) note(partition int32, d *completion) {
 	case d.outcome == driver.Unknown:
 		f.unsure++
 		return
-	case d.outcome == driver.Failed || !a.offsets || d.offset < 0: // at acks 0 nobody knows the offset
+	case d.outcome == driver.Failed || !a.offsets || d.offset < 0: // acks 0 gives no offset
 	case a.partitioned != nil:
 		a.partitioned.Acked(a.topic, partition, d.offset)
 	default:
@@ -74,7 +70,7 @@ func (a *admission) note(partition int32, d *completion) {
 	f.done++
 }
 
-// tell tells the gates what was noted, all of a round at once.
+// tell reports to the gates what note counted.
 func (a *admission) tell() {
 	for id := range a.fates {
 		f := a.fates[id]

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// sluice is a controller that admits everything or nothing, as it is told.
+// sluice is a controller that admits everything or nothing.
 type sluice struct{ open bool }
 
 func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
@@ -26,7 +26,7 @@ func (s *sluice) Decide(backpressure.Observation) backpressure.Decision {
 	return d
 }
 
-// sluices are gates for the partitions of a fake Kafka, each open or shut.
+// sluices returns gates for the partitions of a fake Kafka, each open or shut.
 func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all []*sluice) {
 	t.Helper()
 	gates, err := backpressure.NewPartitioned(backpressure.PartitionedConfig{
@@ -43,7 +43,6 @@ func sluices(t *testing.T, open ...bool) (gates *backpressure.Partitioned, all [
 	return gates, all
 }
 
-// report has the controllers of all partitions decide.
 func report(gates *backpressure.Partitioned) {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, gates.Partitions())}
 	for id := range r.Partitions {
@@ -52,7 +51,7 @@ func report(gates *backpressure.Partitioned) {
 	gates.Report(gates.Mark(), r)
 }
 
-// wantBalance fails the test unless the counts of a phase add up to what came due.
+// wantBalance fails the test unless the counts of a phase add up to the scheduled records.
 func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	t.Helper()
 	if s.Scheduled != scheduled || s.Deferred() < 0 || s.InFlight() != 0 {
@@ -61,7 +60,7 @@ func wantBalance(t *testing.T, s snapshot.Sent, scheduled int64) {
 	}
 }
 
-// The gate of one partition keeps that one's records out, and no others.
+// TestShutPartitionShedsItsOwnRecords: the gate of one partition sheds only that partition's records.
 func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 	gates, _ := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned, b.cfg.Excess = gates, backpressure.Shed }, func(t *testing.T, b *bench) {
@@ -79,15 +78,15 @@ func TestShutPartitionShedsItsOwnRecords(t *testing.T) {
 	})
 }
 
-// A record that waits for its partition holds up those behind it, and keeps the
-// partition that was chosen for it: the order is that of an open gate.
+// TestShutPartitionHoldsUpTheQueue: a record that waits for its partition delays those behind it and keeps its
+// partition.
 func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	inBubble(t, 1000, func(b *bench) { b.cfg.Partitioned = gates }, func(t *testing.T, b *bench) {
 		b.axis.Set(time.Second, time.Second)
 		b.ps.Start()
 		time.Sleep(1500 * time.Millisecond)
-		// One worker begins at partition 0 and sends nothing, the other at 1.
+		// The worker that begins at partition 0 sends nothing; the other begins at 1.
 		if warmup, _ := b.ps.Sent(); warmup.Admitted != 3 {
 			t.Errorf("%d records were admitted before the queues were held up, want 3", warmup.Admitted)
 		}
@@ -103,7 +102,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 		if measured.Acked != 1000 {
 			t.Errorf("%+v; want all sent in the end", measured)
 		}
-		next := map[int]int32{0: 0, 1: 1} // by worker, each of which has a client
+		next := map[int]int32{0: 0, 1: 1} // by worker; each has its own client
 		for i, r := range b.kafka.produced {
 			worker := b.kafka.by[i]
 			if r.Partition != next[worker] {
@@ -114,8 +113,7 @@ func TestShutPartitionHoldsUpTheQueue(t *testing.T) {
 	})
 }
 
-// Of the records that a gate refuses, one in keep waits and the others are shed; what
-// waits goes first when the gate opens, with the time at which it was due.
+// TestDegradeKeepsOneInSoMany: one in keep refused records waits, and is sent first when the gate opens.
 func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	control := &sluice{}
 	gate, err := backpressure.New(backpressure.Config{Controller: control})
@@ -149,7 +147,7 @@ func TestDegradeKeepsOneInSoMany(t *testing.T) {
 	})
 }
 
-// What is kept counts in the bound of the queue; beyond it the oldest go.
+// TestDegradedQueueHasItsBound: kept records count toward the bound of the queue, which sheds the oldest.
 func TestDegradedQueueHasItsBound(t *testing.T) {
 	degraded := func(b *bench) {
 		b.cfg.Gate, b.cfg.Excess, b.cfg.Keep, b.cfg.MaxDeferred = closedGate(), backpressure.Degrade, 10, 40
@@ -171,8 +169,8 @@ func TestDegradedQueueHasItsBound(t *testing.T) {
 	})
 }
 
-// With a gate for each partition too, one in keep of the refused is kept, and the
-// others of its partition go by it when there is room again.
+// TestDegradeByPartition: with a gate for each partition, one in keep refused records waits, and others of its
+// partition pass it.
 func TestDegradeByPartition(t *testing.T) {
 	gates, each := sluices(t, false, true, true, true)
 	degraded := func(b *bench) { b.cfg.Partitioned, b.cfg.Excess, b.cfg.Keep = gates, backpressure.Degrade, 5 }
@@ -197,9 +195,7 @@ func TestDegradeByPartition(t *testing.T) {
 	})
 }
 
-// A record that was kept goes before every later one of its partition, and one whose
-// partition is shut holds up no other. So one of the warm-up takes its sequence before
-// the measured ones, and the books of both phases balance.
+// TestDegradeKeepsTheOrder: a kept record goes before every later one of its partition and delays no other partition.
 func TestDegradeKeepsTheOrder(t *testing.T) {
 	for _, warmup := range []int64{0, 2} {
 		gates, each := sluices(t, false, false)
@@ -241,7 +237,7 @@ func TestDegradeKeepsTheOrder(t *testing.T) {
 	}
 }
 
-// lane are the numbers of the records that a partition got, a millisecond apart.
+// lane returns the numbers of a partition's records, which are due a millisecond apart.
 func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	b.kafka.mu.Lock()
 	defer b.kafka.mu.Unlock()
@@ -259,8 +255,7 @@ func (b *bench) lane(t *testing.T, partition int32, warmup int64) string {
 	return strings.Join(all, " ")
 }
 
-// The gate learns of every record what became of it: acked and failed are settled at
-// once, the unknown only when they can no longer come into the log.
+// TestGateLearnsWhatBecameOfRecords: acked and failed records are done at once, unknown ones after the doubt.
 func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	const doubt = 10 * time.Second
 	gate := func(b *bench) *backpressure.Gate {
@@ -288,10 +283,8 @@ func TestGateLearnsWhatBecameOfRecords(t *testing.T) {
 	})
 }
 
-// TestCreditKeepsItsBoundInTheWorker is the guarantee from the worker's side: with a
-// slow broker, commits in steps and readings that take long, there are never more
-// records in the log and not committed than the bound. A worker that called a record
-// settled before it was would break it.
+// TestCreditKeepsItsBoundInTheWorker: with a slow broker and late readings, uncommitted records never exceed the
+// bound.
 func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 	const bound = 100
 	credit, err := backpressure.NewCredit(bound)
@@ -337,7 +330,7 @@ func TestCreditKeepsItsBoundInTheWorker(t *testing.T) {
 		if peak > bound || peak < bound*9/10 {
 			t.Errorf("the lag had its peak at %d, the bound is %d", peak, bound)
 		}
-		// 4 s at 500/s come into the log, and one in four records fails.
+		// In 4 s, 500 records/s enter the log, and one in four records fails.
 		if sent := gate.Admitted(); math.Abs(float64(sent)-4000*0.5*4/3) > 200 {
 			t.Errorf("%d records were admitted, want about 2667", sent)
 		}

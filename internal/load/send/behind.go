@@ -6,8 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Behind answers for all partitions, given what is to arrive in each of them of the lane
-// of each producer. Asking is what makes the lanes forget what has arrived.
+// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition
+// and producer. The call makes the lanes forget records that have arrived.
 func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	b := snapshot.NewBehind(ps.AckedIn(len(awaited)))
 	for partition := range awaited {
@@ -17,22 +17,22 @@ func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	return b
 }
 
-// AddTo has a collector gather the histograms of the sending side.
+// AddTo adds the sending side's histograms to a collector.
 func (ps *Producers) AddTo(c *latency.Collector) {
 	for _, w := range ps.workers {
 		c.Add(w.recorder)
 	}
 }
 
-// Spending is how the volume came to its end, once Spent is closed.
+// Spending returns when the volume was spent; valid once Spent is closed.
 func (ps *Producers) Spending() snapshot.Spending {
 	ps.volume.mu.Lock()
 	defer ps.volume.mu.Unlock()
 	return snapshot.Spending{LastNs: ps.volume.last, NextNs: ps.volume.next}
 }
 
-// AckGaps are the gaps in the acknowledgements of each partition, of all workers
-// together, once they are closed; nil where nobody produces.
+// AckGaps returns the gaps between the acks of each partition, over all workers; nil without workers. Call it after
+// Close.
 func (ps *Producers) AckGaps() (all []snapshot.Gaps) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()

@@ -28,14 +28,12 @@ const (
 	benchRecord     = 100
 )
 
-// BenchmarkProduce gives the cost of a record with everything measured, in a closed
-// loop and in an open one, and that of the client alone, on a broker that keeps nothing. The
-// broker runs in the process and has its share of both; what counts is the
-// difference.
+// BenchmarkProduce compares the cost of a record, with everything measured, with that of only the client. The broker
+// runs in the same process, so only the difference counts.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("everything measured", func(b *testing.B) { benchmarkProducers(b, nil) })
-	// Near what a machine of two processors can take: a pacer that comes late sends
-	// hundreds at once, and each has response times too.
+	// This is near the limit of two processors: a late pacer sends hundreds of records at once, each with response
+	// times.
 	b.Run("everything measured, open loop", func(b *testing.B) {
 		rate, err := unit.ParseRate("1M/s")
 		if err != nil {
@@ -115,9 +113,8 @@ func benchmarkClient(b *testing.B) {
 	<-ended
 }
 
-// timed lets a closed loop warm up, and then waits until b.N more were acked. It
-// reports, beside the time, the processor time for each record: it is what a
-// busy machine does not change much.
+// timed warms up a closed loop and then waits for b.N more acks. It also reports the processor time for each record,
+// which depends little on other load.
 func timed(b *testing.B, acked func() int64) {
 	b.Helper()
 	await := func(n int64) {
@@ -136,7 +133,6 @@ func timed(b *testing.B, acked func() int64) {
 	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
 }
 
-// cpuTime is the processor time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {

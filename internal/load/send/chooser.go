@@ -4,15 +4,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// chooser picks the partition of a worker's next record. The worker chooses and
-// not the client, because the stamp names the partition, and because the same
-// choice must reach every client under test.
+// chooser picks the partition of a worker's next record; see ADR 0004.
 type chooser interface {
 	choose(now int64, key []byte, bytes int) int32
 }
 
-// roundRobin gives each record to the next partition. Workers begin at different
-// partitions.
 type roundRobin struct{ next, partitions int32 }
 
 func (r *roundRobin) choose(int64, []byte, int) int32 {
@@ -21,9 +17,8 @@ func (r *roundRobin) choose(int64, []byte, int) int32 {
 	return chosen
 }
 
-// sticky stays with a partition for as long as one batch would be open, as
-// clients do for records without a key (KIP-480): until a batch's worth of bytes
-// has gone there, or the linger time has passed.
+// sticky stays on a partition until one batch would be full or the linger time has passed, as clients do for records
+// without a key (KIP-480).
 type sticky struct {
 	current, partitions int32
 	batchBytes          int
@@ -44,8 +39,8 @@ func (s *sticky) choose(now int64, _ []byte, bytes int) int32 {
 	return s.current
 }
 
-// byKey sends equal keys to the same partition, by the hash that Kafka's own
-// clients use. Records without a key go by the fallback.
+// byKey sends equal keys to the same partition, by the hash of Kafka's own clients. fallback places records without a
+// key.
 type byKey struct {
 	partitions int32
 	fallback   chooser
@@ -58,7 +53,6 @@ func (b *byKey) choose(now int64, key []byte, bytes int) int32 {
 	return payload.Partition(key, b.partitions)
 }
 
-// within chooses among some of the partitions.
 type within struct {
 	chooser
 	partitions []int32

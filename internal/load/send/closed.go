@@ -5,10 +5,9 @@ import (
 	"time"
 )
 
-// runClosed keeps the client's buffer full until the end: as soon as a record
-// comes back, the next one goes. With rounds it sends so many records, waits until all
-// of them have come back, and begins again. There is no schedule, so the intended time is
-// the actual one and response times do not exist.
+// runClosed keeps the client's buffer full until the end. With rounds it sends a round, waits until all its records
+// are completed, and sends the next. There is no schedule, so the intended time is the actual one, and there are no
+// response times.
 func (p *producer) runClosed() {
 	for !p.abandoned() {
 		p.complete()
@@ -17,7 +16,7 @@ func (p *producer) runClosed() {
 		if ended && p.inFlight == 0 {
 			return
 		}
-		if !ended { // the gate's room is not for one that sends nothing any more
+		if !ended { // do not take the gate's credits for nothing
 			if n := p.admit(p.roomClosed()); n > 0 {
 				p.giveBack(n - p.prepareClosed(now, int(n)))
 				p.hand()
@@ -28,7 +27,6 @@ func (p *producer) runClosed() {
 	}
 }
 
-// roomClosed is how many records may go now.
 func (p *producer) roomClosed() int64 {
 	room := min(p.slots.available(), roundSize)
 	if p.roundOf == 0 {
@@ -40,8 +38,7 @@ func (p *producer) roomClosed() int64 {
 	return int64(min(room, p.ofRound))
 }
 
-// prepareClosed prepares up to n records, fewer where the volume is spent, and returns
-// how many they are.
+// prepareClosed prepares up to n records, fewer if the volume is spent, and returns their number.
 func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -71,7 +68,6 @@ func (p *producer) prepareClosed(now int64, n int) (prepared int64) {
 	return prepared
 }
 
-// awaitDone waits until the client hands something back, or a little.
 func (p *producer) awaitDone() {
 	defer p.slots.await(false)
 	if p.slots.await(true) {

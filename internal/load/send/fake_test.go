@@ -18,23 +18,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// fakeKafka is a log in memory and a driver for it, without consumers. Its acknowledgements take as
-// long as ackAfter says, which makes a broker out of it that is slow or stalled
-// at will. It runs in virtual time.
+// fakeKafka is a log in memory and its driver, in virtual time. ackAfter can make it slow or stop its acks.
 type fakeKafka struct {
 	driver.Driver
 	axis     *load.Axis
-	ackAfter func(now int64) time.Duration // nil: at once
+	ackAfter func(now int64) time.Duration // nil: immediately
 	outcome  func(i int) driver.Outcome    // nil: all acked; i counts produce calls
 
 	mu       sync.Mutex
 	log      [][]driver.Received // by partition
-	produced []driver.Record     // as they were produced, with copies of their bytes
-	at       []int64             // when
-	by       []int               // by which client
+	produced []driver.Record     // copies, in order of the calls
+	at       []int64             // time of each call
+	by       []int               // client of each call
 	clients  int
 	inFlight int
-	most     int // records in flight at once, ever
+	most     int // most records in flight at once
 	pending  sync.WaitGroup
 }
 
@@ -89,7 +87,6 @@ func (p *fakeProducer) Flush(context.Context) error { return nil }
 func (p *fakeProducer) Settings() []driver.Setting  { return nil }
 func (p *fakeProducer) Close()                      { p.kafka.pending.Wait() }
 
-// bench is a sending side on a fake Kafka, in virtual time.
 type bench struct {
 	axis  *load.Axis
 	kafka *fakeKafka
@@ -98,14 +95,11 @@ type bench struct {
 	all   *latency.Collector
 }
 
-// newAxis returns an axis of a machine in virtual time.
 func newAxis() *load.Axis { return load.NewAxis(func() int64 { return time.Now().UnixNano() }) }
 
-// perSecond is a constant rate.
 func perSecond(n int64) unit.Rate { return unit.Rate{Records: n, Per: time.Second} }
 
-// inBubble runs f with a sending side of 2 workers on 4 partitions, in virtual
-// time; change adapts it before it is opened.
+// inBubble runs f in virtual time with a sending side of 2 workers on 4 partitions. change adapts it before it opens.
 func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, *bench)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -140,7 +134,7 @@ func inBubble(t *testing.T, rate int64, change func(*bench), f func(*testing.T, 
 	})
 }
 
-// offer runs a warm-up of a second and a measured window, and completes.
+// offer runs a warm-up of a second and a measured window to completion.
 func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 	b.axis.Set(time.Second, window)
 	b.ps.Start()
@@ -152,7 +146,6 @@ func (b *bench) offer(window time.Duration) (warmup, measured snapshot.Sent) {
 
 func (b *bench) times(m latency.Metric) latency.Distribution { return b.all.Totals(true, m) }
 
-// closedGate is a gate that a controller has shut.
 func closedGate() *backpressure.Gate {
 	g, err := backpressure.New(backpressure.Config{Controller: shut{}})
 	if err != nil {

@@ -7,9 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestFillIsBeforeEverything: on an axis without a zero the volume of a closed loop is
-// offered and ends it, all of it counts before the window, and the workers go by the
-// numbers behind those of the others, in stamps and books.
+// TestFillIsBeforeEverything: without a zero, a closed loop offers its volume, counts all of it before the window,
+// and numbers its workers from First.
 func TestFillIsBeforeEverything(t *testing.T) {
 	const records = 5_000
 	fill := func(b *bench) { b.cfg.Volume, b.cfg.Fill, b.cfg.First = 100*records, true, 3 }
@@ -32,7 +31,7 @@ func TestFillIsBeforeEverything(t *testing.T) {
 		if len(senders) != 2 || senders[3] != records/2 || senders[4] != records/2 {
 			t.Errorf("records by producer: %v; want half of them from each of 3 and 4", senders)
 		}
-		// Settings and books of the others are not touched: these have lanes of their own.
+		// The books have lanes of their own.
 		if acked := b.ps.AckedIn(4); acked[0]+acked[1]+acked[2]+acked[3] != records {
 			t.Errorf("acked by partition: %v", acked)
 		}

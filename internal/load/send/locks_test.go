@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestCompletedRecordsAreEnteredAtOnce: the lock is taken once for all records of a round,
-// so that a sampler sees all of them or none. Each record takes a millisecond: a mutex
-// that is unlocked between them goes to who has waited for so long.
+// TestCompletedRecordsAreEnteredAtOnce: the lock is taken once for all records of a round, so a sampler sees all or
+// none.
 func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	const n = 50
 	p := &producer{
@@ -52,7 +51,7 @@ func TestCompletedRecordsAreEnteredAtOnce(t *testing.T) {
 	}
 }
 
-// A slowError takes a millisecond to be counted.
+// A slowError takes a millisecond to count, so that a sampler gets the mutex if it is unlocked between records.
 type slowError struct{}
 
 func (slowError) Error() string {

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// named is a driver that notes the names of its clients.
 type named struct {
 	driver.Driver
 	clients *[]string
@@ -24,9 +23,8 @@ func (n named) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return n.Driver.NewProducer(cfg)
 }
 
-// offered is what workers offered, one line for each record, in no order of time:
-// all of it but when it was really sent. The parts are offered at the same time, each
-// with an axis of its own, as processes have it.
+// offered returns one line for each record, without its actual send time, in any order. Each part has its own axis
+// and all run at the same time, like processes.
 func offered(t *testing.T, change func(*Config), parts ...[]int) (records, clients []string, end int64, books int64) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Workers = 0 }, func(t *testing.T, b *bench) {
 		cfg := b.cfg
@@ -87,8 +85,8 @@ func offered(t *testing.T, change func(*Config), parts ...[]int) (records, clien
 	return records, clients, end, books
 }
 
-// TestPartsOfferWhatTheWholeDoes: however the workers are spread, they offer the same
-// records, by clients of the same names.
+// TestPartsOfferWhatTheWholeDoes: however the workers are split, they offer the same records by clients of the same
+// names.
 func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 	for name, change := range map[string]func(*Config){
 		"round-robin": func(*Config) {},
@@ -124,7 +122,7 @@ func TestPartsOfferWhatTheWholeDoes(t *testing.T) {
 	}
 }
 
-// TestBehindOfParts: what the parts say adds up to what the whole says.
+// TestBehindOfParts: the parts' reports add up to the report of the whole.
 func TestBehindOfParts(t *testing.T) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Consumed = true }, func(t *testing.T, b *bench) {
 		cfg := b.cfg
@@ -156,7 +154,7 @@ func TestBehindOfParts(t *testing.T) {
 				t.Errorf("partition %d: the whole %d, %d acked; a part %d, %d acked", p, whole.OldestDueNs[p], whole.AckedIn[p], sum.OldestDueNs[p], sum.AckedIn[p])
 			}
 		}
-		// Of worker 1 in partition 1 the first three have arrived, 8 ms apart.
+		// In partition 1, the first three records of worker 1 have arrived, 8 ms apart.
 		if later := time.Duration(half.OldestDueNs[1] - half.OldestDueNs[0]); later < 16*time.Millisecond || later > 40*time.Millisecond {
 			t.Errorf("what did not arrive was due %v later where three records more did", later)
 		}

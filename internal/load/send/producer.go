@@ -15,20 +15,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// roundSize bounds how many records a worker prepares under its lock at once.
+// roundSize bounds how many records a worker prepares in one hold of its lock.
 const roundSize = 256
 
-// completeEvery bounds how long a completed record waits for its worker to enter it
-// into the books while the worker has nothing else to do.
+// completeEvery bounds how long an idle worker leaves a completed record out of the books.
 const completeEvery = 5 * time.Millisecond
 
-// retryEvery is how often a worker that holds records back looks again whether
-// they may go.
+// retryEvery is how often a worker with waiting records asks again whether it may send.
 const retryEvery = time.Millisecond
 
-// producer is one worker on the sending side. The fields above the lock belong
-// to the worker's goroutine alone; those below are guarded by the recorder's
-// lock, which the worker takes once per round.
+// producer is one worker on the sending side. The recorder's lock, which the worker takes once a round, guards the
+// queue and the fields from recorder on. Only the worker's goroutine uses the others.
 type producer struct {
 	id      int // among all workers of its kind
 	number  int // in the stamps and the books
@@ -38,12 +35,12 @@ type producer struct {
 	admission
 
 	queue              // open loop
-	share       *share // of the volume; nil: no bound
-	until       int64  // when the share was spent
+	share       *share // part of the volume; nil: no bound
+	until       int64  // due time at which the share ends
 	maxDeferred int64
-	nextIndex   int64 // closed loop: the index of the next record
-	roundOf     int   // closed loop: records in a round; 0: there are no rounds
-	ofRound     int   // how many records of this round are still to be sent
+	nextIndex   int64 // closed loop: index of the next record
+	roundOf     int   // closed loop: records in a round; 0: no rounds
+	ofRound     int   // records of this round that are still to be sent
 	workers     int
 	chooser     chooser
 	corpus      *payload.Corpus
@@ -55,18 +52,17 @@ type producer struct {
 	slots    *slots
 	round    []*slot
 	inFlight int
-	// deferredPeak is the most that ever waited after a round.
+	// deferredPeak is the most records that waited after a round.
 	deferredPeak atomic.Int64
 	abandon      <-chan struct{}
 
 	recorder  *latency.Recorder
 	books     *ledger.Sender
-	timelines []timeline          // by partition; nil where nobody consumes
+	timelines []timeline          // by partition; nil without consumers
 	acks      []load.GapWatch     // by partition
 	counts    [2]snapshot.Sent    // by phase: warm-up, measured
 	errors    [2]map[string]int64 // by phase and message
-	// Of the acknowledged records of the measured window, when the first was sent and the
-	// last was acknowledged.
+	// sentNs is the first send and ackedNs the last ack among the acked records of the measured window.
 	sentNs, ackedNs int64
 }
 
@@ -77,8 +73,8 @@ func phaseOf(measured bool) int {
 	return 0
 }
 
-// runOpen offers every record at its due time until the schedule ends, then
-// stays until nothing waits and nothing is in flight, or until it is abandoned.
+// runOpen offers every record at its due time until the schedule ends. It returns when no record waits or is in
+// flight, or when the run abandons it.
 func (p *producer) runOpen(s sleeper) {
 	defer s.close()
 	p.endEmptyShare()
@@ -92,11 +88,11 @@ func (p *producer) runOpen(s sleeper) {
 		}
 		s.sleep(p.pause(p.axis.Now()))
 	}
-	p.notice(p.axis.Now()) // what came due and can't be sent any more is deferred
+	p.notice(p.axis.Now()) // late records that cannot be sent are deferred
 }
 
-// endEmptyShare tells, before anything is due, when the first measured record of a worker would be
-// due that has none to offer. Said only by then, the window could have ended before.
+// endEmptyShare ends the share of a worker that has no record to offer, at the due time of its first measured record.
+// It must run before any record is due: later, the window could have ended before that time.
 func (p *producer) endEmptyShare() {
 	if p.share == nil || !p.share.empty() {
 		return
@@ -109,18 +105,15 @@ func (p *producer) endEmptyShare() {
 	p.share.end(math.MinInt64, p.until)
 }
 
-// finished tells whether the schedule has ended and everything is completed.
 func (p *producer) finished() bool {
 	return p.due.Due() >= p.end() && p.waiting == 0 && p.inFlight == 0
 }
 
-// end is the time from which on the worker offers nothing.
 func (p *producer) end() int64 { return min(p.axis.End(), p.until) }
 
-// pause is how long the worker may sleep: until the next record is due, or less
-// when something else wants its attention.
+// pause returns how long the worker may sleep.
 func (p *producer) pause(now int64) time.Duration {
-	left := 100 * time.Millisecond // so that an early end is noticed
+	left := 100 * time.Millisecond // to notice an early end
 	if next := p.due.Due(); next < p.end() {
 		left = min(left, time.Duration(next-now))
 	}
@@ -133,8 +126,7 @@ func (p *producer) pause(now int64) time.Duration {
 	return left
 }
 
-// notice moves the first cursor over everything that has come due and records
-// how late the worker is in noticing: the pacer's own lateness.
+// notice moves the first cursor over all due records, and records the pacer's lateness for each.
 func (p *producer) notice(now int64) {
 	end := p.end()
 	if p.due.Due() > now || p.due.Due() >= end {
@@ -157,7 +149,6 @@ func (p *producer) notice(now int64) {
 	}
 }
 
-// send sends what waits, as far as the client has room and the gate admits.
 func (p *producer) send(now int64) {
 	for p.waiting > 0 {
 		room := min(p.waiting, int64(p.slots.available()), roundSize)
@@ -178,8 +169,6 @@ func (p *producer) send(now int64) {
 	}
 }
 
-// drop sheds the n oldest records of the queue, which is too long: under overload
-// the oldest is worth the least.
 func (p *producer) drop(n int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -188,9 +177,8 @@ func (p *producer) drop(n int64) {
 	}
 }
 
-// prepare takes up to room records off the queue that the gate admits, gives each its
-// place in the books, and returns how many they are. What is not admitted and not to
-// wait is shed.
+// prepare takes up to room admitted records off the queue, enters them into the books, and returns their number. It
+// sheds refused records that may not wait.
 func (p *producer) prepare(now, room int64) (granted int64) {
 	if p.partitioned != nil {
 		return p.prepareEach(now, room)
@@ -210,11 +198,9 @@ func (p *producer) prepare(now, room int64) (granted int64) {
 	return granted
 }
 
-// prepareEach is prepare where each partition has a gate of its own: the partition of
-// a record is chosen first, and then that one's gate is asked. None passes one of its
-// partition that is kept. A record that is not admitted and stays at the sending cursor
-// holds up those behind it, though their partitions may have room: its partition is
-// chosen and is not chosen again.
+// prepareEach is prepare if each partition has its own gate: it chooses the partition, and then asks that gate. No
+// record passes a kept one of its partition. A refused record that stays at the sending cursor keeps its partition,
+// and delays the records behind it, even if their partitions have credits.
 func (p *producer) prepareEach(now, room int64) (granted int64) {
 	p.recorder.Lock()
 	defer p.recorder.Unlock()
@@ -238,9 +224,8 @@ func (p *producer) prepareEach(now, room int64) (granted int64) {
 	return granted
 }
 
-// refuse decides what becomes of the record at the sending cursor, which was not
-// admitted, and tells whether the queue goes on behind it. Which records are kept
-// follows from their numbers alone. The caller holds the recorder's lock.
+// refuse decides about the refused record at the sending cursor and reports whether the queue goes on behind it. Only
+// record numbers decide which records are kept. The caller holds the recorder's lock.
 func (p *producer) refuse() (goesOn bool) {
 	c := &p.counts[phaseOf(p.sent.Due() >= 0)]
 	switch {
@@ -249,7 +234,7 @@ func (p *producer) refuse() (goesOn bool) {
 	case p.excess == backpressure.Shed:
 		p.takeFresh()
 		c.ShedByGate++
-	case p.sent.Index()/int64(p.workers)%p.keep == 0: // one of so many of this worker's
+	case p.sent.Index()/int64(p.workers)%p.keep == 0: // one in keep of this worker's records
 		p.keepFresh()
 	default:
 		p.takeFresh()
@@ -258,16 +243,14 @@ func (p *producer) refuse() (goesOn bool) {
 	return true
 }
 
-// place gives a record that is admitted a slot and its place in the books. The caller
-// holds the recorder's lock.
+// place gives an admitted record its slot. The caller holds the recorder's lock.
 func (p *producer) place(r dueRecord, now int64) {
 	s := p.slots.take()
 	s.intended, s.index = r.due, r.index
 	p.assign(s, r.partition, now)
 }
 
-// assign gives a record its key, sequence and, if it has none, a partition. The caller
-// holds the recorder's lock.
+// assign gives a record its key, sequence and, if it has none, a partition. The caller holds the recorder's lock.
 func (p *producer) assign(s *slot, partition int32, now int64) {
 	s.record.Key = p.keys.Key(uint64(s.index))
 	if partition == unplaced {
@@ -283,15 +266,12 @@ func (p *producer) assign(s *slot, partition int32, now int64) {
 	p.inFlight++
 }
 
-// handful is how many records of a closed loop are stamped at once and then
-// given to the client: the memory of all of them is then on its way at the same
-// time. Together they are some five microseconds of work, and the one reading of
-// the clock comes before them: no send time is too late, no service time too short.
+// handful is how many records of a closed loop share one reading of the clock (about 5 µs). So the processor fetches
+// their memory together. The reading comes first, so no send time is too late.
 const handful = 16
 
-// hand stamps the prepared records and gives them to the client, each by itself,
-// its actual send time read just before the produce call. Only where there is no
-// schedule to hold the time against, a handful shares one reading.
+// hand stamps the prepared records and produces them. Each has its own send time, read just before its produce call;
+// without a schedule, a handful shares one.
 func (p *producer) hand() {
 	size := 1
 	if p.sent == nil {
@@ -310,7 +290,6 @@ func (p *producer) hand() {
 	}
 }
 
-// fill writes the record's bytes.
 func (p *producer) fill(s *slot) {
 	if p.stamped {
 		stamp := payload.Stamp{
@@ -324,13 +303,12 @@ func (p *producer) fill(s *slot) {
 	s.bytes = int32(len(s.record.Key) + len(s.record.Value))
 }
 
-// onDone takes the report on a record, on the client's goroutine.
+// onDone takes a completion on the client's goroutine. It only stamps and appends (promises-stamp-and-push).
 func (p *producer) onDone(d driver.Done) {
 	p.slots.report(completion{tag: d.Tag, acked: p.axis.Now(), offset: d.Offset, err: d.Err, outcome: d.Outcome})
 }
 
-// complete enters everything that the client has reported into histograms and
-// books.
+// complete enters everything that the client has reported into histograms and books.
 func (p *producer) complete() {
 	done := p.slots.takeDone()
 	if len(done) == 0 {
@@ -381,7 +359,6 @@ func (p *producer) completeOne(f *flight, d *completion) {
 	p.recordTimes(measured, f, d.outcome == driver.Acked, d.acked)
 }
 
-// noteSpan widens the time in which the worker's records were sent and acknowledged.
 func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
 	if first {
 		p.sentNs, p.ackedNs = sentNs, ackedNs
@@ -390,23 +367,21 @@ func (p *producer) noteSpan(first bool, sentNs, ackedNs int64) {
 	p.sentNs, p.ackedNs = min(p.sentNs, sentNs), max(p.ackedNs, ackedNs)
 }
 
-// recordTimes records a record's send times. Those of a record that was not
-// acknowledged are times of their own: its user waited as long as the client took to
-// give up, and had no success then.
+// recordTimes records a record's send times. Records without an ack have metrics of their own.
 func (p *producer) recordTimes(measured bool, f *flight, acked bool, at int64) {
 	service, response := latency.SendServiceTime, latency.SendResponseTime
 	if !acked {
 		service, response = latency.UnackedServiceTime, latency.UnackedResponseTime
 	}
 	p.recorder.Record(measured, service, at-f.actual)
-	if p.sent == nil { // closed loop: there is no intended time
+	if p.sent == nil { // closed loop: no intended time
 		return
 	}
 	p.recorder.Record(measured, latency.SendDelay, f.actual-f.intended)
 	p.recorder.Record(measured, response, at-f.intended)
 }
 
-// maxErrors bounds the distinct error messages that a worker keeps apart.
+// maxErrors bounds the distinct error messages of a worker; more count as "other errors".
 const maxErrors = 20
 
 func (p *producer) countError(measured bool, err error) {

@@ -26,8 +26,7 @@ func TestEveryRecordIsOfferedAtItsTime(t *testing.T) {
 			if check != payload.Intact {
 				t.Fatalf("record %d: check %v", i, check)
 			}
-			// In virtual time a sleep ends when it should, but for the least
-			// that a worker sleeps.
+			// In virtual time a sleep ends on time, but it lasts at least minSleep.
 			if late := b.kafka.at[i] - stamp.Intended; late < 0 || late > int64(minSleep) {
 				t.Fatalf("record %d was due at %d and sent at %d", i, stamp.Intended, b.kafka.at[i])
 			}
@@ -66,8 +65,7 @@ func TestSequencesCountEachLane(t *testing.T) {
 	})
 }
 
-// Fewer clients than workers are shared, of more each worker has several; either
-// way every client is used, and a lane stays on one.
+// TestLanesStayOnTheirClient: with fewer or more clients than workers, each client is used and a lane stays on one.
 func TestLanesStayOnTheirClient(t *testing.T) {
 	for _, clients := range []int{1, 2, 3, 6} {
 		inBubble(t, 1000, func(b *bench) { b.cfg.Clients = clients }, func(t *testing.T, b *bench) {
@@ -89,9 +87,8 @@ func TestLanesStayOnTheirClient(t *testing.T) {
 	}
 }
 
-// A broker that acknowledges nothing for a while: the records that came due meanwhile
-// were sent on time, and their response times hold the stall. They end with the ack, which
-// arrives while the workers sleep, and not when a worker finds it.
+// TestStallIsInTheResponseTimes: while a broker sends no acks, records go out on time, and response times contain the
+// wait, up to the moment of the ack.
 func TestStallIsInTheResponseTimes(t *testing.T) {
 	ackAfter := func(now int64) time.Duration {
 		return 500*time.Microsecond + max(0, 500*time.Millisecond-time.Duration(max(now, 0)))
@@ -108,8 +105,8 @@ func TestStallIsInTheResponseTimes(t *testing.T) {
 	})
 }
 
-// When the client's buffer is full, records wait at the source: nothing is
-// forgotten, the pacer is not late, and the wait is in the send delay.
+// TestFullBufferHoldsRecordsBack: with a full buffer, records wait at the source, the pacer is not late, and the wait
+// is in the send delay.
 func TestFullBufferHoldsRecordsBack(t *testing.T) {
 	slow := func(b *bench) {
 		b.cfg.MaxBuffered = slabSize
@@ -185,8 +182,7 @@ func TestOutcomesAreCounted(t *testing.T) {
 	})
 }
 
-// TestUnackedTimesAreTheirOwn: that a client refuses some records at once makes none of the
-// others look faster.
+// TestUnackedTimesAreTheirOwn: records that a client refuses at once do not make the others look faster.
 func TestUnackedTimesAreTheirOwn(t *testing.T) {
 	refused := func(b *bench) {
 		wait := 10 * time.Millisecond
@@ -237,8 +233,7 @@ func TestClosedLoopKeepsTheBufferFull(t *testing.T) {
 	})
 }
 
-// What a closed loop was admitted and does not send, because its volume is spent, it gives
-// back; and once it has ended it asks for nothing.
+// TestClosedLoopTakesNoRoomThatItDoesNotUse: a closed loop returns unused credits, and asks for none after its end.
 func TestClosedLoopTakesNoRoomThatItDoesNotUse(t *testing.T) {
 	for _, volume := range []int64{0, 6000} {
 		closed := func(b *bench) {
@@ -288,7 +283,7 @@ func TestErrorMessagesAreBounded(t *testing.T) {
 	}
 }
 
-// A depth of one is a depth of one: nothing is rounded up.
+// TestMaxBufferedIsExact: MaxBuffered is not rounded up.
 func TestMaxBufferedIsExact(t *testing.T) {
 	closed := func(b *bench) {
 		b.cfg.Workers, b.cfg.MaxBuffered = 1, 1
@@ -302,8 +297,7 @@ func TestMaxBufferedIsExact(t *testing.T) {
 	})
 }
 
-// With no drain at all, what came due at the very end waits at the source and
-// is in the books.
+// TestNothingIsForgottenWithoutADrain: without a drain, the last due records wait at the source and are in the books.
 func TestNothingIsForgottenWithoutADrain(t *testing.T) {
 	inBubble(t, 1000, nil, func(t *testing.T, b *bench) {
 		b.axis.Set(0, time.Second)

@@ -18,30 +18,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// Config says what the sending side is.
+// Config configures the sending side.
 type Config struct {
 	Driver driver.Driver
-	// Client is what each client is opened with; OnDone is set here, and the
-	// client's number is appended to its ID.
+	// Client is the configuration of each client. Open sets OnDone and appends the client's number to its ID.
 	Client  driver.ProducerConfig
-	Workers int // 0: nobody produces, and nothing is opened
-	// Only are the numbers of the workers that are made here, where others make
-	// the rest in processes of their own; nil is all of them. Each is what it
-	// would be among all: its arrivals, its keys, its clients' names and its share
-	// of everything that the workers share.
+	Workers int // 0: no client is opened
+	// Only lists the numbers of the workers in this process, if other processes have the rest; nil is all. A worker
+	// has the same arrivals, keys, client names and parts as in one process.
 	Only []int
-	// First is the number of the first worker, where others have those below it: what
-	// the stamps and the books tell a worker by.
+	// First is the number of the first worker in stamps and books, if other workers have the numbers below it.
 	First int
-	// Clients is the number of clients: fewer than workers are shared by them,
-	// more are used by a worker in turn, each for some of the partitions, so
-	// that the records of one lane stay on one connection. 0 is one for each
-	// worker.
+	// Clients is the number of clients; 0 is one for each worker. Workers share fewer clients. With more clients, a
+	// worker uses several, each for some partitions, so that a lane stays on one connection.
 	Clients int
 	// MaxBuffered bounds the records in flight of one client.
 	MaxBuffered int
 
-	// Arrivals is the schedule, on the run's axis; nil is closed loop.
+	// Arrivals is the schedule, on the run's axis; nil is a closed loop.
 	Arrivals     arrival.Process
 	Precise      bool
 	Partitions   int
@@ -50,41 +44,35 @@ type Config struct {
 	Keys         *payload.Keys
 	RecordBytes  int // mean size of a value
 	Stamped      bool
-	Consumed     bool // somebody consumes: keep what Behind needs
+	Consumed     bool // there are consumers: keep what Behind needs
 	Run          uint32
 
-	// Volume ends the load once that many bytes of values were offered in the
-	// measured window; 0 is no bound. Each worker offers its share, up to the
-	// record that reaches it.
+	// Volume ends the load after that many bytes of values in the measured window; 0 is no bound. Each worker offers
+	// its part, including the record that reaches it.
 	Volume int64
-	// Records ends it likewise, once so many records were offered: exactly so many, of
-	// which each worker has its share (Dealt). At most one of the two is set.
+	// Records ends the load after exactly that many records; each worker has its part (Dealt). Set at most one of
+	// Volume and Records.
 	Records int64
-	// Round has a worker of a closed loop send so many records, wait until all have come
-	// back, and begin again; 0 is no rounds. A worker may have as many in flight.
+	// Round makes a worker of a closed loop send that many records and wait for all of them; 0 is no rounds. A worker
+	// can have that many in flight.
 	Round int
-	// Fill has the volume offered before anything else, on an axis of its own whose
-	// zero is never set: every record is then of the warm-up, and is taken off the
-	// volume all the same. It is for a closed loop.
+	// Fill makes a closed loop offer the volume on an axis whose zero is never set (ADR 0026). Every record is then
+	// of the warm-up, but counts toward the volume.
 	Fill bool
 
-	Gate *backpressure.Gate // nil: no backpressure, or a gate for each partition
-	// Partitioned is asked in Gate's place, for each record by itself. It is for an
-	// open loop.
+	Gate *backpressure.Gate // nil: no backpressure, or Partitioned
+	// Partitioned replaces Gate and is asked for each record; open loop only.
 	Partitioned *backpressure.Partitioned
-	// TellOffsets has the gate told where each acked record went, which one needs
-	// that has a share of the bound.
+	// TellOffsets reports the offset of each acked record to the gate, which a gate with a part of the bound needs.
 	TellOffsets bool
-	// Excess says what a worker does with a record that is not admitted: it leaves it
-	// in the queue at the source, sheds it and counts it, or leaves one of Keep in the
-	// queue and sheds the others.
+	// Excess is what a worker does with refused records: leave them in the queue at the source, shed them, or keep
+	// one in Keep.
 	Excess      backpressure.Excess
 	Keep        int64
 	MaxDeferred int64 // of all workers together
 
 	Axis *load.Axis
-	// Sleep waits for a worker's next due time; nil is the pacer of Precise. One that
-	// oversleeps makes the workers late, as a busy machine does.
+	// Sleep waits for a worker's next due time; nil is the pacer of Precise. If it oversleeps, the workers are late.
 	Sleep func(time.Duration)
 }
 
@@ -99,14 +87,13 @@ type Producers struct {
 	volume  *volume             // nil: no bound
 	abandon chan struct{}
 	ended   atomic.Bool
-	undo    func() // what the precise pacer changed in the process; nil is nothing
+	undo    func() // undoes the precise pacer's change to the process; may be nil
 	running sync.WaitGroup
 
-	chooser func(id, partitions int) chooser // of a worker
+	chooser func(id, partitions int) chooser // a worker's chooser
 }
 
-// Open opens the clients and makes the workers, which wait for Start.
-// On an error nothing is left open.
+// Open opens the clients and makes the workers, which wait for Start. On an error it leaves nothing open.
 func Open(cfg Config) (*Producers, error) {
 	ps := &Producers{
 		clients: make(map[int]driver.Producer), axis: cfg.Axis,
@@ -140,7 +127,6 @@ func Open(cfg Config) (*Producers, error) {
 	return ps, nil
 }
 
-// numbers are those of the workers that are made here.
 func (cfg Config) numbers() []int {
 	if cfg.Only != nil {
 		return cfg.Only
@@ -153,7 +139,7 @@ func (cfg Config) numbers() []int {
 }
 
 func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
-	// A worker may fill all of its clients, or its share of the one it shares.
+	// A worker may fill all of its clients, or its part of a shared one.
 	buffer := cfg.MaxBuffered * max(1, clients/cfg.Workers) / max(1, (cfg.Workers+clients-1)/clients)
 	metrics := []latency.Metric{latency.SendServiceTime, latency.UnackedServiceTime}
 	w := &producer{
@@ -184,7 +170,6 @@ func (ps *Producers) newWorker(cfg Config, id, clients int) *producer {
 	return w
 }
 
-// chooser is that of a worker among so many partitions.
 func (cfg Config) chooser(id, partitions int) chooser {
 	n := int32(partitions)
 	first := int32(id) % n
@@ -202,15 +187,13 @@ func (cfg Config) chooser(id, partitions int) chooser {
 	}
 }
 
-// open opens a client, unless another worker has opened it already.
 func (ps *Producers) open(cfg Config, id int) error {
 	if ps.clients[id] != nil {
 		return nil
 	}
 	client := cfg.Client
 	client.ClientID = fmt.Sprintf("%s-producer-%d", client.ClientID, cfg.First+id)
-	// The workers keep within their slots, so it is never the client that
-	// blocks, however unevenly its workers use it.
+	// Workers keep within their slots, so the client never blocks, however unevenly they use it.
 	client.MaxBuffered = 0
 	for _, w := range ps.workers {
 		client.MaxBuffered += w.slots.limit()
@@ -226,16 +209,15 @@ func (ps *Producers) open(cfg Config, id int) error {
 	return nil
 }
 
-// Restrict has the workers send to some of the partitions only, at least one. Call it
-// before Start.
+// Restrict limits the workers to some partitions, at least one. Call it before Start.
 func (ps *Producers) Restrict(partitions []int32) {
 	for _, w := range ps.workers {
 		w.chooser = within{ps.chooser(w.id, len(partitions)), partitions}
 	}
 }
 
-// Start lets the workers begin. They offer what is scheduled up to the end of
-// the measured window and then see to it that everything is completed.
+// Start starts the workers. They offer scheduled records until the end of the measured window, and then complete
+// them.
 func (ps *Producers) Start() {
 	if ps.precise {
 		ps.undo = roomFor(len(ps.workers))
@@ -256,7 +238,7 @@ func (ps *Producers) Start() {
 	}
 }
 
-// Done is closed when every worker has sent and completed all that it could.
+// Done returns a channel that closes when every worker has sent and completed all that it could.
 func (ps *Producers) Done() <-chan struct{} {
 	done := make(chan struct{})
 	go func() {
@@ -266,9 +248,8 @@ func (ps *Producers) Done() <-chan struct{} {
 	return done
 }
 
-// Close ends the workers and their clients. What is still in flight then is
-// unknown, what still waits at the source stays deferred. Closing again does
-// nothing.
+// Close ends the workers and their clients. Records still in flight become unknown; those at the source stay
+// deferred. Closing again does nothing.
 func (ps *Producers) Close() {
 	if ps.ended.Swap(true) {
 		return
@@ -288,9 +269,8 @@ func (ps *Producers) Close() {
 	}
 }
 
-// Spent is closed when the load has ended because all of its volume was offered,
-// which has ended the measured window on the axis too. It is nil where the volume
-// has no bound.
+// Spent returns a channel that closes when the whole volume was offered, which also ends the measured window on the
+// axis; nil without a bound.
 func (ps *Producers) Spent() <-chan struct{} {
 	if ps.volume == nil {
 		return nil
@@ -298,7 +278,7 @@ func (ps *Producers) Spent() <-chan struct{} {
 	return ps.volume.spent
 }
 
-// Sent are the counts of all workers by phase.
+// Sent returns the counts of all workers by phase.
 func (ps *Producers) Sent() (warmup, measured snapshot.Sent) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
@@ -309,14 +289,14 @@ func (ps *Producers) Sent() (warmup, measured snapshot.Sent) {
 	return warmup, measured
 }
 
-// Each is what one worker has sent, in the warm-up and the window together.
+// Each is what one worker has sent, warm-up included.
 type Each struct {
 	Number            int // among all producers
 	Acked, AckedBytes int64
-	LastAckNs         int64 // on the axis; snapshot.BeforeAll if nothing was acknowledged
+	LastAckNs         int64 // on the axis; snapshot.BeforeAll without acks
 }
 
-// Each is what each worker has sent.
+// Each returns what each worker has sent.
 func (ps *Producers) Each() []Each {
 	all := make([]Each, len(ps.workers))
 	for i, w := range ps.workers {
@@ -332,7 +312,7 @@ func (ps *Producers) Each() []Each {
 	return all
 }
 
-// AckedIn is the number of acknowledged records in each of n partitions.
+// AckedIn returns the number of acked records in each of n partitions.
 func (ps *Producers) AckedIn(n int) []int64 {
 	acked := make([]int64, n)
 	for _, w := range ps.workers {
@@ -345,10 +325,9 @@ func (ps *Producers) AckedIn(n int) []int64 {
 	return acked
 }
 
-// openIn counts the records that were sent to a partition, have not arrived and are neither
-// failed nor unknown, and tells when the oldest of them was due, given what is to arrive of
-// each producer's lane, by number among all producers. The time may be early by some
-// milliseconds, never late; without such a record it is NothingDue.
+// openIn counts a partition's sent records that have not arrived and are neither failed nor unknown. The index of
+// awaited is the producer number. Without such a record, oldestDue is NothingDue; it may be some milliseconds early,
+// never late.
 func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, oldestDue int64) {
 	oldestDue = snapshot.NothingDue
 	for _, w := range ps.workers {
@@ -362,9 +341,8 @@ func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, o
 	return records, oldestDue
 }
 
-// Waiting counts the records that wait at the source, and tells when the oldest
-// of them was due. It counts the queue itself, and so checks the counters that
-// say the same.
+// Waiting returns the number of records that wait at the source and the due time of the oldest. It counts the queue,
+// so it checks the counters.
 func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()
@@ -379,8 +357,7 @@ func (ps *Producers) Waiting() (records, oldestDue int64) {
 	return records, oldestDue
 }
 
-// DeferredPeak is an upper bound of the longest that the queue at the source
-// ever was: the sum of the workers' own peaks.
+// DeferredPeak returns an upper bound of the longest queue at the source: the sum of the workers' peaks.
 func (ps *Producers) DeferredPeak() int64 {
 	var sum int64
 	for _, w := range ps.workers {
@@ -389,7 +366,7 @@ func (ps *Producers) DeferredPeak() int64 {
 	return sum
 }
 
-// Errors counts what the clients reported of one phase's records, by message.
+// Errors counts the clients' errors for the records of one phase, by message.
 func (ps *Producers) Errors(measured bool) map[string]int64 {
 	all := make(map[string]int64)
 	for _, w := range ps.workers {
@@ -402,7 +379,7 @@ func (ps *Producers) Errors(measured bool) map[string]int64 {
 	return all
 }
 
-// Books are the sending side of the books, by worker.
+// Books returns the sending side of the books, by worker.
 func (ps *Producers) Books() []*ledger.Sender {
 	books := make([]*ledger.Sender, len(ps.workers))
 	for i, w := range ps.workers {
@@ -411,7 +388,7 @@ func (ps *Producers) Books() []*ledger.Sender {
 	return books
 }
 
-// Shares are the acknowledged records of the measured window, by worker.
+// Shares returns the acked records of the measured window, by worker.
 func (ps *Producers) Shares() []snapshot.Share {
 	all := make([]snapshot.Share, len(ps.workers))
 	for i, w := range ps.workers {
@@ -423,7 +400,7 @@ func (ps *Producers) Shares() []snapshot.Share {
 	return all
 }
 
-// Traffic is that of all clients, as far as the driver counts it.
+// Traffic returns the traffic of all clients, as far as the driver counts it.
 func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 	for _, client := range ps.clients {
 		sum = sum.Add(load.TrafficOf(client))
@@ -431,7 +408,7 @@ func (ps *Producers) Traffic() (sum snapshot.Traffic) {
 	return sum
 }
 
-// Settings are the effective settings of a client; none where there is no client.
+// Settings returns the effective settings of a client; nil without a client.
 func (ps *Producers) Settings() []driver.Setting {
 	if len(ps.workers) == 0 {
 		return nil

@@ -7,30 +7,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// queue is one worker's queue at the source: what has come due and was not sent yet.
-// The schedule is arithmetic, so that what waits lies between two cursors
-// on it and takes no memory. Only the records that a gate has refused and that are to
-// wait nevertheless while those around them are shed have to be remembered.
+// queue is one worker's queue at the source: records that are due and not sent. They lie between two cursors on the
+// schedule and take no memory. Only refused records that are kept while their neighbours are shed are stored.
 type queue struct {
 	due, sent arrival.Stream // the two cursors
-	chosen    int32          // the partition of the record at sent, or unplaced
-	waiting   int64          // all that wait
-	kept      kept           // of these, the ones before sent
+	chosen    int32          // partition of the record at sent, or unplaced
+	waiting   int64          // all waiting records
+	kept      kept           // those of them before sent
 }
 
-// dueRecord is a record that has come due.
 type dueRecord struct {
 	due, index int64
 	partition  int32 // or unplaced
 }
 
-// unplaced: the partition of a record is not chosen yet.
+// unplaced is the partition of a record whose partition is not chosen.
 const unplaced = -1
 
-// fresh is how many records wait between the cursors.
+// fresh returns how many records wait between the cursors.
 func (q *queue) fresh() int64 { return q.waiting - int64(q.kept.n) }
 
-// takeFresh takes the record at the sending cursor off the queue.
 func (q *queue) takeFresh() dueRecord {
 	r := dueRecord{q.sent.Due(), q.sent.Index(), q.chosen}
 	q.sent.Advance()
@@ -39,13 +35,11 @@ func (q *queue) takeFresh() dueRecord {
 	return r
 }
 
-// takeKept takes the oldest of a partition's kept records off the queue.
 func (q *queue) takeKept(l *fifo) dueRecord {
 	q.waiting--
 	return q.kept.pop(l)
 }
 
-// take takes the oldest record of all off the queue.
 func (q *queue) take() dueRecord {
 	if q.kept.n > 0 {
 		return q.takeKept(q.kept.oldest())
@@ -53,14 +47,13 @@ func (q *queue) take() dueRecord {
 	return q.takeFresh()
 }
 
-// keepFresh leaves the record at the sending cursor in the queue and goes on behind
-// it.
+// keepFresh keeps the record at the sending cursor and moves the cursor.
 func (q *queue) keepFresh() {
 	q.kept.push(q.takeFresh())
 	q.waiting++
 }
 
-// oldestDue is when the record was due that waits for the longest; there must be one.
+// oldestDue returns the due time of the oldest record; the queue must not be empty.
 func (q *queue) oldestDue() int64 {
 	if q.kept.n > 0 {
 		return q.kept.oldest().head().due
@@ -68,19 +61,17 @@ func (q *queue) oldestDue() int64 {
 	return q.sent.Due()
 }
 
-// kept are records that wait, by partition, so that one whose partition is shut holds up
-// no others.
+// kept holds waiting records by partition, so that a shut partition delays no other.
 type kept struct {
-	lanes []fifo // that of a partition p is p+1, and the first is of those without one
-	n     int    // in all
+	lanes []fifo // of partition p at p+1; 0 is for unplaced records
+	n     int    // records in all lanes
 }
 
-// waits tells whether a record of the partition is kept.
 func (k *kept) waits(partition int32) bool {
 	return int(partition+1) < len(k.lanes) && k.lanes[partition+1].len() > 0
 }
 
-// oldest is the lane of the oldest record of all; there must be one.
+// oldest returns the lane with the oldest record; there must be one.
 func (k *kept) oldest() *fifo {
 	var oldest *fifo
 	for i := range k.lanes {
@@ -91,7 +82,7 @@ func (k *kept) oldest() *fifo {
 	return oldest
 }
 
-// byAge are the lanes with records, that of the oldest first.
+// byAge returns the lanes with records, ordered by their oldest record.
 func (k *kept) byAge() []*fifo {
 	var all []*fifo
 	for i := range k.lanes {
@@ -117,7 +108,6 @@ func (k *kept) pop(l *fifo) dueRecord {
 	return l.pop()
 }
 
-// fifo is a partition's kept records, in the order in which they were kept.
 type fifo struct {
 	records []dueRecord
 	first   int
@@ -126,8 +116,7 @@ type fifo struct {
 func (l *fifo) len() int         { return len(l.records) - l.first }
 func (l *fifo) head() *dueRecord { return &l.records[l.first] }
 
-// pop takes the oldest away. When half of the memory is of records that are gone, it
-// is used again.
+// pop removes the oldest record. It reuses the memory when half of it belongs to removed records.
 func (l *fifo) pop() dueRecord {
 	r := l.records[l.first]
 	l.first++

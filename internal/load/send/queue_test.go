@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/arrival"
 )
 
-// Whatever is kept, taken and dropped, the queue gives the records of a partition out in
-// the order in which they were due, each once, and knows how many there are and which is
-// the oldest of all.
+// TestQueueLosesNothing: in any sequence of steps, the queue returns a partition's records in order of due time, each
+// once, and its counts are right.
 func TestQueueLosesNothing(t *testing.T) {
 	process, err := arrival.Constant(perSecond(1000))
 	if err != nil {

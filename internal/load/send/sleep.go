@@ -8,18 +8,16 @@ type sleeper interface {
 	close()
 }
 
-// sleeping is a sleeper by a function that holds nothing.
+// sleeping makes a sleeper of a function.
 type sleeping func(time.Duration)
 
 func (s sleeping) sleep(d time.Duration) { s(max(d, minSleep)) }
 func (sleeping) close()                  {}
 
-// minSleep keeps a worker that is always behind from spinning: at high rates
-// the next record is due at once, and what comes due meanwhile goes out as one
-// batch with the stamps it would have had anyway.
+// minSleep keeps a worker that is always late from spinning. Records that come due meanwhile go out in one batch,
+// with the stamps that they would have had anyway.
 const minSleep = 20 * time.Microsecond
 
-// frugal sleeps by the runtime's timers. On Linux those wake about a millisecond
-// late when the process is otherwise idle (the network poller counts in
-// milliseconds), and cost next to nothing.
+// frugal sleeps by the runtime's timers, which cost almost nothing. On Linux they fire about a millisecond late if
+// the process is idle, because the network poller counts in milliseconds.
 var frugal = sleeping(time.Sleep)

@@ -2,8 +2,7 @@
 
 package send
 
-// PreciseAvailable tells whether the precise pacer differs from the frugal one
-// on this operating system.
+// PreciseAvailable reports whether the precise pacer differs from the frugal one on this operating system.
 const PreciseAvailable = false
 
 func newPrecise() sleeper { return frugal }

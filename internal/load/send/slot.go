@@ -6,18 +6,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// A slot is one record's place while it is in flight: the record itself with its
-// buffer, used again for the next record. Only the worker touches it; what became of
-// the record comes apart (completion).
+// A slot holds one record in flight and its buffer, which the next record uses again. Only the worker touches it; the
+// client's report comes as a completion.
 type slot struct {
 	record driver.Record
 	index  int64 // in the arrival process
 	*flight
 }
 
-// flight is what is asked of a record when it comes back. By then the slot has left
-// the processor's cache, the client's own writing to its record included; the flights
-// of a slab lie together, eight times as close.
+// flight holds what completing a record needs. Its slot has left the processor's cache by then, so a slab keeps the
+// flights together: eight times as dense.
 type flight struct {
 	sequence  uint64
 	intended  int64
@@ -28,17 +26,16 @@ type flight struct {
 
 func (f *flight) measured() bool { return f.intended >= 0 }
 
-// completion is what the client reported of one record.
+// completion is the client's report on one record.
 type completion struct {
 	tag     uint64
-	acked   int64 // when; of any outcome
+	acked   int64 // time of the report, whatever the outcome
 	offset  int64
 	err     error
 	outcome driver.Outcome
 }
 
-// slabSize is how many slots are made at once; slots are made as they are first
-// needed and kept for the rest of the run.
+// slabSize is how many slots are made at once, when first needed; they stay for the run.
 const slabSize = 256
 
 type slab struct {
@@ -46,24 +43,23 @@ type slab struct {
 	flights [slabSize]flight
 }
 
-// slots is a worker's supply of slots. The worker takes from free and is the
-// only one to do so; the client's goroutines report what is done.
+// slots is a worker's supply of slots. Only the worker takes from free; the client's goroutines append to done.
 type slots struct {
 	worker uint64
-	slabs  []*slab // as long as it will ever be
+	slabs  []*slab // of full length from the start
 	made   int
-	slack  int // slots of the last slab beyond the limit
+	slack  int // unused slots of the last slab
 	free   []*slot
 
 	mu    sync.Mutex
 	done  []completion
-	spare []completion // memory for done
-	// wake is filled when something is reported while the worker waits for it.
+	spare []completion // memory for the next done
+	// report fills wake if waiting is set.
 	waiting bool
 	wake    chan struct{}
 }
 
-// newSlots returns a worker's supply of limit slots.
+// newSlots returns a worker's supply of limit slots, at least one.
 func newSlots(worker, limit int) *slots {
 	slabs := (max(limit, 1) + slabSize - 1) / slabSize
 	return &slots{
@@ -72,10 +68,8 @@ func newSlots(worker, limit int) *slots {
 	}
 }
 
-// limit is the number of slots that there will ever be.
 func (s *slots) limit() int { return len(s.slabs)*slabSize - s.slack }
 
-// available is the number of records that could be taken now.
 func (s *slots) available() int {
 	return len(s.free) + (len(s.slabs)-s.made)*slabSize - s.slack
 }
@@ -102,15 +96,12 @@ func (s *slots) grow() {
 	s.made++
 }
 
-// tagWorkerShift is where a record's tag keeps the worker's number, so that a
-// client shared by several workers gives each its own back.
+// tagWorkerShift is the lowest bit of the worker's number in a record's tag (tag-names-the-slot).
 const tagWorkerShift = 40
 
-// workerOf is the number of the worker that a record belongs to.
 func workerOf(tag uint64) int { return int(tag >> tagWorkerShift) }
 
-// landed gives back the slot whose record was handed back by the client, and returns what
-// is known of the record, good until the slot is taken again.
+// landed frees the slot of a completed record and returns its flight, which is valid until the slot is taken again.
 func (s *slots) landed(tag uint64) *flight {
 	at := tag & (1<<tagWorkerShift - 1)
 	slab := s.slabs[at/slabSize]
@@ -118,7 +109,6 @@ func (s *slots) landed(tag uint64) *flight {
 	return &slab.flights[at%slabSize]
 }
 
-// report adds to what is done. It is called on the client's goroutines.
 func (s *slots) report(d completion) {
 	s.mu.Lock()
 	s.done = append(s.done, d)
@@ -132,8 +122,7 @@ func (s *slots) report(d completion) {
 	}
 }
 
-// takeDone takes all that is done, in the order of the reports. It is good until
-// the next call.
+// takeDone takes all completions, in order of the reports. They are valid until the next call.
 func (s *slots) takeDone() []completion {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +131,7 @@ func (s *slots) takeDone() []completion {
 	return taken
 }
 
-// await makes report fill wake until it is called with false. It returns whether
-// something is done already.
+// await sets whether report fills wake, and reports whether a completion is already there.
 func (s *slots) await(waiting bool) (done bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

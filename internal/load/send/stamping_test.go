@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// slowToTake is a driver whose every produce call takes a millisecond, as one
-// does whose client holds its callers up.
 type slowToTake struct{ *fakeKafka }
 
 type slowProducer struct{ driver.Producer }
@@ -24,16 +22,15 @@ func (p slowProducer) Produce(r *driver.Record) {
 	time.Sleep(time.Millisecond)
 }
 
-// TestSendTimeIsNeverTooLate: with a schedule each record's send time is that of
-// its own produce call; in a closed loop a handful share the first one's, so that
-// no record's is later than its call, nor earlier than its handful's.
+// TestSendTimeIsNeverTooLate: on schedule, a record's send time is that of its own produce call; in a closed loop,
+// that of its handful's first call.
 func TestSendTimeIsNeverTooLate(t *testing.T) {
 	for _, c := range []struct {
 		name     string
 		rate     int64 // 0 is a closed loop
 		earliest time.Duration
 	}{
-		{"with a schedule", 3000, 0}, // more than the client takes
+		{"with a schedule", 3000, 0}, // more than the client can take
 		{"closed loop", 0, (handful - 1) * time.Millisecond},
 	} {
 		t.Run(c.name, func(t *testing.T) {

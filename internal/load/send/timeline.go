@@ -2,33 +2,28 @@ package send
 
 import "sort"
 
-// A timeline remembers when the records of one lane were due, coarsely and in
-// bounded memory, so that the age of its oldest undelivered record can be told
-// at any moment. It holds periods of consecutive sequences that were due
-// within a short time of each other. The times are exact to the length of a
-// period, and a silence between two records is never inside one.
+// A timeline remembers when the records of one lane were due, in bounded memory, to find the age of the oldest
+// undelivered one. It stores periods of consecutive sequences with close due times. Times are exact to the length of
+// a period, and a pause between two records never lies inside one.
 type timeline struct {
 	periods []period
-	length  int64 // the longest period, in nanoseconds
+	length  int64 // longest period, in nanoseconds; 0: periodLength
 }
 
-// period is a run of sequences up to last; the first of them was due at due, the
-// last at end.
+// period is a range of sequences up to last; its first was due at due, its last at end.
 type period struct {
 	last     uint64
 	due, end int64
 }
 
 const (
-	// periodLength is what a period spans at first, in nanoseconds.
+	// periodLength is the longest period at first, in nanoseconds.
 	periodLength = 5_000_000
-	// maxPeriods bounds a timeline; when it is full, two and two become one,
-	// and from then on a period may be twice as long.
+	// maxPeriods bounds a timeline. A full one doubles the length of periods and joins those that fit.
 	maxPeriods = 1024
 )
 
-// add notes that the lane's next sequence is due at a time, which is not before
-// the one of the sequence before it.
+// add adds the lane's next sequence. due may not be before the previous sequence's.
 func (t *timeline) add(sequence uint64, due int64) {
 	if n := len(t.periods); n > 0 && due-t.periods[n-1].due < max(t.length, periodLength) {
 		t.periods[n-1].last, t.periods[n-1].end = sequence, due
@@ -40,7 +35,6 @@ func (t *timeline) add(sequence uint64, due int64) {
 	t.periods = append(t.periods, period{sequence, due, due})
 }
 
-// thin doubles the length that a period may have and joins what fits.
 func (t *timeline) thin() {
 	t.length = 2 * max(t.length, periodLength)
 	kept := t.periods[:1]
@@ -54,10 +48,8 @@ func (t *timeline) thin() {
 	t.periods = kept
 }
 
-// oldest tells when the oldest record of the lane was due that is not delivered,
-// given that all sequences below next are. It may be early by the length of a
-// period, never late; ok is false if there is none. What is delivered is
-// forgotten.
+// oldest returns when the oldest record was due whose sequence is not below next, and forgets those below. The result
+// may be early by a period's length, never late. Without such a record, ok is false.
 func (t *timeline) oldest(next uint64) (due int64, ok bool) {
 	i := sort.Search(len(t.periods), func(i int) bool { return t.periods[i].last >= next })
 	t.periods = append(t.periods[:0], t.periods[i:]...)

@@ -6,8 +6,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// Against the plain list of due times: the answer is never late, and early by no
-// more than a period; a silence is never inside one.
+// TestTimelineKnowsTheOldest: compared with a list of due times, the answer is never late, and early by at most a
+// period.
 func TestTimelineKnowsTheOldest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var line timeline
@@ -33,8 +33,7 @@ func TestTimelineKnowsTheOldest(t *testing.T) {
 	})
 }
 
-// However long nothing is delivered, the memory is bounded and the answer is
-// right to the length that a period has grown to.
+// TestTimelineIsBounded: without deliveries, memory is bounded and the answer is exact to the current period length.
 func TestTimelineIsBounded(t *testing.T) {
 	var line timeline
 	const every = 1_000_000
@@ -51,8 +50,7 @@ func TestTimelineIsBounded(t *testing.T) {
 	}
 }
 
-// A silence is never inside a period, also where periods were joined: what
-// came after it is not as old as what came before.
+// TestTimelineKeepsSilencesApart: a pause never lies inside a period, even after periods were joined.
 func TestTimelineKeepsSilencesApart(t *testing.T) {
 	var line timeline
 	const silence = 30_000_000_000
@@ -72,7 +70,7 @@ func TestTimelineKeepsSilencesApart(t *testing.T) {
 	}
 }
 
-// What is delivered in time leaves no trace: the answer stays sharp.
+// TestTimelineStaysSharpInALongHealthyRun: delivered records leave nothing behind, so the answer stays exact.
 func TestTimelineStaysSharpInALongHealthyRun(t *testing.T) {
 	var line timeline
 	for i := range int64(10 * maxPeriods) {

@@ -8,19 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// volume is the bound on what all workers offer in the measured window together, in
-// bytes of values or in records. Each has a share, so that none has to ask another
-// before a record. When the last share is spent, the measured window ends.
+// volume bounds what all workers together offer in the measured window, in bytes of values or in records. Each worker
+// has a part, so none needs to ask another. The last part to be spent ends the window.
 type volume struct {
 	axis  *load.Axis
-	part  bool // others offer the rest: when the window ends is not known here
-	first int  // the worker of the first measured record; see newShare
+	part  bool // other processes offer the rest, so the end is not known here
+	first int  // worker of the first measured record; see newShare
 	spent chan struct{}
 
 	mu sync.Mutex
-	// Of the workers whose share is not spent yet, how many there are; of the
-	// others, when the last record was due and when the first of those would
-	// have been that were not offered any more.
+	// left counts the workers with an unspent part. Of the others, last is the latest due time that was offered, and
+	// next the first that was not.
 	left       int
 	last, next int64
 }
@@ -32,9 +30,8 @@ func newVolume(axis *load.Axis, workers int, part bool) *volume {
 	}
 }
 
-// Dealt is the share of the worker with this number, of so many workers, in a total. The
-// shares of all add up to the total and differ by 1 at the most. Each process computes
-// those of its own workers: nobody has to deal out anything.
+// Dealt returns a worker's part of a total. The parts of all workers add up to the total and differ by at most 1.
+// Each process computes those of its own workers.
 func Dealt(total int64, workers, id int) int64 {
 	share := total / int64(workers)
 	if int64(id) < total%int64(workers) {
@@ -50,9 +47,8 @@ type share struct {
 	left    int64
 }
 
-// newShare is the share of a worker; nil without a bound. Records are dealt in the order in which
-// they are due, beginning with the worker of the first measured one: so those that are offered are
-// the first of the schedule, wherever the warm-up ended.
+// newShare returns a worker's part; nil without a bound. Parts of records begin with the worker of the first measured
+// record, so exactly the first records of the schedule are offered.
 func newShare(cfg Config, of *volume, id int) *share {
 	switch {
 	case of == nil:
@@ -64,8 +60,7 @@ func newShare(cfg Config, of *volume, id int) *share {
 	return &share{of: of, left: Dealt(cfg.Volume, cfg.Workers, id)}
 }
 
-// firstMeasured is the worker of the first record that is due in the measured window; 0 without a
-// schedule.
+// firstMeasured returns the worker of the first record due in the measured window; 0 without a schedule.
 func (cfg Config) firstMeasured() int {
 	if cfg.Arrivals == nil {
 		return 0
@@ -77,12 +72,11 @@ func (cfg Config) firstMeasured() int {
 	return int(all.Index() % int64(cfg.Workers))
 }
 
-// empty reports whether there are fewer records than workers, and none for this one. A
-// share of bytes is never empty: each worker offers the record that reaches it.
+// empty reports whether the worker has no record to offer, because there are fewer records than workers. A share of
+// bytes is never empty: each worker offers the record that reaches it.
 func (s *share) empty() bool { return s.records && s.left == 0 }
 
-// take takes a record with a value of so many bytes off the share, and tells whether
-// it is spent.
+// take takes a record with a value of that many bytes off the share and reports whether it is spent.
 func (s *share) take(bytes int) (spent bool) {
 	if s.records {
 		bytes = 1
@@ -91,11 +85,8 @@ func (s *share) take(bytes int) (spent bool) {
 	return s.left <= 0
 }
 
-// end says that a worker's share is spent, with the record that was due last; its
-// next one would have been due at next. The window ends when the next record of
-// all would have been due, so that what was offered over its length is the rate of
-// the schedule; but after the last record, which some worker with larger ones may
-// have had later.
+// end reports a spent share: last is the due time of its last record, next of the one after it. The window ends at
+// the first due time that no worker offered, so its rate is the schedule's, but never before the last offered record.
 func (s *share) end(last, next int64) {
 	v := s.of
 	v.mu.Lock()

@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// TestVolumeEndsTheWindow: the load ends with the record that reaches a worker's
-// share, and the window when the next one would have been due, so that the rate
-// over it is the schedule's. The warm-up takes nothing off the volume.
+// TestVolumeEndsTheWindow: the window ends when the first unoffered record would be due, and the warm-up takes
+// nothing off the volume.
 func TestVolumeEndsTheWindow(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -45,8 +44,7 @@ func TestVolumeEndsTheWindow(t *testing.T) {
 	}
 }
 
-// TestVolumeOfUnequalRecords: with records of several sizes each worker goes to its
-// own share, and all that was due is before the end of the window.
+// TestVolumeOfUnequalRecords: with several sizes, each worker offers its own part, all of it before the window ends.
 func TestVolumeOfUnequalRecords(t *testing.T) {
 	change := func(b *bench) {
 		corpus, err := payload.NewCorpus(payload.Spec{Class: "zeros", Stamped: true,
@@ -72,8 +70,7 @@ func TestVolumeOfUnequalRecords(t *testing.T) {
 	})
 }
 
-// TestRecordsEndTheWindow: exactly so many records are offered in the window, whatever
-// their number is divided by, and the window has the rate of the schedule.
+// TestRecordsEndTheWindow: exactly the given number of records is offered, at the schedule's rate.
 func TestRecordsEndTheWindow(t *testing.T) {
 	for _, want := range []int64{1, 2, 500, 501} {
 		t.Run(fmt.Sprint(want), func(t *testing.T) {
@@ -90,8 +87,7 @@ func TestRecordsEndTheWindow(t *testing.T) {
 	}
 }
 
-// TestRecordsOfAClosedLoop: any number of workers offer exactly so many, those without a
-// share none, and a fill is as exact as a window.
+// TestRecordsOfAClosedLoop: any number of workers offers exactly the given number of records, in a fill too.
 func TestRecordsOfAClosedLoop(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		workers, records := rapid.IntRange(1, 9).Draw(r, "workers"), rapid.Int64Range(1, 300).Draw(r, "records")
@@ -126,8 +122,7 @@ func TestRecordsOfAClosedLoop(t *testing.T) {
 	})
 }
 
-// TestRounds: a worker sends a round, waits until all of it have come back, and sends the
-// next: its time is the number of rounds, however fast single acks are.
+// TestRounds: a worker sends the next round only when the whole round is completed.
 func TestRounds(t *testing.T) {
 	const round, rounds = 10, 20
 	change := func(b *bench) {
@@ -156,7 +151,7 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// TestVolumeOfAClosedLoop: without a schedule the load ends the same way.
+// TestVolumeOfAClosedLoop: a closed loop ends the same way as a schedule.
 func TestVolumeOfAClosedLoop(t *testing.T) {
 	change := func(b *bench) {
 		b.cfg.Volume, b.cfg.MaxBuffered = 50_000, 30
@@ -173,8 +168,7 @@ func TestVolumeOfAClosedLoop(t *testing.T) {
 	})
 }
 
-// TestWithoutWorkersNothingIsOffered: nobody produces, and everything that is asked
-// of the sending side has an answer.
+// TestWithoutWorkersNothingIsOffered: without workers, every method still returns a value.
 func TestWithoutWorkersNothingIsOffered(t *testing.T) {
 	inBubble(t, 1000, func(b *bench) { b.cfg.Workers, b.cfg.Volume = 0, 100 }, func(t *testing.T, b *bench) {
 		if warmup, measured := b.offer(time.Second); warmup.Scheduled+measured.Scheduled > 0 || b.kafka.clients > 0 {

@@ -1,7 +1,6 @@
-// Package clock finds how far the clock of another machine is ahead of the clock of this
-// one, and how wrong that may be. A question is sent to the peer and comes back: an [Echo].
-// It came there after it had left and left before it came back, so it proves bounds of the
-// offset, however unequal the two ways are. It is pure.
+// Package clock finds how far another machine's clock is ahead of this one's, and the error of that. An [Echo], a
+// question to the peer and its answer, proves bounds of the offset. The question arrives after it leaves, and so does
+// the answer, however long each way takes. The package is pure; see ADR 0035.
 //
 // Files to know: clock.go (what an echo proves), estimator.go (what many prove together).
 package clock
@@ -11,40 +10,36 @@ import (
 	"fmt"
 )
 
-// Echo is a question to a peer with its answer. Times are nanoseconds of a monotonic clock,
-// between -2^60 and 2^60. Both clocks may have any zero.
+// Echo is a question to a peer with its answer. Times are nanoseconds of monotonic clocks with any zero, between
+// -2^60 and 2^60.
 type Echo struct {
 	SentNs     int64 // own clock, before the question left
-	HeardNs    int64 // peer's clock, after the question came
+	HeardNs    int64 // peer's clock, after the question arrived
 	AnsweredNs int64 // peer's clock, before the answer left
-	ReceivedNs int64 // own clock, after the answer came
-	// OwnSlewNs and PeerSlewNs are what each clock shows less what that machine's
-	// CLOCK_MONOTONIC_RAW shows, read during the echo. Only changes count. Both are 0 if a
-	// system has no such clock: then nobody sees how NTP slews its clock.
+	ReceivedNs int64 // own clock, after the answer arrived
+	// OwnSlewNs and PeerSlewNs are each clock minus that machine's CLOCK_MONOTONIC_RAW, read during the echo. Only
+	// changes count. Both are 0 if a system has no such clock; then slewing by NTP stays unseen.
 	OwnSlewNs, PeerSlewNs int64
 }
 
-// Bound is what is known of an offset. The offset is the peer's clock less the own clock,
-// read at one instant: it is positive if the peer's clock is ahead, and the peer's time p
-// is p - OffsetNs on the own clock. The true offset lies in
-// [OffsetNs - ErrorNs, OffsetNs + ErrorNs]. ErrorNs is never negative.
+// Bound is an offset with its error. The offset is the peer's clock minus the own clock at one instant; it is
+// positive if the peer's clock is ahead. The peer's time p is p - OffsetNs on the own clock. The true offset lies in
+// [OffsetNs - ErrorNs, OffsetNs + ErrorNs]. ErrorNs is at least 0.
 type Bound struct{ OffsetNs, ErrorNs int64 }
 
-// drift returns by how much the offset may change in so much time: each clock may be off
-// by 50 ppm. It is 100.1 ppm because the own clock that shows the time is itself off, by
-// less than 0.1 %.
+// drift returns how much the offset may change in a time, if each clock is wrong by up to 50 ppm. It is 100.1 ppm,
+// because the own clock that measures the time is itself wrong, by less than 0.1 %.
 func drift(ns int64) int64 { return (ns + 9989) / 9990 }
 
-// slewed returns by how much the offset may change in the course of an echo, unseen because
-// the slews are read only once in it: the kernel slews each clock by 500 ppm at the most.
+// slewed returns how much the offset may change unseen during an echo, which reads the slews only once. The kernel
+// slews a clock by at most 500 ppm.
 func slewed(ns int64) int64 { return (ns + 999) / 1000 }
 
-// proof is what an echo proves.
 type proof struct {
-	epoch          int   // is higher after each step of a clock
-	sent, received int64 // own clock
-	atMost         int64 // the offset at sent: the peer's clock came to HeardNs only later
-	atLeast        int64 // the offset at received: the peer's clock had passed AnsweredNs
+	epoch          int   // increases at each step of a clock
+	sent, received int64 // on the own clock
+	atMost         int64 // offset at sent: the peer's clock showed HeardNs only later
+	atLeast        int64 // offset at received: the peer's clock had passed AnsweredNs
 	slews          [2]int64
 }
 
@@ -63,14 +58,14 @@ func (e Echo) proof() (proof, error) {
 	}
 	switch {
 	case took < 0 || e.AnsweredNs < e.HeardNs:
-		return proof{}, errors.New("an echo has a clock that went back")
+		return proof{}, errors.New("a clock went back during an echo")
 	case p.atMost+drift(took) < p.atLeast:
-		return proof{}, errors.New("an echo took longer on the peer's clock than on the own: a clock was stepped")
+		return proof{}, errors.New("an echo took longer on the peer's clock than on this machine's: a clock was stepped")
 	}
 	return p, nil
 }
 
-// spread is the range in which slews were seen: of the own clock, and of the peer's.
+// spread is the range of the slews: of the own clock, and of the peer's.
 type spread struct{ low, high [2]int64 }
 
 func spreadOf(p proof) spread { return spread{p.slews, p.slews} }
@@ -81,5 +76,5 @@ func (s *spread) add(p proof) {
 	}
 }
 
-// ns is by how much slewing may have changed the offset.
+// ns returns how much slewing may have changed the offset.
 func (s spread) ns() int64 { return s.high[0] - s.low[0] + s.high[1] - s.low[1] }

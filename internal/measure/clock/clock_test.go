@@ -16,7 +16,7 @@ const (
 	sec = int64(1e9)
 )
 
-// machine is a simulated clock. Its rate is off; it may be slewed once and stepped once.
+// machine is a simulated clock with a wrong rate, one slew and one step.
 type machine struct {
 	zero, offPpb               int64
 	slewFrom, slewTo, slewRate int64 // from and to in true time; rate in ppb
@@ -47,9 +47,8 @@ func anyMachine(r *rand.Rand, length int64) machine {
 // used is an offset that was used for some true time.
 type used struct{ from, to, offset int64 }
 
-// TestErrorsCoverTheTruth: of 1,000 pairs of clocks, that drift, are slewed and stepped, over
-// ways that take unequal time, the truth lies within every stated error. Across a step there is
-// none.
+// TestErrorsCoverTheTruth: for 1,000 pairs of clocks with drift, slews, steps and unequal ways, each error covers the
+// truth; across a step there is none.
 func TestErrorsCoverTheTruth(t *testing.T) {
 	t.Parallel()
 	stated, stepped := 0, 0
@@ -95,7 +94,7 @@ func simulate(t *testing.T, r *rand.Rand) (stepped bool, stated int) {
 		_ = e.Add(clock.Echo{
 			SentNs: own.ns(now), OwnSlewNs: own.slewNs(now), HeardNs: peer.ns(heard),
 			PeerSlewNs: peer.slewNs(answered), AnsweredNs: peer.ns(answered), ReceivedNs: own.ns(received),
-		}) // one during which a clock was stepped is refused
+		}) // an echo during a step is refused
 		for _, u := range open {
 			stated += checkUsed(t, &e, own, peer, u)
 		}
@@ -110,7 +109,7 @@ func simulate(t *testing.T, r *rand.Rand) (stepped bool, stated int) {
 	return stepped, stated
 }
 
-// checkUsed reports whether an error was stated. The truth is asked for at many moments.
+// checkUsed returns 1 if an error was stated. It checks the truth at many moments.
 func checkUsed(t *testing.T, e *clock.Estimator, own, peer machine, u used) int {
 	b, known := e.Over(own.ns(u.from), own.ns(u.to), u.offset)
 	if !known {
@@ -134,7 +133,6 @@ func checkUsed(t *testing.T, e *clock.Estimator, own, peer machine, u used) int 
 	return 1
 }
 
-// instant is an echo that takes no time.
 func instant(own, offset int64) clock.Echo {
 	return clock.Echo{SentNs: own, HeardNs: own + offset, AnsweredNs: own + offset, ReceivedNs: own}
 }
@@ -147,8 +145,7 @@ func add(t interface{ Fatal(...any) }, e *clock.Estimator, echoes ...clock.Echo)
 	}
 }
 
-// TestErrorIsReached: an offset that changes as fast as the law allows comes to the stated
-// error, and not past it by a nanosecond. What is used does not change what is true.
+// TestErrorIsReached: an offset that changes as fast as allowed reaches the error, and not one nanosecond more.
 func TestErrorIsReached(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		zero := rapid.Int64Range(-1e15, 1e15).Draw(t, "zero")
@@ -157,7 +154,7 @@ func TestErrorIsReached(t *testing.T) {
 		ahead := rapid.SampledFrom([]int64{1, -1}).Draw(t, "ahead")
 		wrong := rapid.Int64Range(0, 1e6).Draw(t, "wrong")
 		var e clock.Estimator
-		turn := zero + 9990*away // the offset goes off by away, and comes back
+		turn := zero + 9990*away // the offset moves by away, and comes back
 		add(t, &e, instant(zero, offset), instant(zero+2*9990*away, offset))
 		truth, used := offset+ahead*away, offset-ahead*wrong
 		b, known := e.Over(turn, turn, used)
@@ -167,8 +164,7 @@ func TestErrorIsReached(t *testing.T) {
 	})
 }
 
-// TestLaterProofsNarrow: another proof never widens what was stated of the past, unless it shows
-// a step; and an error holds for every part of its time.
+// TestLaterProofsNarrow: another proof never widens an earlier error, unless it shows a step.
 func TestLaterProofsNarrow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var e clock.Estimator
@@ -201,8 +197,7 @@ func TestLaterProofsNarrow(t *testing.T) {
 	})
 }
 
-// TestStepMakesUnknown: the offset is known before the newest proof that a step contradicts, and
-// after the step, and not between. A slow echo in between fits both and is of neither.
+// TestStepMakesUnknown: around a step the offset is unknown from the newest contradicted proof to the next one.
 func TestStepMakesUnknown(t *testing.T) {
 	var e clock.Estimator
 	add(t, &e, instant(1*sec, 0), instant(2*sec, 0),

@@ -6,22 +6,21 @@ import (
 	"slices"
 )
 
-// kept is how many proofs are intersected: 16 s of four echoes a second.
+// kept is how many proofs are intersected: 16 s at four echoes a second.
 const kept = 64
 
-// Estimator holds what the last 64 echoes with one peer prove together. Each proof is
-// widened with its distance in time, by 100.1 ppm of it and by the slew seen in between.
+// Estimator holds what the last 64 echoes with one peer prove together. Each proof is widened by 100.1 ppm of its
+// distance in time and by the slew seen in between.
 //
-// If no offset satisfies all proofs, a clock was stepped. The offset is then unknown from the
-// newest proof that contradicts the new one until the new one, and nothing before that time
-// counts for what comes after. A step is noticed if it is larger than the round trips of the
-// fastest echo before it and the first one after it; no error covers a smaller one.
+// If no offset satisfies all proofs, a clock was stepped. The offset is then unknown from the newest contradicted
+// proof to the new one, and earlier proofs no longer count. The Estimator notices a step larger than the round trips
+// of the fastest echo before it and the first one after it. No error covers a smaller step.
 //
-// The zero value is ready for use. It is not safe for concurrent use.
+// The zero value is ready to use. It is not safe for concurrent use.
 type Estimator struct{ proofs []proof } // oldest first
 
-// Add takes an echo in. It returns an error, and the echo proves nothing, if it is
-// impossible, out of range, or was sent or received before one that was added earlier.
+// Add adds an echo. It ignores the echo and returns an error if its times are impossible, out of range or before
+// those of an earlier echo.
 func (e *Estimator) Add(echo Echo) error {
 	p, err := echo.proof()
 	if err != nil {
@@ -30,12 +29,12 @@ func (e *Estimator) Add(echo Echo) error {
 	if n := len(e.proofs); n > 0 {
 		last := e.proofs[n-1]
 		if p.sent < last.sent || p.received < last.received {
-			return errors.New("an echo was overtaken by a later one")
+			return errors.New("an echo was added after a later one")
 		}
 		p.epoch = last.epoch
 	}
 	if against := e.contradicted(p); against >= 0 {
-		e.proofs = e.proofs[:against+1] // those behind may be of either epoch
+		e.proofs = e.proofs[:against+1] // later ones may be of either epoch
 		p.epoch++
 	}
 	if len(e.proofs) == kept {
@@ -45,8 +44,8 @@ func (e *Estimator) Add(echo Echo) error {
 	return nil
 }
 
-// contradicted returns the newest proof of the epoch that no offset satisfies together with
-// a later one, or -1. If each two agree, all do: what widens them is a distance.
+// contradicted returns the index of the newest proof of p's epoch that contradicts p, or -1. Pairwise agreement
+// suffices, because proofs widen with distance.
 func (e *Estimator) contradicted(p proof) int {
 	seen := spreadOf(p)
 	for i, q := range slices.Backward(e.proofs) {
@@ -62,11 +61,9 @@ func (e *Estimator) contradicted(p proof) int {
 	return -1
 }
 
-// Over returns how wrong an offset was that was used for all of the time [fromNs, toNs] on
-// the own clock: the Bound's OffsetNs is usedNs, in -2^60 to 2^60, and at each moment of that
-// time the true offset is within ErrorNs of it. It is known only from proofs on both sides,
-// echoes that ended before and began after that time: ask again after the next echo. Beyond
-// the last 64 echoes, and across a step, it is unknown.
+// Over returns the error of an offset that was used for all of [fromNs, toNs] on the own clock. OffsetNs is usedNs,
+// within ±2^60. The true offset was always within ErrorNs of it. That needs echoes that ended before and began after
+// that time, so call it after the next echo. Before the last 64 echoes, and across a step, known is false.
 func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	before, after := -1, -1
 	for i, p := range e.proofs {
@@ -84,9 +81,9 @@ func (e *Estimator) Over(fromNs, toNs, usedNs int64) (b Bound, known bool) {
 	return Bound{OffsetNs: usedNs, ErrorNs: max(high-usedNs, usedNs-low)}, true
 }
 
-// At returns the offset to use at a moment of the own clock, such as now, from the proofs
-// since the last step. It is unknown before the first echo. Its ErrorNs does not cover steps
-// and slews after the last echo: what is reported has to come from Over.
+// At returns the offset to use at a time of the own clock, such as now, from the proofs since the last step. Before
+// the first echo, known is false. ErrorNs does not cover steps and slews after the last echo: report errors from
+// Over.
 func (e *Estimator) At(ns int64) (b Bound, known bool) {
 	last := len(e.proofs) - 1
 	if last < 0 {
@@ -97,8 +94,8 @@ func (e *Estimator) At(ns int64) (b Bound, known bool) {
 	return Bound{OffsetNs: middle, ErrorNs: high - middle}, true
 }
 
-// within returns the lowest and the highest offset that the proofs of an epoch allow in
-// [from, to]. The proofs from first to last have the slew seen around that time.
+// within returns the lowest and highest offset in [from, to] that the proofs of an epoch allow. The slews of the
+// proofs from first to last apply to that time.
 func (e *Estimator) within(first, last int, from, to int64) (low, high int64) {
 	low, high = math.MinInt64, math.MaxInt64
 	narrow := func(p proof, seen spread) {
@@ -129,5 +126,4 @@ func (e *Estimator) within(first, last int, from, to int64) (low, high int64) {
 	return low, high
 }
 
-// apart is how far two times are from one another.
 func apart(a, b int64) int64 { return max(a-b, b-a) }

@@ -11,13 +11,12 @@ import (
 
 const ms = int64(1_000_000)
 
-// edge is the lowest value of the slot of ns, to which a bound is rounded down.
 func edge(ns int64) int64 {
 	lowest, _ := slotValues(slotOf(ns))
 	return lowest
 }
 
-// TestAmong: what has not ended is slower than all that has.
+// TestAmong: values that have not ended rank above all that have.
 func TestAmong(t *testing.T) {
 	drained := NewHistogram() // 1, 2, … 210 ms of 1,000 that a drain of 100 ms leaves
 	for i := range int64(210) {
@@ -56,10 +55,8 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// TestAmongIsNeverTooLow draws the times that records truly take, and two drains of which
-// one is shorter. A percentile is never below the true one, a bound never above it, and a
-// shorter drain never lowers either into a lie: a percentile that is exact after it is
-// at least what the longer drain shows.
+// TestAmongIsNeverTooLow: a percentile is never below the true one, a bound never above it, and a shorter drain
+// lowers no exact percentile.
 func TestAmongIsNeverTooLow(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		const window = 1000
@@ -107,7 +104,7 @@ func TestAmongIsNeverTooLow(t *testing.T) {
 	})
 }
 
-// TestTotalsAmong: the population of a time is brought by whoever knows it.
+// TestTotalsAmong: the caller gives the population of a time.
 func TestTotalsAmong(t *testing.T) {
 	var c Collector
 	r := NewRecorder(SendServiceTime, UnackedServiceTime, E2EServiceTime)

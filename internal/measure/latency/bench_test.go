@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// lognormal has the shape of real latencies: a median of 2 ms and a long tail.
+// lognormal returns values like real latencies: a median of 2 ms and a long tail.
 func lognormal() *[4096]int64 {
 	random := rand.New(rand.NewPCG(1, 2))
 	var values [4096]int64
@@ -42,8 +42,7 @@ func BenchmarkSummary(b *testing.B) {
 	}
 }
 
-// BenchmarkCollect is one interval of 8 producers and 12 consumer workers, with
-// recording left out.
+// BenchmarkCollect collects one interval of 8 producers and 12 consumer workers, without the recording.
 func BenchmarkCollect(b *testing.B) {
 	var collector Collector
 	values, recorders := lognormal(), make([]*Recorder, 20)

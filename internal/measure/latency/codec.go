@@ -7,10 +7,8 @@ import (
 	"slices"
 )
 
-// Intervals travel: where workers have processes of their own, what they recorded
-// is added up there and brought home once an interval. Unlike a histogram log the
-// form keeps everything that a histogram has: the true minimum and what was
-// clamped. It is for that way alone; nothing of it is kept.
+// Workers in other processes add up their histograms there and send them once an interval. Unlike a histogram log,
+// the encoding keeps everything: the true minimum and clamped values. It is not stored.
 //
 //	for each histogram that has values:
 //	    book · metric · min · max · count · negative · out of range
@@ -18,17 +16,16 @@ import (
 //
 // All numbers are zig-zag LEB128.
 
-// errMalformed says that bytes are not what an Interval was written as.
+// errMalformed reports bytes that are no encoded Interval.
 var errMalformed = errors.New("these are not the histograms of an interval")
 
-// Encoded are the histograms of an interval as they travel; nil has none.
+// Encoded is the encoded histograms of an interval; nil is empty.
 type Encoded []byte
 
-// Encode returns the histograms of the interval.
+// Encode encodes the histograms of the interval.
 func (i Interval) Encode() Encoded { return i.sums.encode() }
 
-// MergeEncoded adds up the histograms of intervals. The same values give the same bytes,
-// however they are spread over intervals and in whichever order those come.
+// MergeEncoded adds up encoded intervals. The same values give the same bytes, in any split and order.
 func MergeEncoded(parts ...Encoded) (Encoded, error) {
 	parts = slices.DeleteFunc(slices.Clone(parts), func(e Encoded) bool { return len(e) == 0 })
 	switch len(parts) {
@@ -65,11 +62,10 @@ func (s *sums) encode() Encoded {
 	return b
 }
 
-// headFields is how many numbers come before the counts of a histogram.
+// headFields is how many numbers precede the counts of a histogram.
 const headFields = 8
 
-// mergeEncoded adds the histograms of an encoded interval to s, one after the other
-// by way of a scratch histogram. On an error some of them have been added.
+// mergeEncoded adds the histograms of an encoded interval to s, each through scratch. On an error some may be added.
 func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	for len(data) > 0 {
 		var head [headFields]int64
@@ -95,8 +91,8 @@ func (s *sums) mergeEncoded(data []byte, scratch *Histogram) error {
 	return nil
 }
 
-// takeCounts reads what appendCounts wrote into an empty histogram with its minimum
-// and maximum. It reports false where it is something else.
+// takeCounts reads what appendCounts wrote into a histogram that has only minimum and maximum. It returns false if
+// the bytes are malformed.
 func (h *Histogram) takeCounts(b []byte) bool {
 	if h.min > h.max {
 		return false

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// elsewhere is a collector whose intervals travel to another.
+// elsewhere is a collector that sends its intervals to another.
 type elsewhere struct {
 	collector Collector
 	err       error
@@ -18,9 +18,8 @@ func (e *elsewhere) Recorded(merge func(Encoded) error) {
 	}
 }
 
-// Whatever is recorded, here or elsewhere, a collector that gathers from both has
-// the same intervals and totals as one histogram, to the last count and the true
-// minimum.
+// TestCollectFromElsewhere: a collector of local and remote values has the intervals and totals of one histogram,
+// including the true minimum.
 func TestCollectFromElsewhere(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var here Collector
@@ -56,7 +55,7 @@ func TestCollectFromElsewhere(t *testing.T) {
 	})
 }
 
-// Bytes that are no interval are an error, and never a panic.
+// TestMalformedInterval: malformed bytes are an error, not a panic.
 func TestMalformedInterval(t *testing.T) {
 	var c Collector
 	r := NewRecorder(SendDelay)

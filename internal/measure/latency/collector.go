@@ -2,24 +2,22 @@ package latency
 
 import "sync"
 
-// Collector gathers what all recorders of a run have recorded, once an interval.
-// It may be used from several goroutines; but see Collect.
+// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use; but
+// see Collect.
 //
-// It holds the sums of the interval and of the run, two histograms for each
-// metric and book that was ever recorded, and one set of spares: full
-// histograms are swapped for the spares recorder by recorder, and once added up
-// and cleared they are the spares for the next.
+// It holds sums of the interval and of the run: two histograms for each recorded metric and book. It swaps each
+// recorder's full histograms for spares; added up and cleared, they are the next spares.
 type Collector struct {
 	mu        sync.Mutex
 	recorders []*Recorder
 	sources   []Source
 	interval  sums
 	run       sums
-	both      *Histogram // scratch: an interval's two books together, a source's part
+	both      *Histogram // scratch: both books of an interval, or a source's part
 	spares    []*Histogram
 }
 
-// sums has a histogram for each book and metric, nil until it is needed.
+// sums has a histogram for each book and metric; nil until needed.
 type sums [numBooks][NumMetrics]*Histogram
 
 // Interval is what was recorded between two calls of Collect.
@@ -28,41 +26,37 @@ type Interval struct {
 	summaries [NumMetrics]Summary
 }
 
-// Histogram returns what was recorded of a metric in one book; nil if nothing
-// was. It is valid until the next Collect.
+// Histogram returns the histogram of a metric in one book; nil if empty. It is valid until the next Collect.
 func (i Interval) Histogram(measured bool, m Metric) *Histogram {
 	return i.sums[bookOf(measured)][m]
 }
 
-// Summary describes what was recorded of a metric in both books together.
+// Summary describes a metric in both books together.
 func (i Interval) Summary(m Metric) Summary { return i.summaries[m] }
 
-// Source has what recorders of other processes have recorded.
+// Source returns what recorders of other processes have recorded.
 type Source interface {
-	// Recorded calls merge with what was recorded since it was last called, in
-	// parts of which each is an encoded Interval. merge returns an error for anything
-	// else.
+	// Recorded calls merge with everything recorded since its last call, in one or more encoded Intervals. merge
+	// returns an error for malformed bytes.
 	Recorded(merge func(part Encoded) error)
 }
 
-// AddSource makes the Collector gather from s too, from the next Collect on.
+// AddSource adds a source, from the next Collect on.
 func (c *Collector) AddSource(s Source) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.sources = append(c.sources, s)
 }
 
-// Add makes the Collector gather from r too, from the next Collect on.
+// Add adds a recorder, from the next Collect on.
 func (c *Collector) Add(r *Recorder) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.recorders = append(c.recorders, r)
 }
 
-// Collect takes what all recorders hold, leaving them empty, adds it to the
-// run's totals and returns it. What one batch recorded under one hold of the
-// lock is in one interval. The interval's histograms are used again by the next
-// Collect; its summaries are not.
+// Collect empties all recorders, adds their values to the run's totals and returns them. Values recorded under one
+// hold of the lock are in one interval. The next Collect reuses the interval's histograms, but not its summaries.
 func (c *Collector) Collect() Interval {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -88,7 +82,6 @@ func (c *Collector) Collect() Interval {
 	return result
 }
 
-// take adds a source's part to the interval.
 func (c *Collector) take(part Encoded) error {
 	if c.both == nil {
 		c.both = NewHistogram()
@@ -97,7 +90,6 @@ func (c *Collector) take(part Encoded) error {
 	return c.interval.mergeEncoded(part, c.both)
 }
 
-// drain adds what r holds to the interval.
 func (c *Collector) drain(r *Recorder) {
 	for len(c.spares) < numBooks*r.metrics {
 		c.spares = append(c.spares, NewHistogram())
@@ -114,7 +106,6 @@ func (c *Collector) drain(r *Recorder) {
 	}
 }
 
-// swap takes the histograms that hold something from r, and gives it spares.
 func (c *Collector) swap(r *Recorder) (full sums) {
 	r.Lock()
 	defer r.Unlock()
@@ -127,7 +118,7 @@ func (c *Collector) swap(r *Recorder) (full sums) {
 				full[book][m], r.active[book][m] = h, c.spares[last]
 				c.spares = c.spares[:last]
 			case book == bookWarmup:
-				// The warm-up is over for this worker and does not come back.
+				// The warm-up is over for this worker.
 				r.active[book][m] = nil
 			}
 		}
@@ -154,7 +145,7 @@ func (c *Collector) summarise(a, b *Histogram) Summary {
 	return c.both.Summary()
 }
 
-// Totals describes all that was collected of a metric in one book so far.
+// Totals describes everything collected of a metric in one book.
 func (c *Collector) Totals(measured bool, m Metric) Distribution {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -165,8 +156,8 @@ func (c *Collector) Totals(measured bool, m Metric) Distribution {
 	return h.Distribution()
 }
 
-// Curve returns the percentiles of all that was collected of a metric in one book so far,
-// as Histogram.Percentiles does, and of how many values they are. It takes one pass.
+// Curve returns percentiles of everything collected of a metric in one book, like Histogram.Percentiles, and the
+// number of values. It takes one pass.
 func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []int64, count int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -177,17 +168,16 @@ func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []in
 	return h.Percentiles(ascending), h.count
 }
 
-// Population is the measured records that a time belongs to, whether or not it ended.
+// Population is the measured records that a time belongs to, whether or not the time ended.
 type Population struct {
 	Records int64
-	// Open has the ages of those that were given up, NumMetrics if that is none of
-	// them; the others that have not ended are at least FloorNs.
+	// Open is the metric with the ages of those that were given up; NumMetrics if there are none. The other times
+	// that have not ended are at least FloorNs.
 	Open    Metric
 	FloorNs int64
 }
 
-// TotalsAmong is Totals of the measured records, with the percentiles and the maximum
-// of a population.
+// TotalsAmong is Totals of the measured records, with the percentiles and maximum of a population.
 func (c *Collector) TotalsAmong(m Metric, of Population) Distribution {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -29,11 +29,10 @@ func TestMetricNames(t *testing.T) {
 	}
 }
 
-// used are the metrics of the model test; each histogram is 264 KiB to compare.
+// used are the metrics of the model test; each histogram takes 264 KiB to compare.
 var used = []Metric{SendDelay, PollTime}
 
-// Whatever the interleaving of recorders and intervals, every value is in the
-// interval that was open, in its own book, and in the totals.
+// TestCollectAgainstOneHistogram: every value is in the current interval, in its own book, and in the totals.
 func TestCollectAgainstOneHistogram(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var collector Collector
@@ -114,8 +113,7 @@ func TestMetricThatIsNotNamedIsIgnored(t *testing.T) {
 	}
 }
 
-// Many workers record while intervals are collected: nothing is lost, nothing is
-// counted twice, and values recorded under one hold of the lock stay together.
+// TestCollectWhileRecording: while workers record, no value is lost or counted twice, and batches stay together.
 func TestCollectWhileRecording(t *testing.T) {
 	const workers, batches, batch = 4, 500, 20
 	var collector Collector
@@ -154,8 +152,7 @@ func TestCollectWhileRecording(t *testing.T) {
 	}
 }
 
-// A long run must not cost more than a short one: once every worker has recorded
-// each of its metrics, collecting allocates nothing.
+// TestCollectAllocatesNothingInSteadyState: collecting allocates nothing once every metric was recorded.
 func TestCollectAllocatesNothingInSteadyState(t *testing.T) {
 	var collector Collector
 	recorders := make([]*Recorder, 8)
@@ -177,7 +174,7 @@ func TestCollectAllocatesNothingInSteadyState(t *testing.T) {
 	}
 }
 
-// The warm-up's histograms are given back when it is over.
+// TestWarmupIsReleased: the warm-up's histograms are released after it.
 func TestWarmupIsReleased(t *testing.T) {
 	var collector Collector
 	recorder := NewRecorder(SendDelay)

@@ -17,11 +17,9 @@ type Summary struct {
 
 // Distribution describes all values of a histogram, in nanoseconds.
 //
-// Percentiles and the maximum are the upper ends of their slots, as HdrHistogram
-// reports them: never below the true value and at most 0.1 % above it. Mean,
-// standard deviation (of the population) and median absolute deviation take each value
-// at the middle of its slot. The minimum is exact, and negative if a value was. All but
-// Count are zero when Count is.
+// Percentiles and the maximum are the upper ends of their slots, as in HdrHistogram. They are never below the true
+// value, and at most 0.1 % above it. Mean, standard deviation (of the population) and median absolute deviation use
+// the middle of each slot. The minimum is exact, and may be negative. If Count is zero, so are the other fields.
 type Distribution struct {
 	Count    int64
 	MinNs    int64
@@ -37,13 +35,12 @@ type Distribution struct {
 	P999Ns   int64
 	P9999Ns  int64
 	MaxNs    int64
-	// Negative counts values below zero, which were recorded as zero, and
-	// OutOfRange those above HighestNs, which were recorded as HighestNs.
+	// Negative counts values below zero, recorded as zero; OutOfRange counts those above HighestNs, recorded as
+	// HighestNs.
 	Negative   int64
 	OutOfRange int64
-	// NotEnded is how many more the percentiles and the maximum are of, beside Count:
-	// values that had not ended (see Histogram.Among). AtLeast names the figures that
-	// are lower bounds for that, as result files spell them.
+	// NotEnded is how many values had not ended; percentiles and maximum include them (see Histogram.Among). AtLeast
+	// names the figures that are therefore lower bounds, as in result files.
 	NotEnded int64
 	AtLeast  []string
 }
@@ -79,8 +76,7 @@ var ranks = []struct {
 	{100, "max_ns", func(d *Distribution) *int64 { return &d.MaxNs }},
 }
 
-// distributionAmong returns all figures of h, as Among has those that follow from a
-// rank.
+// distributionAmong returns all figures of h; those that follow from a rank are Among's.
 func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d Distribution) {
 	if d.NotEnded = open.ended() + rest; h.count+d.NotEnded == 0 {
 		return d
@@ -99,7 +95,7 @@ func (h *Histogram) distributionAmong(open *Histogram, rest, floorNs int64) (d D
 	return d
 }
 
-// ended is how many values h holds, which may be nil.
+// ended returns the number of values in h, which may be nil.
 func (h *Histogram) ended() int64 {
 	if h == nil {
 		return 0
@@ -107,15 +103,14 @@ func (h *Histogram) ended() int64 {
 	return h.count
 }
 
-// Percentile returns the value that p percent of all values do not exceed, p in
-// (0, 100]; zero when h is empty.
+// Percentile returns the value that p percent of all values do not exceed, p in (0, 100]; zero if h is empty.
 func (h *Histogram) Percentile(p float64) int64 {
 	ns, _ := h.Among(p, nil, 0, 0)
 	return ns
 }
 
-// Percentiles returns what Percentile returns for each of many percentiles, in one pass.
-// They must ascend, from 0 (which asks for the lowest value) to 100.
+// Percentiles returns Percentile for many percentiles, in one pass. They must ascend, from 0 (the lowest value) to
+// 100.
 func (h *Histogram) Percentiles(ascending []float64) []int64 {
 	values := make([]int64, len(ascending))
 	if h.count == 0 {
@@ -133,15 +128,12 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 	return values
 }
 
-// Among returns the value that p percent of a population do not exceed, p in (0, 100].
-// The population is the values of h, which have ended, and those that have not: each
-// of them counts as greater than all that have. Open, which may be nil, has the ages
-// at which some of them were given up; rest more are at least floorNs. Without a
-// population the value is zero.
+// Among returns the value that p percent of a population do not exceed, p in (0, 100]; zero without a population. The
+// population is the values of h, which have ended, and those that have not, which rank above all of h. The ages of
+// those that were given up are in open, which may be nil; rest more are at least floorNs.
 //
-// The value is exact, or too high, if enough have ended. Otherwise it is a lower bound
-// (atLeast): the value at this rank if each that has not ended has the least value
-// that is proven, rounded down to the lowest value of its slot.
+// The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): then each
+// value that has not ended counts as the least proven one, rounded down to its slot.
 func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns int64, atLeast bool) {
 	population := h.count + open.ended() + rest
 	if population == 0 {
@@ -155,15 +147,15 @@ func (h *Histogram) Among(p float64, open *Histogram, rest, floorNs int64) (ns i
 	return lowest, true
 }
 
-// rankOf returns the rank of the value that p percent of a population do not exceed, from
-// 1 on. It is rounded up, after taking off the last bit of p: 0.07 has no exact float64,
-// and the nearest, just above it, would ask for rank 8 of 10,000.
+// rankOf returns the rank, from 1, of the value that p percent of a population do not exceed. It rounds up, after
+// taking off the last bit of p. Otherwise the float64 nearest to 0.07, slightly above it, would give rank 8 of
+// 10,000.
 func rankOf(p float64, population int64) int64 {
 	p = min(max(math.Nextafter(p, math.Inf(-1)), 0), 100)
 	return min(max(int64(math.Ceil(p*float64(population)/100)), 1), population)
 }
 
-// valueAt returns the upper end of the slot of the value at a rank. h must not be empty.
+// valueAt returns the upper end of the slot at a rank. h must not be empty.
 func (h *Histogram) valueAt(rank int64) int64 {
 	from, to := h.span()
 	for i, n := range h.counts[from:to] {
@@ -171,11 +163,10 @@ func (h *Histogram) valueAt(rank int64) int64 {
 			return highest(from + i)
 		}
 	}
-	return h.Max() // rank rounded to above count, beyond 2⁵³ values
+	return h.Max() // rounding of the rank, beyond 2⁵³ values
 }
 
-// slotAmong returns the slot of the value at a rank among those of h, those of open,
-// and rest in the slot floor.
+// slotAmong returns the slot at a rank among the values of h, those of open, and rest in the slot floor.
 func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int) int {
 	for slot, n := range h.counts {
 		rank -= n
@@ -192,7 +183,7 @@ func (h *Histogram) slotAmong(rank int64, open *Histogram, rest int64, floor int
 	return slots - 1 // as in valueAt
 }
 
-// Max returns the upper end of the highest value's slot; zero when h is empty.
+// Max returns the upper end of the highest value's slot; zero if h is empty.
 func (h *Histogram) Max() int64 {
 	if h.count == 0 {
 		return 0
@@ -200,15 +191,13 @@ func (h *Histogram) Max() int64 {
 	return highest(slotOf(clamp(h.max)))
 }
 
-// highest returns the highest value that slot counts.
 func highest(slot int) int64 {
 	lowest, width := slotValues(slot)
 	return lowest + width - 1
 }
 
-// moments returns mean and standard deviation. h must not be empty. The second
-// pass, over distances to the mean, is what keeps the digits of a small
-// deviation from a large mean.
+// moments returns mean and standard deviation. h must not be empty. The second pass, over distances to the mean,
+// keeps the digits of a small deviation.
 func (h *Histogram) moments() (mean, stddev float64) {
 	mean = h.mean()
 	for s := range h.Slots() {
@@ -218,8 +207,8 @@ func (h *Histogram) moments() (mean, stddev float64) {
 	return mean, math.Sqrt(stddev / float64(h.count))
 }
 
-// mean returns the mean. h must not be empty. In a block of slots of one width, values rise with
-// the slot: so counts and places are added up as integers, and values are made of them once a block.
+// mean returns the mean. h must not be empty. Slots of one width come in blocks. So it adds counts and places as
+// integers, and computes values once a block.
 func (h *Histogram) mean() (mean float64) {
 	from, to := h.span()
 	for from < to {
@@ -236,10 +225,8 @@ func (h *Histogram) mean() (mean float64) {
 	return mean / float64(h.count)
 }
 
-// deviation returns the median absolute deviation: the median of the distances of all
-// values to their median, both by nearest rank. h must not be empty. From the median's
-// slot it goes outwards, to the nearer side each time, until half of the values are
-// within that distance.
+// deviation returns the median absolute deviation, by nearest rank. h must not be empty. It moves outwards from the
+// median's slot, each time to the nearer side, until half of the values are within the distance.
 func (h *Histogram) deviation() (distance int64) {
 	half := rankOf(50, h.count)
 	from, to := h.span()
@@ -264,20 +251,19 @@ func (h *Histogram) deviation() (distance int64) {
 	return distance
 }
 
-// middle returns the value that stands for all of a slot.
 func middle(slot int) int64 {
 	lowest, width := slotValues(slot)
 	return lowest + width/2
 }
 
-// Slot is a range of values that a histogram does not tell apart.
+// Slot is a range of values that a histogram counts together.
 type Slot struct {
-	HighestNs int64 // as percentiles report all values of the slot
-	MiddleNs  int64 // as the mean takes them
+	HighestNs int64 // the value that percentiles report
+	MiddleNs  int64 // the value that the mean uses
 	Count     int64
 }
 
-// Slots are the slots that have values, ascending.
+// Slots returns the slots with values, ascending.
 func (h *Histogram) Slots() iter.Seq[Slot] {
 	return func(yield func(Slot) bool) {
 		if h.count == 0 {

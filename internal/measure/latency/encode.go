@@ -18,10 +18,9 @@ import (
 //	    int32 significant digits · int64 lowest · int64 highest value
 //	    float64 integer-to-double ratio 1
 //	    payload: the counts up to the last that is not zero, as zig-zag LEB128;
-//	             a negative number is a run of so many zeros
+//	             a negative number −n is a run of n zeros
 //
-// all big-endian. The 0x10 in a cookie says that the counts are of variable
-// length.
+// all big-endian. The 0x10 in a cookie means counts of variable length.
 const (
 	cookieV2           = 0x1c849303 | 0x10
 	cookieV2Compressed = 0x1c849304 | 0x10
@@ -29,9 +28,8 @@ const (
 	lowestNs           = 1
 )
 
-// encoder writes the encoding into buffers of its own, which it uses again: a
-// run encodes a dozen histograms an interval, and the compressor alone is a
-// megabyte that the collector would otherwise have to find each time.
+// encoder writes the encoding into its own buffers and reuses them: a run encodes a dozen histograms an interval, and
+// a compressor takes a megabyte.
 type encoder struct {
 	plain  []byte
 	packed bytes.Buffer
@@ -62,7 +60,7 @@ func (e *encoder) encode(h *Histogram) ([]byte, error) {
 	return e.text, nil
 }
 
-// appendPlain appends what goes into the compressor.
+// appendPlain appends the uncompressed encoding.
 func appendPlain(b []byte, h *Histogram) []byte {
 	b = binary.BigEndian.AppendUint32(b, cookieV2)
 	lengthAt := len(b)
@@ -78,9 +76,8 @@ func appendPlain(b []byte, h *Histogram) []byte {
 	return b
 }
 
-// appendCounts appends the payload. Go's varint is the zig-zag LEB128 of the
-// format for counts below 2⁵⁵, which a million values a second reach in a
-// thousand years.
+// appendCounts appends the payload. Go's varint is the zig-zag LEB128 of the format for counts below 2⁵⁵: a thousand
+// years at a million values a second.
 func appendCounts(b []byte, h *Histogram) []byte {
 	if h.count == 0 {
 		return b
@@ -99,8 +96,7 @@ func appendCounts(b []byte, h *Histogram) []byte {
 	return b
 }
 
-// appendZeros appends a run of zeros: a single one as itself, more as their
-// negative number.
+// appendZeros appends a run of zeros: a single one as 0, more as their negative number.
 func appendZeros(b []byte, n int64) []byte {
 	switch n {
 	case 0:
@@ -112,7 +108,6 @@ func appendZeros(b []byte, n int64) []byte {
 	}
 }
 
-// decode reads an encoded histogram of the layout that encode writes.
 func decode(text []byte) (*Histogram, error) {
 	decoded, err := hdrhistogram.Decode(text)
 	if err != nil {
@@ -121,7 +116,7 @@ func decode(text []byte) (*Histogram, error) {
 	snapshot := decoded.Export()
 	if snapshot.LowestTrackableValue != lowestNs || snapshot.HighestTrackableValue != HighestNs ||
 		snapshot.SignificantFigures != significantDigits {
-		return nil, fmt.Errorf("histogram of %d digits from %d to %d, where a run's have %d from %d to %d",
+		return nil, fmt.Errorf("the histogram has %d digits from %d to %d, but a run's has %d from %d to %d",
 			snapshot.SignificantFigures, snapshot.LowestTrackableValue, snapshot.HighestTrackableValue,
 			significantDigits, lowestNs, HighestNs)
 	}

@@ -6,13 +6,11 @@ import (
 	"time"
 )
 
-// HighestNs is the highest value that a histogram tells apart. What is above
-// it is counted there, and counted as out of range.
+// HighestNs is the highest value of a histogram, one hour. Higher values count there, and as out of range.
 const HighestNs = int64(time.Hour)
 
-// The layout is HdrHistogram's for three significant digits from 1 ns to an
-// hour. Values below 2,048 have a slot each; above, each doubling of the value
-// shares 1,024 slots. A slot is therefore at most 1/1,024 of its values wide.
+// The layout is HdrHistogram's for three significant digits from 1 ns to an hour. Values below 2,048 have a slot
+// each. Above, each doubling has 1,024 slots, so a slot is at most 1/1,024 of its values wide.
 const (
 	linearBits = 11 // values below 1<<linearBits are counted exactly
 	halfBits   = linearBits - 1
@@ -20,18 +18,14 @@ const (
 	slots      = (doublings + 2) << halfBits
 )
 
-// Histogram counts values in nanoseconds with three significant digits, from
-// zero to HighestNs. It takes 264 KiB whatever it holds. It has the layout and
-// the conventions of HdrHistogram, whose Java tools agree with its figures to
-// the last digit, and is written anew for three reasons: it keeps what it
-// clamps (see RecordN); recording, merging and clearing touch only the range
-// that holds values (hdrhistogram-go's Merge walks all of it, for 100 µs, and an
-// interval merges dozens); and a percentile is the smallest rank that covers it,
-// as in Java, where hdrhistogram-go rounds the rank to the nearest.
+// Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its
+// layout and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own: it keeps what it clamps (see
+// RecordN), and touches only the range with values. A percentile is the smallest rank that covers it, as in Java;
+// hdrhistogram-go rounds the rank to the nearest.
 //
 // A Histogram is not synchronised.
 type Histogram struct {
-	min, max   int64 // as recorded, not clamped; min > max when empty
+	min, max   int64 // as recorded, not clamped; min > max if empty
 	count      int64
 	negative   int64
 	outOfRange int64
@@ -46,10 +40,8 @@ func NewHistogram() *Histogram {
 // Record counts one value.
 func (h *Histogram) Record(ns int64) { h.RecordN(ns, 1) }
 
-// RecordN counts n equal values; it does nothing when n is not positive. A
-// negative value is counted as zero and one above HighestNs as HighestNs; both
-// are counted beside it (Distribution.Negative, OutOfRange), and the minimum
-// keeps the true value.
+// RecordN counts n equal values; nothing if n is not positive. A negative value counts as zero, one above HighestNs
+// as HighestNs. Distribution.Negative and OutOfRange count them too, and the minimum stays true.
 func (h *Histogram) RecordN(ns, n int64) {
 	if n <= 0 {
 		return
@@ -76,7 +68,7 @@ func (h *Histogram) countClamped(ns, n int64) {
 	}
 }
 
-// Merge adds all that o holds to h.
+// Merge adds the values of o to h.
 func (h *Histogram) Merge(o *Histogram) {
 	if o.count == 0 {
 		return
@@ -105,21 +97,20 @@ func (h *Histogram) Reset() {
 // Count returns how many values were recorded.
 func (h *Histogram) Count() int64 { return h.count }
 
-// span returns the range of slots, the end exclusive, outside of which every
-// count is zero. h must not be empty.
+// span returns the range [from, to) of slots that contains all values. h must not be empty.
 func (h *Histogram) span() (from, to int) {
 	return slotOf(clamp(h.min)), slotOf(clamp(h.max)) + 1
 }
 
 func clamp(ns int64) int64 { return min(max(ns, 0), HighestNs) }
 
-// slotOf returns the slot that counts ns, for ns in [0, HighestNs].
+// slotOf returns the slot of ns, for ns in [0, HighestNs].
 func slotOf(ns int64) int {
 	doubling := bits.Len64(uint64(ns)|(1<<linearBits-1)) - linearBits
 	return doubling<<halfBits + int(ns>>doubling)
 }
 
-// slotValues returns the lowest value that slot counts, and how many values.
+// slotValues returns the lowest value of a slot, and the number of its values.
 func slotValues(slot int) (lowest, width int64) {
 	doubling := max(slot>>halfBits-1, 0)
 	return int64(slot-doubling<<halfBits) << doubling, 1 << doubling

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// inRange draws values from all magnitudes that a histogram tells apart.
+// inRange draws values of all magnitudes up to HighestNs.
 func inRange() *rapid.Generator[int64] {
 	return rapid.Custom(func(t *rapid.T) int64 {
 		bits := rapid.IntRange(0, 41).Draw(t, "bits")
@@ -17,7 +17,7 @@ func inRange() *rapid.Generator[int64] {
 	})
 }
 
-// anywhere draws values of all kinds, those out of range included.
+// anywhere draws any values, also out of range.
 func anywhere() *rapid.Generator[int64] {
 	return rapid.OneOf(inRange(), rapid.Int64(), rapid.Int64Range(-10, 10), rapid.Int64Range(HighestNs-10, HighestNs+10))
 }
@@ -30,7 +30,7 @@ func histogramOf(values ...int64) *Histogram {
 	return h
 }
 
-// The layout is the one that HdrHistogram has, slot by slot.
+// TestLayoutIsHdrHistograms: the layout is HdrHistogram's, slot by slot.
 func TestLayoutIsHdrHistograms(t *testing.T) {
 	oracle := hdrhistogram.New(1, HighestNs, 3)
 	if got := len(oracle.Export().Counts); got != slots {
@@ -68,15 +68,14 @@ func TestFiguresAreHdrHistograms(t *testing.T) {
 		if mean := oracle.Mean(); math.Abs(got.MeanNs-mean) > 1e-9*mean {
 			t.Errorf("mean %v; HdrHistogram: %v", got.MeanNs, mean)
 		}
-		// Its deviation, too, loses digits only against the mean.
+		// HdrHistogram's deviation has fewer digits only relative to the mean.
 		if stddev := oracle.StdDev(); math.Abs(got.StddevNs-stddev) > 1e-9*(stddev+got.MeanNs) {
 			t.Errorf("stddev %v; HdrHistogram: %v", got.StddevNs, stddev)
 		}
 	})
 }
 
-// A percentile is the value of the smallest rank that covers it, to the upper
-// end of its slot.
+// TestPercentileIsNearestRank: a percentile is the upper end of the slot at the smallest rank that covers it.
 func TestPercentileIsNearestRank(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(inRange(), 1, 2000).Draw(t, "values")
@@ -92,7 +91,7 @@ func TestPercentileIsNearestRank(t *testing.T) {
 	})
 }
 
-// Many percentiles in one pass are those asked one by one.
+// TestPercentilesAreThoseAskedOneByOne: Percentiles equals Percentile for each.
 func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := histogramOf(rapid.SliceOfN(anywhere(), 0, 500).Draw(t, "values")...)
@@ -108,7 +107,7 @@ func TestPercentilesAreThoseAskedOneByOne(t *testing.T) {
 	})
 }
 
-// The median absolute deviation is that of the slots' middles, by nearest rank.
+// TestDeviationIsTheMedianDistance: the deviation is that of the slots' middles, by nearest rank.
 func TestDeviationIsTheMedianDistance(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(anywhere(), 1, 500).Draw(t, "values")
@@ -142,7 +141,7 @@ func TestPercentileExamples(t *testing.T) {
 			t.Errorf("p%v of 1..1000 = %d, want %d", test.p, got, test.want)
 		}
 	}
-	// 0.07 in float64 is a little more than 0.07; the rank is 7 all the same.
+	// 0.07 as a float64 is slightly above 0.07; the rank is still 7.
 	tenThousand := NewHistogram()
 	for ns := range int64(10_000) {
 		tenThousand.Record(ns + 1)
@@ -155,8 +154,7 @@ func TestPercentileExamples(t *testing.T) {
 	}
 }
 
-// Nothing that is recorded vanishes: what is clamped is counted, and the true
-// minimum stays.
+// TestClampedValuesAreCounted: clamped values are counted, and the true minimum stays.
 func TestClampedValuesAreCounted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(anywhere(), 1, 100).Draw(t, "values")

@@ -14,7 +14,7 @@ import (
 
 var base = time.Date(2024, 2, 29, 12, 0, 0, 500_000_000, time.UTC)
 
-// hdrhistogram-go decodes what encode wrote, to the same histogram.
+// TestEncodeIsV2: hdrhistogram-go decodes the same histogram.
 func TestEncodeIsV2(t *testing.T) {
 	var e encoder
 	rapid.Check(t, func(t *rapid.T) {
@@ -80,7 +80,7 @@ func TestLogRoundTrip(t *testing.T) {
 	})
 }
 
-// The head is what Java's reader looks for, and no line is before its StartTime.
+// TestLogText: the head is what Java's reader needs, and no line is before StartTime.
 func TestLogText(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -109,7 +109,7 @@ Tag=send_delay,1.500000000,1.500000000,1.500,HIST…
 	}
 }
 
-// hdrhistogram-go's own reader reads the log too.
+// TestLogForHdrHistogramGo: hdrhistogram-go's reader can read the log.
 func TestLogForHdrHistogramGo(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)
@@ -167,7 +167,7 @@ func TestLogWriterHandsErrorsOn(t *testing.T) {
 	}
 }
 
-// A crash may cut the file anywhere: all whole lines are read, without an error.
+// TestReadLogAfterCrash: if the file is cut anywhere, all whole lines are read without an error.
 func TestReadLogAfterCrash(t *testing.T) {
 	var file bytes.Buffer
 	log := NewLogWriter(&file, base)

@@ -10,25 +10,20 @@ import (
 	"time"
 )
 
-// LogEntry is one line of a histogram log: one histogram of one interval of the
-// run's time axis, whose zero is the start of the measured window.
+// LogEntry is one line of a histogram log: one histogram of an interval of the run's time axis.
 type LogEntry struct {
 	Start, End time.Duration
 	Tag        string
-	// Histogram has the counts as they were recorded. The true minimum and the
-	// numbers of clamped values are not part of the format: the minimum is that
-	// of its slot, and nothing counts as negative or out of range.
+	// Histogram has the recorded counts. The format has no true minimum and no clamped values. The minimum is that of
+	// its slot, and no value is negative or out of range.
 	Histogram *Histogram
 }
 
-// maxLineBytes bounds a line of a log. A histogram with a count in each slot
-// takes less than half of it.
+// maxLineBytes bounds a line of a log. A histogram with a count in each slot takes less than half.
 const maxLineBytes = 1 << 20
 
-// ReadLog reads a log that a LogWriter wrote, entry by entry. A last line that
-// lacks its end is passed over: it is what a crash leaves of a line that was
-// being written. Any other fault ends the sequence with an error that names the
-// line.
+// ReadLog reads a LogWriter's log, entry by entry. It skips a last line without its end, which a crash may leave. Any
+// other mistake ends the sequence with an error that names the line.
 func ReadLog(r io.Reader) iter.Seq2[LogEntry, error] {
 	return func(yield func(LogEntry, error) bool) {
 		lines := bufio.NewScanner(r)
@@ -51,15 +46,13 @@ func ReadLog(r io.Reader) iter.Seq2[LogEntry, error] {
 	}
 }
 
-// LogLines reads a log line by line, for whoever reads one that is still being written. The
-// zero value is at the beginning of a log.
+// LogLines reads a log line by line, also while it is being written. The zero value is at the beginning of a log.
 type LogLines struct {
 	number     int
 	measuredAt time.Duration
 }
 
-// Next reads the next line, which comes without its end. It has no entry if it is one of the
-// head. An error names the line.
+// Next reads the next line, given without its end. ok is false for a line of the head. An error names the line.
 func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
 	l.number++
 	switch {
@@ -76,7 +69,7 @@ func (l *LogLines) Next(line []byte) (entry LogEntry, ok bool, err error) {
 	return entry, ok, nil
 }
 
-// wholeLines splits as bufio.ScanLines does, without a line that has no end.
+// wholeLines is bufio.ScanLines without an unfinished last line.
 func wholeLines(data []byte, atEOF bool) (advance int, token []byte, err error) {
 	if atEOF && bytes.IndexByte(data, '\n') < 0 {
 		return len(data), nil, nil
@@ -89,7 +82,7 @@ func parseMeasuredStart(line string) (time.Duration, error) {
 	return parseSeconds(value)
 }
 
-// parseEntry reads "Tag=tag,start,length,max,histogram"; the tag may be missing.
+// parseEntry reads "Tag=tag,start,length,max,histogram"; the tag is optional.
 func parseEntry(line string, measuredAt time.Duration) (LogEntry, error) {
 	var entry LogEntry
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {

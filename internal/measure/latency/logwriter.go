@@ -7,23 +7,18 @@ import (
 	"time"
 )
 
-// LogWriter writes histograms as an HdrHistogram interval log (version 1.3, V2
-// compressed payloads), a line for each interval and tag, so that Java's
-// HistogramLogProcessor and the plotters built on it read a run as it is.
+// LogWriter writes histograms as an HdrHistogram interval log (version 1.3, V2 compressed payloads), a line for each
+// interval and tag. Java's HistogramLogProcessor and plotters based on it can read it.
 //
-// Two customs of that format shape the file. A line whose time is before the
-// log's StartTime is dropped by the processor, and times cannot be negative; but
-// a run's time axis has its zero at the start of the measured window, and its
-// warm-up before it. So the log's StartTime is the start of the first interval
-// that is written, line times count from there, and a comment that other tools
-// skip says where the measured window starts:
+// The processor drops lines before the log's StartTime, and times cannot be negative. But the warm-up is before the
+// zero of the run's axis. So StartTime is the start of the first written interval, and line times count from there. A
+// comment that other tools skip has the start of the measured window:
 //
 //	#[MeasuredStart: 3.000000000 (seconds after StartTime)]
 //
-// And the Interval_Max column, which people read and programs do not, is in
-// milliseconds by convention, whereas the histograms count nanoseconds.
+// The Interval_Max column is in milliseconds by convention; the histograms count nanoseconds.
 //
-// Every line goes out in one Write. A LogWriter is not synchronised.
+// Each line is one Write. A LogWriter is not synchronised.
 type LogWriter struct {
 	w       io.Writer
 	base    time.Time
@@ -31,19 +26,16 @@ type LogWriter struct {
 	line    []byte
 
 	started bool
-	start   time.Duration // of the first interval, on the run's time axis
+	start   time.Duration // of the first interval, on the run's axis
 }
 
-// NewLogWriter returns a writer of a log whose run's time axis has its zero, the
-// start of the measured window, at the wall-clock time base.
+// NewLogWriter returns a writer of a log. base is the wall-clock time of the zero of the run's axis.
 func NewLogWriter(w io.Writer, base time.Time) *LogWriter {
 	return &LogWriter{w: w, base: base}
 }
 
-// Write appends one histogram for the interval [start, end) of the run's time
-// axis. The first call also writes the log's head and fixes its StartTime; a
-// later interval must not start before it. An empty or nil histogram leaves
-// no line.
+// Write appends one histogram for the interval [start, end) on the run's axis. The first call also writes the head
+// and fixes StartTime; no later interval may start before it. An empty or nil histogram writes no line.
 func (l *LogWriter) Write(start, end time.Duration, tag string, h *Histogram) error {
 	switch {
 	case tag == "" || strings.ContainsAny(tag, ", \t\r\n"):
@@ -70,8 +62,7 @@ func (l *LogWriter) Write(start, end time.Duration, tag string, h *Histogram) er
 	return nil
 }
 
-// WriteInterval appends all that an interval holds, each metric and book under
-// the name that Tag gives it.
+// WriteInterval appends all histograms of an interval, with the tags of Tag.
 func (l *LogWriter) WriteInterval(start, end time.Duration, interval Interval) error {
 	for _, measured := range []bool{false, true} {
 		for m := range Metric(NumMetrics) {
@@ -83,9 +74,8 @@ func (l *LogWriter) WriteInterval(start, end time.Duration, interval Interval) e
 	return nil
 }
 
-// writeHead writes the lines before the first interval. Readers of Java's know
-// three kinds: StartTime and BaseTime (what to add to line times), both in
-// seconds since the epoch, and the column legend. The rest is comment.
+// writeHead writes the lines before the first interval. Java's readers use StartTime and BaseTime (added to line
+// times), both in seconds since the epoch, and the column legend. The rest is comment.
 func (l *LogWriter) writeHead(start time.Duration) error {
 	if l.started {
 		return nil
@@ -106,10 +96,9 @@ func (l *LogWriter) writeHead(start time.Duration) error {
 	return nil
 }
 
-// measuredStart begins the comment that a LogReader finds the run's time axis by.
+// measuredStart begins the comment with the start of the measured window.
 const measuredStart = "#[MeasuredStart: "
 
-// seconds prints d exactly: seconds with nine decimals.
 func seconds(d time.Duration) string {
 	sign := ""
 	if d < 0 {

@@ -2,23 +2,20 @@ package latency
 
 import "sync"
 
-// Recorder holds the histograms of one worker, in two books: the records of the
-// warm-up and those of the measured window. The worker takes the lock once for
-// a batch or a poll, records all of it, and lets go; the Collector takes it once
-// an interval, for as long as it takes to swap some pointers.
+// Recorder holds the histograms of one worker, in two books: warm-up and measured window. The worker takes the lock
+// once for a batch or a poll; the Collector takes it once an interval, to swap some pointers.
 //
-// A histogram is allocated when its metric is first recorded in its book, so a
-// Recorder takes at most 2 × 264 KiB for each of its metrics.
+// A histogram is allocated at the first value of its metric and book. So a Recorder takes at most 2 × 264 KiB for
+// each metric.
 type Recorder struct {
 	sync.Mutex
 	active  [numBooks][NumMetrics]*Histogram
 	used    [NumMetrics]bool
-	metrics int // how many are used
+	metrics int // number of used metrics
 }
 
-// NewRecorder returns a recorder for these metrics. Others are ignored when they
-// are recorded, so that a worker that must not report some time (the response
-// times of a closed loop) leaves it out once, here.
+// NewRecorder returns a recorder for these metrics; it ignores values of others. So a worker that has no response
+// times, in a closed loop, leaves them out only here.
 func NewRecorder(metrics ...Metric) *Recorder {
 	r := &Recorder{}
 	for _, m := range metrics {
@@ -30,13 +27,12 @@ func NewRecorder(metrics ...Metric) *Recorder {
 	return r
 }
 
-// Record counts one value of a metric in the book of the measured window or of
-// the warm-up. Call it with the lock held.
+// Record counts one value of a metric in the measured or warm-up book. The caller holds the lock.
 func (r *Recorder) Record(measured bool, m Metric, ns int64) {
 	r.RecordN(measured, m, ns, 1)
 }
 
-// RecordN counts n equal values, as Record does.
+// RecordN counts n equal values, like Record.
 func (r *Recorder) RecordN(measured bool, m Metric, ns, n int64) {
 	h := r.active[bookOf(measured)][m]
 	if h == nil {
@@ -47,7 +43,6 @@ func (r *Recorder) RecordN(measured bool, m Metric, ns, n int64) {
 	h.RecordN(ns, n)
 }
 
-// open allocates a histogram, or returns nil for a metric that is not used.
 func (r *Recorder) open(book int, m Metric) *Histogram {
 	if !r.used[m] {
 		return nil

@@ -11,8 +11,7 @@ func BenchmarkDeliver(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliverEverySecond leaves a gap before each record, the worst that
-// losing can cost: the bound is hit all the time.
+// BenchmarkDeliverEverySecond leaves a gap before each record, which hits the bound all the time.
 func BenchmarkDeliverEverySecond(b *testing.B) {
 	r, seq := NewReceiver(0, 8), uint64(0)
 	b.ReportAllocs()
@@ -22,7 +21,6 @@ func BenchmarkDeliverEverySecond(b *testing.B) {
 	}
 }
 
-// BenchmarkDeliverSwapped delivers neighbours in the wrong order.
 func BenchmarkDeliverSwapped(b *testing.B) {
 	r, seq := NewReceiver(0, 8), uint64(0)
 	b.ReportAllocs()
@@ -32,7 +30,7 @@ func BenchmarkDeliverSwapped(b *testing.B) {
 	}
 }
 
-// BenchmarkNextAcked is all that the books cost a producer for one record.
+// BenchmarkNextAcked measures the books' whole cost to a producer for one record.
 func BenchmarkNextAcked(b *testing.B) {
 	s := NewSender(0, 12)
 	b.ReportAllocs()
@@ -42,8 +40,7 @@ func BenchmarkNextAcked(b *testing.B) {
 	}
 }
 
-// BenchmarkClose closes the books of 8 producers and 12 partitions with a
-// thousand gaps in each lane.
+// BenchmarkClose closes the books of 8 producers and 12 partitions with a thousand gaps in each lane.
 func BenchmarkClose(b *testing.B) {
 	var senders []*Sender
 	var receivers []*Receiver

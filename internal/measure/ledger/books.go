@@ -2,69 +2,64 @@ package ledger
 
 import "fmt"
 
-// maxLostRanges bounds what a book names of its lost records.
+// maxLostRanges bounds LostRanges of a book.
 const maxLostRanges = 100
 
 // Books are the closed books of a run.
 type Books struct {
 	Warmup, Measured Book
-	// Approximate is set when a bound was hit or a record was never settled, so
-	// that the split of what did not arrive (lost, pending, failed, unknown)
-	// rests on the assumption that Reasons spell out; or when a figure of what
-	// several processes were handed is not certain (Merge). All other counts stay
-	// exact.
+	// Approximate reports that some figures are estimates, as Reasons explain. Either a bound was hit or a record was
+	// never settled, which affects lost, pending, failed and unknown. Or Merge could not know a figure. All other
+	// counts are exact.
 	Approximate bool
 	Reasons     []string
 }
 
-// Book is what became of the records of the warm-up, or of those of the measured
-// window. All counts are records.
+// Book has the outcome of the records of the warm-up, or of the measured window. All counts are records.
 type Book struct {
-	// Admitted were given a sequence: acked + failed + unknown + in flight.
+	// Admitted records have a sequence: acked + failed + unknown + in flight.
 	Admitted int64
 	Acked    int64
 	Failed   int64
 	Unknown  int64
-	InFlight int64 // never settled, though the books were closed
+	InFlight int64 // not settled when the books were closed
 
-	// Delivered arrived intact, duplicates included.
+	// Delivered arrived intact, with duplicates.
 	Delivered  int64
 	Unique     int64
 	Duplicates int64
-	// Reordered arrived after a later record of their lane; they are unique. Of a
-	// partition that several processes read they are as each of these saw it.
+	// Reordered arrived after a later record of their lane; they are unique. If several processes read the partition,
+	// each counts its own.
 	Reordered int64
-	// LateBeyondWindow arrived from a stretch that the books had forgotten:
-	// reordered or duplicates, and counted as neither.
+	// LateBeyondWindow arrived from a range that the books had forgotten. They are reordered or duplicates, and count
+	// as neither.
 	LateBeyondWindow int64
-	// Corrupt failed their checksum. CorruptUnplaced are those of them for which
-	// no acked record is missing, for instance the second copy of one.
+	// Corrupt failed their checksum. For CorruptUnplaced of them no acked record is missing, for example for a second
+	// copy.
 	Corrupt         int64
 	CorruptUnplaced int64
 	Foreign         int64 // not of this run
 
-	// Lost were acked and not delivered, though the consumers passed them.
+	// Lost were acked and not delivered, although the consumers passed them.
 	Lost int64
-	// Pending were acked and not delivered yet when the books were closed.
+	// Pending were acked and not delivered when the books were closed.
 	Pending int64
 	// UnackedDelivered arrived although they are failed, unknown or in flight.
 	UnackedDelivered int64
-	// LostRanges name the first 100 runs of the lost. Where corrupt records took
-	// the place of missing ones, which of them is a guess: the first.
+	// LostRanges has the first 100 ranges of the lost. If corrupt records replace missing ones, it assumes that they
+	// are the first.
 	LostRanges []LostRange
 }
 
-// LostRange is a run of lost sequences of one lane, both ends included.
+// LostRange is a range of lost sequences of one lane, both ends included.
 type LostRange struct {
 	Producer  int
 	Partition int32
 	From, To  uint64
 }
 
-// Imbalance returns the equations of the book that do not hold, each with its
-// numbers; none when the books balance. The terms of an equation were counted
-// from different events, on different sides, so that a record that was
-// mislaid or counted twice shows.
+// Imbalance returns the equations of the book that do not hold, with their numbers; none if the books balance. Each
+// term counts different events (both-sides-count), so a record that was dropped or counted twice shows.
 func (b Book) Imbalance() []string {
 	var faults []string
 	settled := b.Acked + b.Failed + b.Unknown + b.InFlight
@@ -84,7 +79,6 @@ func (b Book) Imbalance() []string {
 	return faults
 }
 
-// add adds what a partition's tally found to the book.
 func (b *Book) add(t *tally) {
 	b.Lost += t.lost
 	b.Pending += t.pending
@@ -93,7 +87,6 @@ func (b *Book) add(t *tally) {
 	b.LostRanges = append(b.LostRanges, t.ranges[:min(room, len(t.ranges))]...)
 }
 
-// addSent adds the counters of one lane's sending side, those of one book.
 func (b *Book) addSent(l *senderLane, book int) {
 	b.Admitted += l.admitted(book)
 	b.Acked += l.acked[book]
@@ -102,7 +95,6 @@ func (b *Book) addSent(l *senderLane, book int) {
 	b.InFlight += l.inFlight(book)
 }
 
-// addReceived adds the counters of a partition's receiving side.
 func (b *Book) addReceived(r *received) {
 	b.Delivered += r.delivered
 	b.Unique += r.unique

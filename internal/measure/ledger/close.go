@@ -5,18 +5,14 @@ import (
 	"math"
 )
 
-// Close lays the two sides beside each other and says what became of every
-// record. It takes the locks of all senders and receivers, changes nothing and
-// may be called again; but it tells the truth about lost and pending only when
-// the consumers have stopped.
+// Close compares the two sides and returns the outcome of every record. It takes the locks of all senders and
+// receivers, changes nothing and may be called again. Lost and pending are right only after the consumers have
+// stopped.
 //
-// position returns the offset of the next record that the consumers would read
-// from a partition, -1 where it is not known, or ReadToEnd. An acked record that
-// did not arrive is lost if the consumers passed it: a later sequence of its lane
-// arrived, or the position is above the highest acked offset of its lane, or the
-// partition was read to its end. Without offsets (acks 0) the undelivered end of
-// a lane is therefore lost only if the partition was read to its end, and pending
-// otherwise; without a receiver it is always pending.
+// position returns the offset of the next record to read from a partition, -1 if unknown, or ReadToEnd. An acked
+// record that did not arrive is lost if the consumers passed it. They did if a later sequence of its lane arrived, if
+// position is above the lane's highest acked offset, or at ReadToEnd. Otherwise it is pending. So without offsets
+// (acks 0) the end of a lane is lost only at ReadToEnd; without a receiver it is always pending.
 func Close(senders []*Sender, receivers []*Receiver, position func(partition int32) int64) Books {
 	c := closing{senders: senders, receivers: map[int32]*Receiver{}, positions: map[int32]int64{}}
 	for _, r := range receivers {
@@ -34,17 +30,16 @@ func Close(senders []*Sender, receivers []*Receiver, position func(partition int
 	return c.close()
 }
 
-// ReadToEnd is the position of a partition of which nothing is left to read.
+// ReadToEnd is the position of a partition that was read to its end.
 const ReadToEnd int64 = math.MaxInt64
 
-// closing is one call of Close.
 type closing struct {
 	senders   []*Sender
 	receivers map[int32]*Receiver
 	positions map[int32]int64
 	books     [numBooks]Book
 
-	// Why the books are approximate.
+	// Reasons why the books are approximate.
 	gapsClosed, fatesForgotten, inFlight, unordered int64
 }
 
@@ -72,8 +67,6 @@ func (c *closing) close() Books {
 	}
 }
 
-// closePartition settles all lanes to a partition, and the corrupt records that
-// came out of it.
 func (c *closing) closePartition(partition int32) {
 	var tallies [numBooks]tally
 	for _, s := range c.senders {
@@ -89,7 +82,6 @@ func (c *closing) closePartition(partition int32) {
 	}
 }
 
-// closeLane adds one lane to its books and to the tallies of its partition.
 func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally) {
 	sent, arrived, passed := &s.lanes[partition], &receiverLane{}, false
 	if r := c.receivers[partition]; r != nil && s.producer < len(r.lanes) {
@@ -108,9 +100,8 @@ func (c *closing) closeLane(s *Sender, partition int32, tallies *[numBooks]tally
 	c.fatesForgotten += sent.failed.forgotten() + sent.unknown.forgotten()
 }
 
-// placeCorrupt lets corrupt records take the places of missing ones: in their
-// own book first, and what is left in the other, because the book of a corrupt
-// record is a guess.
+// placeCorrupt lets corrupt records replace missing ones: first in their own book, then in the other. The book of a
+// corrupt record is a guess.
 func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
 	var left [numBooks]int64
 	for book := range tallies {
@@ -125,7 +116,6 @@ func (c *closing) placeCorrupt(r *Receiver, tallies *[numBooks]tally) {
 	}
 }
 
-// reasons says why the books are approximate; nothing when they are exact.
 func (c *closing) reasons() []string {
 	var reasons []string
 	if c.gapsClosed > 0 {
@@ -134,7 +124,7 @@ func (c *closing) reasons() []string {
 	}
 	if c.fatesForgotten > 0 {
 		reasons = append(reasons,
-			fmt.Sprintf("which %d of the failed and unknown records are is forgotten because a lane had more than %d runs of them: "+
+			fmt.Sprintf("%d failed and unknown records are known only by count because a lane had more than %d ranges of them: "+
 				"they count as not delivered as long as enough records are missing", c.fatesForgotten, maxSpans))
 	}
 	if c.inFlight > 0 {
@@ -143,8 +133,8 @@ func (c *closing) reasons() []string {
 	}
 	if c.unordered > 0 {
 		reasons = append(reasons,
-			fmt.Sprintf("%d records count as reordered of partitions that several processes read: "+
-				"each process knows the order of what came to itself, so some of them may be duplicates", c.unordered))
+			fmt.Sprintf("%d records count as reordered in partitions that several processes read: "+
+				"each process knows only its own order, so some of them may be duplicates", c.unordered))
 	}
 	return reasons
 }

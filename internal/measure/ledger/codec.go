@@ -5,10 +5,8 @@ import (
 	"errors"
 )
 
-// Both sides travel: where producers or consumers have processes of their own,
-// their side of the books is brought home, that of producers when nothing is sent
-// any more, that of consumers (receivercodec.go) also to tell how far they have
-// come. The form is for that way alone; nothing of it is kept.
+// Producers and consumers in other processes send their side of the books: producers after the end of the load,
+// consumers (receivercodec.go) also during the run. The encoding is not stored.
 //
 //	producer · lanes · for each lane:
 //	    next · first measured sequence · highest acked offset
@@ -17,14 +15,14 @@ import (
 //	    records of each book · sequences
 //	sequences:
 //	    limit · floor · spans · for each span:
-//	        distance from the end of the one before (of 0) · length − 1
+//	        distance from the end of the previous one (or 0) · length − 1
 //
 // All numbers are LEB128; those that may be negative are zig-zag.
 
-// errMalformed says that bytes are not what one side was written as.
+// errMalformed reports bytes that are no encoded side of the books.
 var errMalformed = errors.New("these are not the books of a producer or of a partition")
 
-// MarshalBinary returns the sender as it stands. It takes the lock.
+// MarshalBinary encodes the sender. It takes the lock.
 func (s *Sender) MarshalBinary() ([]byte, error) {
 	s.Lock()
 	defer s.Unlock()
@@ -67,8 +65,7 @@ func (s *spans) encode(b []byte) []byte {
 	return b
 }
 
-// UnmarshalBinary makes s the sender that MarshalBinary was called on. On an error
-// it is left as it was.
+// UnmarshalBinary decodes a sender into s. On an error it leaves s unchanged.
 func (s *Sender) UnmarshalBinary(data []byte) error {
 	r := &numbers{left: data}
 	producer := r.below(maxSequence)
@@ -85,7 +82,7 @@ func (s *Sender) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// The least that a lane and a span take: a byte for each number.
+// Minimum size of a lane and a span: a byte for each number.
 const (
 	minLaneBytes = 15
 	minSpanBytes = 2
@@ -108,7 +105,7 @@ func (f *fate) read(r *numbers) {
 }
 
 func (s *spans) decode(r *numbers) {
-	s.limit, s.floor = int(r.below(maxSpans+1)), r.unsigned()
+	s.limit, s.floor = int(r.below(manySpans+1)), r.unsigned()
 	s.list = make([]span, r.count(minSpanBytes))
 	end := uint64(0)
 	for i := range s.list {
@@ -119,8 +116,7 @@ func (s *spans) decode(r *numbers) {
 	}
 }
 
-// numbers reads numbers off bytes, until one of them is bad; from then on all are
-// zero.
+// numbers reads numbers until one is malformed; from then on all are zero.
 type numbers struct {
 	left []byte
 	bad  bool
@@ -136,7 +132,7 @@ func (r *numbers) signed() int64 {
 	return took(r, n, length)
 }
 
-// took takes a number's bytes away, of which there are none where it is malformed.
+// took removes a number's bytes; length is at most 0 if it is malformed.
 func took[N int64 | uint64](r *numbers, n N, length int) N {
 	if r.bad = r.bad || length <= 0; r.bad {
 		return 0
@@ -145,7 +141,6 @@ func took[N int64 | uint64](r *numbers, n N, length int) N {
 	return n
 }
 
-// below is a number under a limit.
 func (r *numbers) below(limit uint64) uint64 {
 	n := r.unsigned()
 	if r.bad = r.bad || n >= limit; r.bad {
@@ -154,8 +149,7 @@ func (r *numbers) below(limit uint64) uint64 {
 	return n
 }
 
-// count is how many things follow, each of at least so many bytes: what is
-// allocated for them is in proportion to what is there.
+// count reads a number of elements of at least bytesEach bytes each, which bounds what a reader allocates.
 func (r *numbers) count(bytesEach int) int {
 	n := r.unsigned()
 	if r.bad = r.bad || n > uint64(len(r.left)/bytesEach); r.bad {

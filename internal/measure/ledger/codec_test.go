@@ -7,7 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// traveled is a sender after its way through bytes.
+// traveled returns a sender after encoding and decoding.
 func traveled(t rapid.TB, s *Sender) *Sender {
 	t.Helper()
 	data, err := s.MarshalBinary()
@@ -21,8 +21,7 @@ func traveled(t rapid.TB, s *Sender) *Sender {
 	return there
 }
 
-// Whatever happened to the lanes, books that are closed with senders that have
-// traveled are the same books.
+// TestBooksOfTraveledSenders: decoded senders give the same books.
 func TestBooksOfTraveledSenders(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		m := newModel(t)
@@ -43,7 +42,7 @@ func TestBooksOfTraveledSenders(t *testing.T) {
 	})
 }
 
-// A sender that has traveled goes on as if it had stayed.
+// TestTraveledSenderGoesOn: a decoded sender goes on like the original.
 func TestTraveledSenderGoesOn(t *testing.T) {
 	s := NewSender(3, 2)
 	for range 5 {
@@ -67,7 +66,7 @@ func TestTraveledSenderGoesOn(t *testing.T) {
 	}
 }
 
-// Bytes that are no sender are an error, and leave the sender alone.
+// TestMalformedSender: malformed bytes are an error and leave the sender unchanged.
 func TestMalformedSender(t *testing.T) {
 	s := NewSender(1, 2)
 	s.Next(0, true)
@@ -90,4 +89,23 @@ func TestMalformedSender(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		_ = NewSender(0, 0).UnmarshalBinary(rapid.SliceOf(rapid.Byte()).Draw(t, "bytes")) // and no panic
 	})
+}
+
+// The books of a queue travel: they keep more gaps than those of a partition in order.
+func TestUnorderedTravels(t *testing.T) {
+	r := NewUnordered(3, 1)
+	for seq := uint64(0); seq < 3*maxSpans; seq += 2 {
+		r.Deliver(0, seq, true)
+	}
+	data, err := r.MarshalBinary()
+	if err != nil {
+		t.Fatal(err)
+	}
+	var read Receiver
+	if err := read.UnmarshalBinary(data); err != nil {
+		t.Fatal(err)
+	}
+	if read.Unique() != r.Unique() || read.Has(0, 1) || !read.Has(0, 2) {
+		t.Errorf("of %d unique records %d were read", r.Unique(), read.Unique())
+	}
 }

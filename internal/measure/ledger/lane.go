@@ -1,11 +1,10 @@
 package ledger
 
-// laneClosing lays the two sides of one lane beside each other.
+// laneClosing compares the two sides of one lane.
 //
-// Above the floor both sides know each sequence by number, and what became of it
-// is a matter of sets. Below, one side has closed spans and only knows how many
-// sequences they had; there the failed and unknown are taken for missing as long
-// as enough are missing, which is right of all that failed.
+// Above the floor both sides know each sequence, and sets give its outcome. Below, one side has closed spans and
+// knows only counts. There, failed and unknown records count as missing while enough are missing; for failed ones
+// that is right.
 type laneClosing struct {
 	producer  int
 	partition int32
@@ -14,12 +13,12 @@ type laneClosing struct {
 
 	floor   uint64
 	skipped []span // did not arrive, and the consumers passed them
-	ahead   []span // did not arrive yet
+	ahead   []span // have not arrived yet
 	unacked []span // failed or unknown
 }
 
-// newLaneClosing prepares a lane. The consumers have passed all of it if passed
-// is set, and otherwise what is below the highest sequence that arrived.
+// newLaneClosing prepares a lane. passed reports that the consumers passed all of it; otherwise they passed what is
+// below the highest sequence that arrived.
 func newLaneClosing(producer int, partition int32, sent *senderLane, arrived *receiverLane, passed bool) *laneClosing {
 	l := &laneClosing{
 		producer: producer, partition: partition, sent: sent, arrived: arrived,
@@ -36,13 +35,12 @@ func newLaneClosing(producer int, partition int32, sent *senderLane, arrived *re
 	return l
 }
 
-// settle returns what did not arrive as it should of one book.
 func (l *laneClosing) settle(book int) tally {
 	lo, hi := l.sent.sequences(book)
 	t := l.byNumber(max(lo, l.floor), max(hi, l.floor))
 	below := l.byCount(book, min(lo, l.floor), min(hi, l.floor))
 	t.merge(&below)
-	// What is still in flight is rather ahead than skipped.
+	// Records in flight are more likely ahead than skipped.
 	inFlight := max(l.sent.inFlight(book), 0)
 	t.unackedDelivered += t.takeLost(t.takePending(inFlight))
 	return t
@@ -74,8 +72,8 @@ func (l *laneClosing) byCount(book int, lo, hi uint64) tally {
 	return t
 }
 
-// closed returns how many missing sequences of a book the receiver has closed.
-// The sender knows where in a straddling gap the measured book begins.
+// closed returns how many missing sequences of a book the receiver has closed. Only the sender knows where the
+// measured book begins in a straddling gap.
 func (l *laneClosing) closed(book int) int64 {
 	n := l.arrived.closed[book]
 	if l.arrived.straddles {

@@ -1,37 +1,29 @@
-// Package ledger keeps the books of a run: what was acknowledged, what was
-// delivered, and what became of the rest.
+// Package ledger keeps the books of a run: which records were acked and delivered, and the outcome of the others.
 //
-// Every record has a sequence in its lane, the pair of producer and partition,
-// counted from zero without a gap. Kafka keeps the order within a partition, so
-// what is delivered of a lane is nearly always the sequence after the last, and
-// checking it is one comparison. When a sequence is skipped, the gap is noted;
-// when it comes later after all, it was reordered; when it comes twice, the second
-// is a duplicate; and a gap that stays is lost, if the broker had acknowledged
-// what belongs there. Memory depends on the number of lanes and gaps, and not on
-// the number of records.
+// Every record has a sequence in its lane, the pair of producer and partition, counted from zero without gaps. Kafka
+// keeps the order within a partition, so nearly every delivery is the next sequence of its lane, and checking it is
+// one comparison. A skipped sequence leaves a gap. If it arrives later, it was reordered; if it arrives twice, the
+// second is a duplicate. A remaining gap is lost if the broker acked its records. Memory grows with lanes and gaps,
+// not with records.
 //
-// The two sides do not know of each other while the run lasts. Each producer
-// writes a [Sender], each partition has a [Receiver], and [Close] lays one beside
-// the other. It counts both sides from different events, so that the books can
-// fail to balance ([Book.Imbalance]), which is what makes them worth keeping.
+// During the run the two sides are independent. Each producer writes a [Sender], each partition has a [Receiver], and
+// [Close] compares them. Both sides count different events, so the books can fail to balance ([Book.Imbalance]).
 //
-// Everything is kept in two books. A record belongs to the warm-up or to the
-// measured window by its intended send time, whenever it arrives; in a lane, the
-// measured records begin at one sequence and go on to the end.
+// There are two books. The intended send time of a record puts it in the warm-up or in the measured window. In a
+// lane, the measured records begin at one sequence and go on to the end.
 //
 // Files to know: ledger.go, sender.go, receiver.go, close.go, books.go.
 package ledger
 
-// maxSpans bounds each set of sequences that a lane keeps: the missing, the
-// failed and the unknown. A span takes 16 bytes, and a set that is full 80 KiB,
-// the closed spans included that it has not cleared away yet. A lane without
-// gaps takes nothing but itself: 128 bytes here and 192 there.
+// maxSpans bounds each set of sequences of a lane: missing, failed, unknown. A span takes 16 bytes; a full set takes
+// 80 KiB, with closed spans that are not yet removed. A lane without gaps takes only 128 bytes in a Sender and 192 in
+// a Receiver.
 const maxSpans = 4096
 
-// maxSequence is above any sequence that a run can reach.
+// maxSequence is above any sequence of a run.
 const maxSequence = 1 << 62
 
-// never is the first measured sequence of a lane that has none yet.
+// never is measuredFrom of a lane without measured records.
 const never = ^uint64(0)
 
 // The two books.

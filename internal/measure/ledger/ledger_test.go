@@ -20,7 +20,7 @@ func newFixture() *fixture {
 	return &fixture{NewSender(0, 1), NewReceiver(0, 1), 0}
 }
 
-// ack admits and acknowledges n records, at the offsets of their sequences.
+// ack admits and acks n records, at the offsets of their sequences.
 func (f *fixture) ack(n int, measured bool) {
 	for range n {
 		seq := f.Next(0, measured)
@@ -68,8 +68,7 @@ func TestFindings(t *testing.T) {
 	}
 }
 
-// What the bound made the books forget is counted apart when it comes after all,
-// and stays lost.
+// TestLateBeyondWindow: a forgotten record that arrives is counted separately, and stays lost.
 func TestLateBeyondWindow(t *testing.T) {
 	f := &fixture{NewSender(0, 1), newReceiver(0, 1, 2), 0}
 	f.ack(8, true)
@@ -89,7 +88,7 @@ func TestLateBeyondWindow(t *testing.T) {
 	}
 }
 
-// Records that nobody settled are taken for those that are still to come.
+// TestNeverSettled: records that were never settled count as not yet arrived.
 func TestNeverSettled(t *testing.T) {
 	f := newFixture()
 	f.ack(5, true)
@@ -105,7 +104,7 @@ func TestNeverSettled(t *testing.T) {
 	}
 }
 
-// Two workers' lanes must not share a cache line.
+// TestLanesFillCacheLines: lanes of two workers share no cache line.
 func TestLanesFillCacheLines(t *testing.T) {
 	const line = 64
 	if size := unsafe.Sizeof(senderLane{}); size%line != 0 {
@@ -125,7 +124,7 @@ func TestFindingWords(t *testing.T) {
 	}
 }
 
-// Ten records, one of each kind of trouble.
+// TestCloseExample has one record of each outcome.
 func TestCloseExample(t *testing.T) {
 	f := newFixture()
 	f.ack(10, true)
@@ -133,7 +132,7 @@ func TestCloseExample(t *testing.T) {
 	f.Unknown(0, f.Next(0, true)) // 11
 	f.Unknown(0, f.Next(0, true)) // 12
 	f.deliver(true, 0, 2, 1, 3, 3, 6, 11)
-	f.Corrupt() // takes the place of 4
+	f.Corrupt() // replaces 4
 	f.Receiver.Foreign()
 
 	got := f.close().Measured
@@ -151,7 +150,7 @@ func TestCloseExample(t *testing.T) {
 	}
 }
 
-// The end of a lane is pending until the consumers are past its last offset.
+// TestPendingOrLost: the end of a lane is pending until the consumers are past its last offset.
 func TestPendingOrLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		offset, position int64
@@ -183,7 +182,7 @@ func TestCloseWithoutReceivers(t *testing.T) {
 	}
 }
 
-// A gap over the start of the measured window belongs to both books.
+// TestGapOverTheBoundary: a gap over the start of the measured window belongs to both books.
 func TestGapOverTheBoundary(t *testing.T) {
 	f := newFixture()
 	f.ack(10, false)
@@ -199,7 +198,7 @@ func TestGapOverTheBoundary(t *testing.T) {
 	}
 }
 
-// Each mistake in keeping the books must show as an equation that fails.
+// TestImbalanceShows: each mistake in counting shows as an equation that does not hold.
 func TestImbalanceShows(t *testing.T) {
 	for name, test := range map[string]struct {
 		mistake func(f *fixture)
@@ -231,7 +230,7 @@ func TestImbalanceShows(t *testing.T) {
 	}
 }
 
-// A second copy of a corrupt record has no missing one to stand for.
+// TestCorruptTwice: a second copy of a corrupt record replaces no missing one.
 func TestCorruptTwice(t *testing.T) {
 	f := newFixture()
 	f.ack(3, true)
@@ -245,7 +244,7 @@ func TestCorruptTwice(t *testing.T) {
 	}
 }
 
-// A partition that no sender has a lane to is closed too.
+// TestCorruptInAPartitionWithoutLanes: a partition without a sender's lane is closed too.
 func TestCorruptInAPartitionWithoutLanes(t *testing.T) {
 	r := NewReceiver(3, 1)
 	r.Corrupt()
@@ -267,8 +266,7 @@ func TestLostRangesAreBounded(t *testing.T) {
 	}
 }
 
-// lose drops a million records of two million, in order, over one lane, with the
-// measured window beginning at sequence 999,999.
+// lose drops about half of two million records of one lane; the measured window begins at sequence 999,999.
 func lose(drop func(seq uint64) bool) *fixture {
 	f := newFixture()
 	for seq := range uint64(2_000_000) {
@@ -282,8 +280,7 @@ func lose(drop func(seq uint64) bool) *fixture {
 	return f
 }
 
-// A million lost records are counted exactly, whatever their pattern, and cost a
-// bounded amount of memory.
+// TestMillionLost: a million lost records, in any pattern, are counted exactly in bounded memory.
 func TestMillionLost(t *testing.T) {
 	for name, test := range map[string]struct {
 		drop        func(seq uint64) bool
@@ -323,7 +320,7 @@ func TestMillionLost(t *testing.T) {
 	}
 }
 
-// A million records of alternating fate leave the sending side bounded too.
+// TestMillionUnknown: a million records of alternating outcome take bounded memory in the sender.
 func TestMillionUnknown(t *testing.T) {
 	before := heapBytes()
 	f := newFixture()
@@ -347,12 +344,10 @@ func TestMillionUnknown(t *testing.T) {
 	}
 }
 
-// maxLaneBytes is a full set of spans, 80 KiB, and room for what the runtime and
-// the test allocate meanwhile.
+// maxLaneBytes is a full set of spans, 80 KiB, and what the runtime and the test allocate.
 const maxLaneBytes = 96 << 10
 
-// heapBytes returns what is in use after a collection; the second collection
-// sweeps what the first has marked.
+// heapBytes returns the bytes in use after a collection; the second collection sweeps what the first marked.
 func heapBytes() int64 {
 	runtime.GC()
 	runtime.GC()
@@ -361,8 +356,7 @@ func heapBytes() int64 {
 	return int64(stats.HeapAlloc)
 }
 
-// Books may be closed at any time while both sides go on; each side's lock
-// covers what it counts.
+// TestCloseWhileRunning: books may be closed at any time during a run.
 func TestCloseWhileRunning(t *testing.T) {
 	const records = 20_000
 	f := newFixture()

@@ -2,28 +2,20 @@ package ledger
 
 import "slices"
 
-// Merge returns the receiving side of a partition that several processes have read,
-// each with a receiver of its own for what came to it. It takes the receivers'
-// locks, one after the other, and changes nothing; with one of them that was handed
-// anything it returns that one.
+// Merge merges the receivers of a partition that several processes have read. It takes their locks, one after the
+// other, and changes nothing. If only one of them has records, it returns that one.
 //
-// The merged receiver says what one would say that had seen all of it: a record
-// that came to two processes is one unique record and a duplicate. That is exact
-// for what is delivered, unique, duplicate, missing and next, because every
-// receiver knows by number what came to it. Two things can't be known:
+// The result is that of one receiver that saw all records: a record that came to two processes is one unique record
+// and one duplicate. That is exact for delivered, unique, duplicates, missing and next, because every receiver knows
+// its sequences. Two figures are uncertain:
 //
-//   - Of corrupt and foreign records the sums are exact, but the book that each of
-//     them counts in goes by the record before it, in its own process. Close finds
-//     the corrupt a place all the same.
-//   - In which order two processes were handed records. Reordered are those that
-//     came after a later record of their lane in the same process. One that came
-//     late to another process is unique and not reordered; one that came late to
-//     its process, and to another before, is a duplicate and reordered. Where any
-//     are reordered, the books are approximate and say so.
+//   - Corrupt and foreign records: their sums are exact, but the record before them, in the same process, decides
+//     their book.
+//   - Reordered: Merge does not know the order of records between processes. A record is reordered if it came after a
+//     later record of its lane in the same process. If any are reordered, the books are approximate.
 //
-// Where a lane had so many gaps that its receiver has forgotten which (maxSpans),
-// what came to others from below that stretch is late beyond the window, as it
-// would be in one receiver; the gaps it has closed make the books approximate.
+// If a receiver has forgotten gaps of a lane (maxSpans), other receivers' records from that range are late beyond the
+// window, as in one receiver. The closed gaps make the books approximate.
 func Merge(receivers []*Receiver) *Receiver {
 	with := make([]*Receiver, 0, len(receivers))
 	for _, r := range receivers {
@@ -51,15 +43,15 @@ func Merge(receivers []*Receiver) *Receiver {
 	return merged
 }
 
-// MergeUnordered is Merge for records that come in no order, as those of a queue: none of
-// them is late, so the books are exact though several processes took them.
+// MergeUnordered is Merge for records without an order, like those of a queue. No record is late, so the books are
+// exact although several processes took them.
 func MergeUnordered(receivers []*Receiver) *Receiver {
 	merged := Merge(receivers)
 	merged.unordered = 0
 	return merged
 }
 
-// Empty tells whether nothing ever came. It takes the lock.
+// Empty reports whether nothing ever arrived. It takes the lock.
 func (r *Receiver) Empty() bool {
 	r.Lock()
 	defer r.Unlock()
@@ -71,7 +63,7 @@ func (r *Receiver) Empty() bool {
 	return true
 }
 
-// takeCounts adds what o counted, and returns its lanes as they stand.
+// takeCounts adds o's counts and returns a copy of its lanes.
 func (r *Receiver) takeCounts(o *Receiver) []receiverLane {
 	o.Lock()
 	defer o.Unlock()
@@ -96,7 +88,6 @@ func longest(lanes [][]receiverLane) (n int) {
 	return n
 }
 
-// lanesOf are the lanes of one producer, of those that have it.
 func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	for i := range lanes {
 		if producer < len(lanes[i]) {
@@ -106,11 +97,8 @@ func lanesOf(lanes [][]receiverLane, producer int) (of []*receiverLane) {
 	return of
 }
 
-// mergeLane merges the lanes of one producer. In the books, which have the sums of
-// all, it takes back what counts as unique more than once.
-//
-// The lane that has forgotten the most says what is below its floor. Above it all
-// know what they have by number.
+// mergeLane merges the lanes of one producer. books holds the sums; it corrects them for records that are unique in
+// several lanes. The lane with the highest floor decides about what is below it.
 func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	base := lanes[0]
 	merged := receiverLane{measuredFrom: never}
@@ -141,7 +129,7 @@ func mergeLane(lanes []*receiverLane, books *[numBooks]received) receiverLane {
 	return merged
 }
 
-// absentFrom are the sequences from a floor on that came to none of the lanes.
+// absentFrom returns the sequences from a floor that are in none of the lanes.
 func (l *receiverLane) absentFrom(lanes []*receiverLane, floor uint64) []span {
 	absent := stretch(floor, l.next)
 	for _, one := range lanes {
@@ -151,7 +139,6 @@ func (l *receiverLane) absentFrom(lanes []*receiverLane, floor uint64) []span {
 	return absent
 }
 
-// stretch is the sequences [from, to) as a list.
 func stretch(from, to uint64) []span {
 	if from >= to {
 		return nil
@@ -159,8 +146,7 @@ func stretch(from, to uint64) []span {
 	return []span{{from, to - 1}}
 }
 
-// sequences returns the sequences of a book, the end exclusive, as far as the lane
-// knows: between the books lies what did not come.
+// sequences returns the sequences [from, to) of a book, as far as the lane knows the boundary.
 func (l *receiverLane) sequences(book int) (from, to uint64) {
 	boundary := min(l.measuredFrom, l.next)
 	if book == bookWarmup {
@@ -169,7 +155,7 @@ func (l *receiverLane) sequences(book int) (from, to uint64) {
 	return boundary, l.next
 }
 
-// arrived counts what came of [from, to), which is not below the floor.
+// arrived counts the arrived sequences of [from, to), which is not below the lane's floor.
 func (l *receiverLane) arrived(from, to uint64) int64 {
 	to = min(to, l.next)
 	if from >= to {
@@ -178,9 +164,8 @@ func (l *receiverLane) arrived(from, to uint64) int64 {
 	return int64(to-from) - count(clip(l.missing.live(), from, to))
 }
 
-// arrivedBelow counts what came from below another lane's floor, of the sequences
-// [from, to) of a book: by number where this lane knows them, and otherwise as many
-// as it has not closed.
+// arrivedBelow counts the arrived sequences of a book, [from, to), below another lane's floor. Below its own floor it
+// counts those that the lane has not closed.
 func (l *receiverLane) arrivedBelow(floor uint64, book int, from, to uint64) int64 {
 	own := l.missing.floor
 	n := l.arrived(max(from, own), min(to, floor))

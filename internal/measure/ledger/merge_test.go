@@ -10,13 +10,13 @@ import (
 	"pgregory.net/rapid"
 )
 
-// arrival is one thing that comes to a consumer, whichever.
+// arrival is a record that comes to a receiver.
 type arrival struct {
 	producer         int
 	seq              uint64
 	measured         bool
 	corrupt, foreign bool
-	at               int // the receiver that it comes to
+	at               int // index of the receiver
 }
 
 func (a arrival) comeTo(r *Receiver) {
@@ -30,16 +30,14 @@ func (a arrival) comeTo(r *Receiver) {
 	}
 }
 
-// split is a stream of deliveries and what several receivers and one that saw all
-// made of it.
+// split is a stream of deliveries to several receivers, and to one that sees all.
 type split struct {
 	senders []*Sender
 	parts   []*Receiver
-	one     *Receiver // that saw all, and forgets nothing
+	one     *Receiver // sees all and forgets nothing
 }
 
-// newSplit draws a stream of records that were all acked, in any order, again or
-// not, and whom each comes to.
+// newSplit draws a stream of acked records, in any order and with duplicates, and a receiver for each.
 func newSplit(t *rapid.T, limit int) *split {
 	const records = 30
 	s := &split{one: newReceiver(4, 2, maxSpans)}
@@ -67,7 +65,7 @@ func newSplit(t *rapid.T, limit int) *split {
 		return a
 	})
 	stream := rapid.SliceOfN(drawn, 0, 80).Draw(t, "stream")
-	if rapid.Bool().Draw(t, "in order") { // as Kafka keeps it: fewer gaps
+	if rapid.Bool().Draw(t, "in order") { // as in Kafka: fewer gaps
 		slices.SortStableFunc(stream, func(a, b arrival) int { return int(a.seq) - int(b.seq) })
 	}
 	for _, a := range stream {
@@ -77,27 +75,25 @@ func newSplit(t *rapid.T, limit int) *split {
 	return s
 }
 
-// books closes the books with a receiver, whose consumers have read to the end or
-// as far as they came.
+// books closes the books with a receiver, whose consumers have read up to a position.
 func (s *split) books(r *Receiver, position int64) Books {
 	return Close(s.senders, []*Receiver{r}, func(int32) int64 { return position })
 }
 
-// certain is what of a book does not depend on whom a record came to.
+// certain clears the figures that depend on the split.
 func certain(b Book) Book {
 	b.Reordered = 0
 	return b
 }
 
-// However a stream is split over receivers, their merged books are those of one that
-// saw all of it, but for the order.
+// TestMergedBooks: merged books equal those of one receiver, apart from the order.
 func TestMergedBooks(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, maxSpans)
 		merged := Merge(s.parts)
 		for _, position := range []int64{-1, ReadToEnd} {
 			got, want := s.books(merged, position), s.books(s.one, position)
-			// The book of what has no stamp goes by what came before it.
+			// The record before decides the book of a record without a stamp.
 			for _, b := range []*Books{&got, &want} {
 				b.Warmup.Corrupt, b.Measured.Corrupt = 0, b.Warmup.Corrupt+b.Measured.Corrupt
 				b.Warmup.Foreign, b.Measured.Foreign = 0, b.Warmup.Foreign+b.Measured.Foreign
@@ -119,7 +115,6 @@ func TestMergedBooks(t *testing.T) {
 	})
 }
 
-// touched are the receivers that anything came to.
 func (s *split) touched() (some []*Receiver) {
 	for _, r := range s.parts {
 		if !r.Empty() {
@@ -129,8 +124,8 @@ func (s *split) touched() (some []*Receiver) {
 	return some
 }
 
-// Where receivers forget, the merged books balance all the same, never have more
-// records than there were, and say that they are approximate when they have fewer.
+// TestMergedBooksOfForgetfulReceivers: if receivers forget, merged books still balance, have no more records than
+// there were, and say that they are approximate.
 func TestMergedBooksOfForgetfulReceivers(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, rapid.IntRange(1, 3).Draw(t, "limit"))
@@ -151,7 +146,7 @@ func TestMergedBooksOfForgetfulReceivers(t *testing.T) {
 	})
 }
 
-// Merging does not change the receivers, and may be done again.
+// TestMergeAgain: merging changes no receiver and can be repeated.
 func TestMergeAgain(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, maxSpans)
@@ -162,7 +157,7 @@ func TestMergeAgain(t *testing.T) {
 	})
 }
 
-// A partition that moves, and whose uncommitted records come again elsewhere.
+// TestMergeOfAMove: a partition moves, and its uncommitted records come again in another process.
 func TestMergeOfAMove(t *testing.T) {
 	a, b := NewReceiver(0, 1), NewReceiver(0, 1)
 	for seq := range uint64(100) {
@@ -185,7 +180,7 @@ func TestMergeOfAMove(t *testing.T) {
 		t.Errorf("warm-up %+v, approximate %v", books.Warmup, books.Approximate)
 	}
 
-	b.Deliver(0, 50, true) // after later ones, and to another before: who is to say
+	b.Deliver(0, 50, true) // after later ones, and earlier to another: the order is unknown
 	books = Close([]*Sender{sender}, []*Receiver{Merge([]*Receiver{a, b})}, func(int32) int64 { return 200 })
 	if !books.Approximate || len(books.Reasons) != 1 || !strings.Contains(books.Reasons[0], "1 records count as reordered") {
 		t.Errorf("approximate %v because %q", books.Approximate, books.Reasons)
@@ -195,7 +190,7 @@ func TestMergeOfAMove(t *testing.T) {
 	}
 }
 
-// A receiver that has traveled is the one that left, and goes on as it would have.
+// TestTraveledReceiver: a decoded receiver equals the original and goes on like it.
 func TestTraveledReceiver(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newSplit(t, rapid.SampledFrom([]int{1, 3, maxSpans}).Draw(t, "limit"))
@@ -219,7 +214,7 @@ func TestTraveledReceiver(t *testing.T) {
 	})
 }
 
-// Bytes that are no receiver are an error, and leave the receiver alone.
+// TestMalformedReceiver: malformed bytes are an error and leave the receiver unchanged.
 func TestMalformedReceiver(t *testing.T) {
 	r := NewReceiver(1, 2)
 	r.Deliver(0, 7, true)
@@ -243,7 +238,7 @@ func TestMalformedReceiver(t *testing.T) {
 	})
 }
 
-// BenchmarkMerge is what a run pays for a partition that several processes read.
+// BenchmarkMerge measures the cost of a partition that several processes read.
 func BenchmarkMerge(b *testing.B) {
 	const producers = 16
 	parts := []*Receiver{NewReceiver(0, producers), NewReceiver(0, producers)}

@@ -8,7 +8,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The model remembers every record and answers by looking at all of them.
+// The model stores every record and looks at all of them.
 type model struct {
 	senders   []*Sender
 	receivers []*Receiver
@@ -39,7 +39,6 @@ const (
 	unknown  fateName = "unknown"
 )
 
-// modelSide counts the findings of a partition, by book.
 type modelSide struct {
 	latest   int
 	received [numBooks]received
@@ -71,8 +70,7 @@ func (m *model) drawLane(t *rapid.T) lane {
 	}
 }
 
-// admit assigns some sequences; from the first measured record of a lane on all
-// are measured.
+// admit assigns some sequences. From the first measured record of a lane, all are measured.
 func (m *model) admit(t *rapid.T) {
 	l := m.drawLane(t)
 	measured := rapid.Bool().Draw(t, "measured")
@@ -88,7 +86,6 @@ func (m *model) admit(t *rapid.T) {
 	}
 }
 
-// settle settles some records of a lane, in any order.
 func (m *model) settle(t *rapid.T) {
 	l := m.drawLane(t)
 	fate := rapid.SampledFrom([]fateName{acked, acked, acked, failed, unknown}).Draw(t, "fate")
@@ -113,7 +110,7 @@ func (m *model) settleAs(l lane, seq uint64, fate fateName, offset int64) {
 	}
 }
 
-// deliver delivers some records of a lane, ascending or not, again or not.
+// deliver delivers some records of a lane, in any order, also repeatedly.
 func (m *model) deliver(t *rapid.T) {
 	l := m.drawLane(t)
 	if len(m.lanes[l]) == 0 {
@@ -125,7 +122,7 @@ func (m *model) deliver(t *rapid.T) {
 	}
 }
 
-// sweep delivers a lane in order, leaving some out.
+// sweep delivers a lane in order, without some records.
 func (m *model) sweep(t *rapid.T) {
 	l := m.drawLane(t)
 	for seq := range m.lanes[l] {
@@ -196,8 +193,8 @@ func (m *model) move(t *rapid.T) {
 	m.position[p] = rapid.Int64Range(-1, 60).Draw(t, "position")
 }
 
-// check closes the books and compares. When a bound was hit or a record is in
-// flight, the split of what did not arrive is not compared, but must balance.
+// check closes the books and compares. If a bound was hit or a record is in flight, lost and pending need only
+// balance.
 func (m *model) check(t *rapid.T) {
 	books := Close(m.senders, m.receivers, func(p int32) int64 { return m.position[p] })
 	want := m.close()
@@ -232,7 +229,6 @@ func compare(t *rapid.T, book int, got, want Book) {
 	}
 }
 
-// expand names each lost record by itself.
 func expand(ranges []LostRange) []LostRange {
 	var single []LostRange
 	for _, r := range ranges {
@@ -243,7 +239,7 @@ func expand(ranges []LostRange) []LostRange {
 	return single
 }
 
-// close is Close, written over single records.
+// close is Close over single records.
 func (m *model) close() [numBooks]Book {
 	var books [numBooks]Book
 	for p := range m.sides {
@@ -261,8 +257,7 @@ func (m *model) close() [numBooks]Book {
 	return books
 }
 
-// missing counts the fates in a partition and finds what was acked and did not
-// arrive.
+// missing counts the outcomes in a partition and returns acked records that did not arrive.
 func (m *model) missing(p int32, books *[numBooks]Book) (lost [numBooks][]LostRange, pending [numBooks]int64) {
 	for producer := range m.senders {
 		records := m.lanes[lane{producer, p}]
@@ -299,7 +294,7 @@ func (m *model) missing(p int32, books *[numBooks]Book) (lost [numBooks][]LostRa
 	return lost, pending
 }
 
-// placeCorrupt gives each corrupt record the place of a missing one.
+// placeCorrupt replaces a missing record with each corrupt one.
 func (m *model) placeCorrupt(p int, books *[numBooks]Book, lost *[numBooks][]LostRange, pending *[numBooks]int64) {
 	place := func(book int) bool {
 		switch {
@@ -355,7 +350,6 @@ func (m *model) checkTotals(t *rapid.T) {
 	}
 }
 
-// finish settles what is in flight, so that the last check compares everything.
 func (m *model) finish(t *rapid.T) {
 	for l, records := range m.lanes {
 		for seq, r := range records {

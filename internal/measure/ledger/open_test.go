@@ -2,7 +2,7 @@ package ledger
 
 import "testing"
 
-// TestOpen: what failed or is unknown has ended, wherever it lies.
+// TestOpen: failed and unknown records are not open.
 func TestOpen(t *testing.T) {
 	s := NewSender(0, 2)
 	for range 10 {
@@ -14,7 +14,7 @@ func TestOpen(t *testing.T) {
 	for _, seq := range []uint64{4, 9} {
 		s.Unknown(1, seq)
 	}
-	s.Acked(1, 5, 40) // and has not arrived, as far as from says
+	s.Acked(1, 5, 40) // which has not arrived, by from
 	for _, c := range []struct {
 		from, first uint64
 		records     int64
@@ -28,8 +28,8 @@ func TestOpen(t *testing.T) {
 	}
 }
 
-// TestOpenOfAQueue: what arrived in any order is no more open, and what arrived although
-// its fate is unknown has ended once.
+// TestOpenOfAQueue: records of a queue that arrived in any order are not open, and unknown ones that arrive end only
+// once.
 func TestOpenOfAQueue(t *testing.T) {
 	s, r := NewSender(1, 1), NewUnordered(0, 2)
 	for range 12 {
@@ -57,14 +57,14 @@ func TestOpenOfAQueue(t *testing.T) {
 	}
 }
 
-// TestOpenOfForgotten: of the gaps of a queue that the sender has forgotten nothing is open,
-// and the records of a lane in order are all, because a time lag is never too short.
+// TestOpenOfForgotten: forgotten gaps of a queue are not open; in an ordered lane all records are, so a time lag is
+// never too short.
 func TestOpenOfForgotten(t *testing.T) {
 	s := newSender(0, 1, 2)
 	for range 10 {
 		s.Next(0, true)
 	}
-	for _, seq := range []uint64{1, 3, 5, 7} { // of which it knows the last two
+	for _, seq := range []uint64{1, 3, 5, 7} { // it remembers the last two
 		s.Failed(0, seq)
 	}
 	gaps := []Gap{{1, 1}, {3, 3}, {5, 5}, {7, 8}}

@@ -2,8 +2,8 @@ package ledger
 
 import "testing"
 
-// TestReadToEndOutranksAcks: of a partition that was read to its end everything was passed,
-// though no offset was acknowledged (acks 0), or one that is not in the log any more.
+// TestReadToEndOutranksAcks: a partition read to its end was passed, even without acked offsets or with a truncated
+// log.
 func TestReadToEndOutranksAcks(t *testing.T) {
 	for _, offset := range []int64{-1, 1000} {
 		sender, receiver := NewSender(0, 1), NewReceiver(0, 1)

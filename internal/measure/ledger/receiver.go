@@ -2,21 +2,19 @@ package ledger
 
 import "sync"
 
-// Receiver is the receiving side of one partition's lanes. Whichever consumer
-// owns the partition takes the lock once a chunk, checks in every record of it,
-// and lets go; readers take it too. No method takes the lock.
+// Receiver is the receiving side of one partition's lanes. No method takes the lock, except where stated. The
+// partition's consumer takes it once for a chunk, and so do readers.
 type Receiver struct {
 	sync.Mutex
 	partition int32
-	latest    int // the book of the record delivered last
+	latest    int // book of the record delivered last
 	lanes     []receiverLane
 	books     [numBooks]received
-	// unordered counts the reordered of a merged receiver, of which it is not sure.
+	// unordered counts the reordered records of a merged receiver, which are uncertain.
 	unordered int64
 }
 
-// received counts what arrived of one book. The counters of findings and the
-// one of deliveries are kept apart on purpose: their sum is a check.
+// received counts what arrived of one book. It counts findings and deliveries separately: their sum is a check.
 type received struct {
 	delivered        int64
 	unique           int64
@@ -27,35 +25,33 @@ type received struct {
 	foreign          int64
 }
 
-// receiverLane is one lane as its consumers know it. It fills whole cache lines,
-// so that the lanes of two partitions never share one.
+// receiverLane is one lane's receiving side. It fills whole cache lines, so lanes of two partitions share none.
 type receiverLane struct {
-	next         uint64 // one above the highest sequence delivered
-	measuredFrom uint64 // the lowest measured sequence delivered
-	missing      spans  // the gaps below next
-	// Of the gaps that were closed: how many sequences, by book, and the one gap
-	// that may belong to both because the measured records begin in or behind it.
+	next         uint64 // one above the highest delivered sequence
+	measuredFrom uint64 // lowest delivered measured sequence
+	missing      spans  // gaps below next
+	// closed counts the sequences of closed gaps, by book. The span straddle is the one closed gap that may belong to
+	// both books, because the measured records begin in or right after it.
 	closed    [numBooks]int64
 	straddle  span
 	straddles bool
 	_         [24]byte
 }
 
-// Finding is what the books say of one arrival.
+// Finding is what the books know of one arrival.
 type Finding uint8
 
 const (
 	// First: the record arrived for the first time, in order.
 	First Finding = iota
-	// Late: it arrived for the first time, after a later one of its lane; it was
-	// reordered.
+	// Late: it arrived for the first time, after a later record of its lane.
 	Late
 	// Duplicate: it had arrived before.
 	Duplicate
-	// LateBeyondWindow: it is from a stretch that the lane's bound made the books
-	// forget, so it is late or a duplicate. It is delivered, and not unique.
+	// LateBeyondWindow: it is from a range that the books have forgotten, so it is late or a duplicate. It is
+	// delivered and not unique.
 	LateBeyondWindow
-	// Stray: no such lane or sequence can be of this run. It counts as foreign.
+	// Stray: this run has no such lane or sequence. It counts as foreign.
 	Stray
 )
 
@@ -75,20 +71,16 @@ func (f Finding) String() string {
 	}
 }
 
-// NewReceiver returns the receiving side of a partition, with a lane for each of
-// so many producers.
+// NewReceiver returns the receiving side of a partition, with a lane for each producer.
 func NewReceiver(partition int32, producers int) *Receiver {
 	return newReceiver(partition, producers, maxSpans)
 }
 
-// manySpans bounds what a receiver keeps in mind of a lane whose records come in any
-// order: a million gaps, of 16 bytes each.
+// manySpans bounds the gaps of a lane without order: a million, of 16 bytes each.
 const manySpans = 1 << 20
 
-// NewUnordered returns a receiver like NewReceiver's for records that do not come in the
-// order of their lanes, of which many are outstanding at a time: those that a queue has
-// settled. It keeps so many gaps apart that its books are exact until a lane has a
-// million of them at once.
+// NewUnordered is NewReceiver for records that arrive in any order, with many missing at a time, as a queue settles
+// them. Its books are exact up to a million gaps in a lane.
 func NewUnordered(partition int32, producers int) *Receiver {
 	return newReceiver(partition, producers, manySpans)
 }
@@ -102,8 +94,7 @@ func newReceiver(partition int32, producers, limit int) *Receiver {
 	return r
 }
 
-// Deliver checks in one intact record of the run: the producer, the sequence and
-// the book are those of its stamp.
+// Deliver enters one intact record of the run, by the producer, sequence and book of its stamp.
 func (r *Receiver) Deliver(producer int, seq uint64, measured bool) Finding {
 	if uint(producer) >= uint(len(r.lanes)) || seq >= maxSequence {
 		r.Foreign()
@@ -124,12 +115,11 @@ func (r *Receiver) Deliver(producer int, seq uint64, measured bool) Finding {
 	return lane.outOfOrder(book, seq)
 }
 
-// Corrupt checks in a record whose checksum is wrong. Nothing in it can be
-// trusted, so it counts in the book of the record delivered before it, and
-// Close finds it a place among the missing.
+// Corrupt enters a record with a wrong checksum. It counts in the book of the record delivered before; Close lets it
+// replace a missing record.
 func (r *Receiver) Corrupt() { r.books[r.latest].corrupt++ }
 
-// Foreign checks in a record that is not of this run.
+// Foreign enters a record that is not of this run.
 func (r *Receiver) Foreign() { r.books[r.latest].foreign++ }
 
 // Unique returns how many different records arrived intact, in both books.
@@ -137,28 +127,24 @@ func (r *Receiver) Unique() int64 {
 	return r.books[bookWarmup].unique + r.books[bookMeasured].unique
 }
 
-// UniqueIn returns how many different records arrived intact in one book: 0 is that of the
-// warm-up, 1 that of the measured records.
+// UniqueIn returns how many different records arrived intact in one book: 0 is the warm-up, 1 the measured records.
 func (r *Receiver) UniqueIn(book int) int64 { return r.books[book].unique }
 
-// Arrived returns Unique and the corrupt: what need not be waited for any more.
-// The acked that did not arrive are the partition's backlog.
+// Arrived returns Unique plus the corrupt records. Acked records beyond it are the partition's backlog.
 func (r *Receiver) Arrived() int64 {
 	return r.Unique() + r.books[bookWarmup].corrupt + r.books[bookMeasured].corrupt
 }
 
-// Awaited are the sequences of a lane that are to arrive: Next and all above it, and those
-// of the gaps below, which are ascending.
+// Awaited is the sequences of a lane still to arrive: those from Next on, and the gaps below it, ascending.
 type Awaited struct {
 	Next uint64
 	Gaps []Gap
 }
 
-// Gap is a run of sequences, both ends included.
+// Gap is a range of sequences, both ends included.
 type Gap struct{ From, To uint64 }
 
-// Expected returns, for each producer, what is to arrive of a lane in order: all above the
-// highest sequence that arrived.
+// Expected returns, for each producer, what an ordered lane still expects: all above the highest arrived sequence.
 func (r *Receiver) Expected() []Awaited {
 	all := make([]Awaited, len(r.lanes))
 	for i := range r.lanes {
@@ -167,8 +153,7 @@ func (r *Receiver) Expected() []Awaited {
 	return all
 }
 
-// Missing returns, for each producer, what is to arrive of a lane in any order: all that
-// has not. What the books no longer know is not missing.
+// Missing returns, for each producer, all sequences that have not arrived, without forgotten ones.
 func (r *Receiver) Missing() []Awaited {
 	all := r.Expected()
 	for i := range r.lanes {
@@ -179,7 +164,7 @@ func (r *Receiver) Missing() []Awaited {
 	return all
 }
 
-// Has tells whether a sequence is known to have arrived.
+// Has reports whether a sequence is known to have arrived.
 func (r *Receiver) Has(producer int, seq uint64) bool {
 	if uint(producer) >= uint(len(r.lanes)) {
 		return false
@@ -192,7 +177,7 @@ func (r *Receiver) Has(producer int, seq uint64) bool {
 	return i == len(l.missing.list) || l.missing.list[i].from > seq
 }
 
-// outOfOrder finds what a sequence is that is not the next.
+// outOfOrder enters a sequence that is not the next.
 func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	switch {
 	case seq > l.next:
@@ -215,9 +200,8 @@ func (l *receiverLane) outOfOrder(book *received, seq uint64) Finding {
 	return Late
 }
 
-// closeGap counts a gap that the books are about to forget as missing for good.
-// The record behind it was delivered, so its book is known, except for the gap
-// right before the first measured record.
+// closeGap counts a closed gap as missing for good. The record after it was delivered, so its book is known, except
+// for the gap right before the first measured record.
 func (l *receiverLane) closeGap(gap span, full bool) {
 	switch {
 	case !full:

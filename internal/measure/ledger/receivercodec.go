@@ -2,14 +2,14 @@ package ledger
 
 import "encoding/binary"
 
-// A Receiver as it travels (codec.go says why, and what its numbers look like):
+// A Receiver is encoded as (see codec.go)
 //
 //	partition · latest · the books · lanes · for each lane:
 //	    next · first measured sequence · closed of each book
-//	    straddling gap: from · length, 0 where there is none
+//	    straddling gap: from · length, 0 without one
 //	    the missing, as sequences
 
-// MarshalBinary returns the receiver as it stands. It takes the lock.
+// MarshalBinary encodes the receiver. It takes the lock.
 func (r *Receiver) MarshalBinary() ([]byte, error) {
 	r.Lock()
 	defer r.Unlock()
@@ -27,7 +27,7 @@ func (r *Receiver) MarshalBinary() ([]byte, error) {
 	return b, nil
 }
 
-// counts are all counters of a book, in the order in which they travel.
+// counts returns all counters of a book, in the order of the encoding.
 func (b *received) counts() [7]*int64 {
 	return [...]*int64{
 		&b.delivered, &b.unique, &b.duplicates, &b.reordered, &b.lateBeyondWindow, &b.corrupt, &b.foreign,
@@ -49,8 +49,7 @@ func (l *receiverLane) encode(b []byte) []byte {
 	return l.missing.encode(b)
 }
 
-// UnmarshalBinary makes r the receiver that MarshalBinary was called on. On an
-// error it is left as it was.
+// UnmarshalBinary decodes a receiver into r. On an error it leaves r unchanged.
 func (r *Receiver) UnmarshalBinary(data []byte) error {
 	n := &numbers{left: data}
 	partition, latest := n.below(maxPartition), n.below(numBooks)
@@ -74,9 +73,8 @@ func (r *Receiver) UnmarshalBinary(data []byte) error {
 }
 
 const (
-	// maxPartition is above any partition's number.
 	maxPartition = 1 << 31
-	// minReceiverLaneBytes is the least that a lane takes: a byte for each number.
+	// minReceiverLaneBytes is the minimum size of a lane: a byte for each number.
 	minReceiverLaneBytes = 9
 )
 

@@ -2,36 +2,32 @@ package ledger
 
 import "sync"
 
-// Sender is the sending side of one producer's lanes. Its worker admits and
-// settles; where readers or a client's callbacks come from other goroutines, all
-// hold the lock, once for a batch. No method takes it.
+// Sender is the sending side of one producer's lanes. Its worker admits and settles. No method takes the lock, except
+// where stated; if other goroutines read or settle too, all must hold it, once for a batch.
 type Sender struct {
 	sync.Mutex
 	producer int
 	lanes    []senderLane
 }
 
-// senderLane is one lane as its producer knows it. It fills whole cache lines, so
-// that the lanes of two producers never share one.
+// senderLane is one lane's sending side. It fills whole cache lines, so lanes of two producers share none.
 type senderLane struct {
-	next         uint64 // the sequence to assign next
-	measuredFrom uint64 // the first sequence of the measured book
-	lastOffset   int64  // the highest acked offset; -1 when none is known
+	next         uint64 // next sequence to assign
+	measuredFrom uint64 // first sequence of the measured book
+	lastOffset   int64  // highest acked offset; -1 if unknown
 	acked        [numBooks]int64
 	failed       fate
 	unknown      fate
 	_            [24]byte
 }
 
-// fate is the records of a lane that were not acked: how many, and which, as far
-// as the bound allows.
+// fate is the failed or unknown records of a lane: how many, and which, up to the bound.
 type fate struct {
 	records [numBooks]int64
 	which   spans
 }
 
-// NewSender returns the sending side of a producer, numbered from zero, with a
-// lane for each of so many partitions.
+// NewSender returns the sending side of a producer, numbered from zero, with a lane for each partition.
 func NewSender(producer, partitions int) *Sender {
 	return newSender(producer, partitions, maxSpans)
 }
@@ -46,8 +42,8 @@ func newSender(producer, partitions, limit int) *Sender {
 	return s
 }
 
-// Next assigns the next sequence of the lane to partition, which must be one of
-// the sender's. Once a record of a lane was measured, all later ones are.
+// Next assigns the next sequence of the lane to partition, which must be one of the sender's. After the first
+// measured record of a lane, all are measured.
 func (s *Sender) Next(partition int32, measured bool) (seq uint64) {
 	lane := &s.lanes[partition]
 	seq = lane.next
@@ -58,9 +54,8 @@ func (s *Sender) Next(partition int32, measured bool) (seq uint64) {
 	return seq
 }
 
-// Acked settles a sequence that the broker acknowledged at an offset, or at -1
-// where the client does not know it. Of Acked, Failed and Unknown, one is called
-// for each sequence, once.
+// Acked settles a sequence that the broker acked at an offset; -1 if unknown. Call exactly one of Acked, Failed and
+// Unknown once for each sequence.
 func (s *Sender) Acked(partition int32, seq uint64, offset int64) {
 	lane := &s.lanes[partition]
 	lane.acked[lane.book(seq)]++
@@ -74,29 +69,27 @@ func (s *Sender) Failed(partition int32, seq uint64) {
 	lane.failed.which.add(seq)
 }
 
-// Unknown settles a sequence that may or may not be in the log.
+// Unknown settles a sequence that may be in the log.
 func (s *Sender) Unknown(partition int32, seq uint64) {
 	lane := &s.lanes[partition]
 	lane.unknown.records[lane.book(seq)]++
 	lane.unknown.which.add(seq)
 }
 
-// AckedIn returns how many records of the producer were acked in partition, in
-// both books.
+// AckedIn returns how many records of a partition were acked, in both books.
 func (s *Sender) AckedIn(partition int32) int64 {
 	acked := &s.lanes[partition].acked
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
-// Open returns which of the sequences of the lane that are to arrive are neither failed nor
-// unknown: the lowest, and how many there are. They are in flight, or acked. A gap of which
-// the sender has forgotten what failed, because too much did, is not open.
+// Open returns the lowest and the number of awaited sequences that are neither failed nor unknown: they are in flight
+// or acked. A gap whose failed records the sender has forgotten is not open.
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]
 	floor := max(lane.failed.which.floor, lane.unknown.which.floor)
 	var missing []span
 	for _, gap := range awaited.Gaps {
-		missing = append(missing, span{max(gap.From, floor), gap.To}) // which may be none
+		missing = append(missing, span{max(gap.From, floor), gap.To}) // may be empty
 	}
 	missing = append(missing, span{awaited.Next, maxSequence})
 	lowest := missing[0].from
@@ -110,7 +103,7 @@ func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records i
 
 func (l *senderLane) book(seq uint64) int { return bookOf(seq >= l.measuredFrom) }
 
-// sequences returns the sequences of a book, the end exclusive.
+// sequences returns the sequences [from, to) of a book.
 func (l *senderLane) sequences(book int) (from, to uint64) {
 	boundary := min(l.measuredFrom, l.next)
 	if book == bookWarmup {
@@ -119,19 +112,17 @@ func (l *senderLane) sequences(book int) (from, to uint64) {
 	return boundary, l.next
 }
 
-// admitted returns how many sequences of a book were assigned.
 func (l *senderLane) admitted(book int) int64 {
 	from, to := l.sequences(book)
 	return int64(to - from)
 }
 
-// inFlight returns how many of them are not settled; below zero when some were
-// settled twice.
+// inFlight returns how many sequences are not settled; negative if some were settled twice.
 func (l *senderLane) inFlight(book int) int64 {
 	return l.admitted(book) - l.acked[book] - l.failed.records[book] - l.unknown.records[book]
 }
 
-// forgotten returns how many of the records are known by count alone.
+// forgotten returns how many records are known only by count.
 func (f *fate) forgotten() int64 {
 	return f.records[bookWarmup] + f.records[bookMeasured] - count(f.which.live())
 }

@@ -5,17 +5,15 @@ import (
 	"slices"
 )
 
-// span is a run of sequences, both ends included.
+// span is a range of sequences, both ends included.
 type span struct{ from, to uint64 }
 
 func (s span) len() uint64 { return s.to - s.from + 1 }
 
-// spans is a set of sequences, kept as ascending spans of which no two touch. It
-// is bounded: when one span too many comes, the lowest is closed, that is, its
-// sequences are forgotten, and the floor rises above it. Below the floor the set
-// knows nothing any more.
+// spans is a bounded set of sequences, kept as ascending spans that do not touch. If there is one span too many, the
+// lowest is closed: the set forgets it, and the floor rises above it.
 type spans struct {
-	list  []span // list[head:] is the set; what is before was closed
+	list  []span // list[head:] is the set; spans before head are closed
 	head  int
 	limit int
 	floor uint64
@@ -38,8 +36,7 @@ func (s *spans) find(seq uint64) int {
 	return s.head + i
 }
 
-// append adds a span that lies above all others and does not touch them, and
-// returns what had to be closed for it.
+// append adds a span above all others that touches none, and returns a span that it closed.
 func (s *spans) append(added span) (closed span, full bool) {
 	s.list = append(s.list, added)
 	return s.bound()
@@ -54,7 +51,7 @@ func (s *spans) add(seq uint64) {
 	joinsRight := i < len(s.list) && s.list[i].from <= seq+1
 	joinsLeft := i > s.head && s.list[i-1].to+1 == seq
 	switch {
-	case joinsRight && s.list[i].from <= seq: // it is in the set
+	case joinsRight && s.list[i].from <= seq: // already in the set
 	case joinsRight && joinsLeft:
 		s.list[i-1].to = s.list[i].to
 		s.list = slices.Delete(s.list, i, i+1)
@@ -68,8 +65,7 @@ func (s *spans) add(seq uint64) {
 	}
 }
 
-// remove takes one sequence out of the set and says whether it was there. Where
-// that splits a span, one may have to be closed.
+// remove removes one sequence and reports whether it was there. If that splits a span, one may have to be closed.
 func (s *spans) remove(seq uint64) (closed span, full, found bool) {
 	i := s.find(seq)
 	if i == len(s.list) || s.list[i].from > seq {
@@ -91,9 +87,8 @@ func (s *spans) remove(seq uint64) (closed span, full, found bool) {
 	return closed, full, true
 }
 
-// bound closes the lowest span if there is one too many. The list moves down
-// only when a quarter of it is closed, so that a long row of gaps costs each of
-// them a few nanoseconds and not the moving of thousands.
+// bound closes the lowest span if there is one too many. It moves the list only when a quarter of it is closed, so
+// that each gap costs only nanoseconds.
 func (s *spans) bound() (closed span, full bool) {
 	if len(s.live()) <= s.limit {
 		return span{}, false
@@ -108,7 +103,7 @@ func (s *spans) bound() (closed span, full bool) {
 	return closed, true
 }
 
-// clip returns the part of an ascending list that is in [lo, hi).
+// clip returns the part of an ascending list in [lo, hi).
 func clip(list []span, lo, hi uint64) []span {
 	var part []span
 	for _, sp := range list {
@@ -119,7 +114,6 @@ func clip(list []span, lo, hi uint64) []span {
 	return part
 }
 
-// count returns how many sequences an ascending list has.
 func count(list []span) int64 {
 	var n uint64
 	for _, sp := range list {
@@ -128,7 +122,6 @@ func count(list []span) int64 {
 	return int64(n)
 }
 
-// union returns the sequences that are in either of two ascending lists.
 func union(a, b []span) []span {
 	all := slices.Concat(a, b)
 	slices.SortFunc(all, func(x, y span) int { return cmp.Compare(x.from, y.from) })
@@ -143,7 +136,6 @@ func union(a, b []span) []span {
 	return merged
 }
 
-// subtract returns the sequences of ascending list a that are not in b.
 func subtract(a, b []span) []span {
 	var rest []span
 	for _, sp := range a {

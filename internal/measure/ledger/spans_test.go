@@ -7,8 +7,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// members returns the sequences of an ascending list, and fails if the list is
-// not ascending or two of its spans touch.
+// members returns the sequences of a list, which must be ascending without touching spans.
 func members(t *rapid.T, list []span) []uint64 {
 	var seqs []uint64
 	for i, sp := range list {
@@ -85,7 +84,6 @@ func TestSpansAgainstMap(t *testing.T) {
 	})
 }
 
-// spanList draws an ascending list of spans that do not touch.
 func spanList() *rapid.Generator[[]span] {
 	return rapid.Custom(func(t *rapid.T) []span {
 		set := spans{limit: maxSpans}

@@ -1,10 +1,9 @@
 package ledger
 
-// tally is what did not arrive as it should, of one book and of one lane or
-// partition.
+// tally counts the lost, pending and unacked delivered records of one book, of a lane or a partition.
 type tally struct {
 	lost, pending, unackedDelivered int64
-	ranges                          []LostRange // of the lost; not of those known by count alone
+	ranges                          []LostRange // of the lost that are known by number
 }
 
 func (t *tally) merge(o *tally) {
@@ -14,8 +13,7 @@ func (t *tally) merge(o *tally) {
 	t.ranges = append(t.ranges, o.ranges...)
 }
 
-// takeLost takes up to n records off the lost, the first by number, and returns
-// how many of n are left over.
+// takeLost takes up to n records off the lost, the lowest first, and returns how many of n are left over.
 func (t *tally) takeLost(n int64) (left int64) {
 	taken := min(n, t.lost)
 	t.lost -= taken
@@ -32,8 +30,7 @@ func (t *tally) takeLost(n int64) (left int64) {
 	return n - taken
 }
 
-// takePending takes up to n records off the pending, and returns how many of n
-// are left over.
+// takePending takes up to n records off the pending and returns how many of n are left over.
 func (t *tally) takePending(n int64) (left int64) {
 	taken := min(n, t.pending)
 	t.pending -= taken

@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Backlog is how far one group is behind: what there is to read and it was not handed.
+// Backlog is how many records one group has still to read, in all and by partition.
 type Backlog struct {
 	Records    int64
 	Partitions []int64
 }
 
-// Backlogs returns the backlogs of groups that have come so far, by how many records were
-// acknowledged in each partition. Read reached before acked: a record then counts as
-// backlog a moment too long rather than too short.
+// Backlogs returns the groups' backlogs of acked records. acked counts acks by partition. Read reached before acked:
+// then a record counts as backlog slightly too long rather than too short.
 func Backlogs(reached [][]Reached, acked []int64) []Backlog {
 	return backlogs(reached, func(p int, at Reached) int64 { return acked[p] - at.Arrived })
 }
 
-// Unread returns the backlogs of groups that are to read up to an offset of each partition.
+// Unread returns the groups' backlogs up to an offset of each partition.
 func Unread(reached [][]Reached, readTo []int64) []Backlog {
 	return backlogs(reached, func(p int, at Reached) int64 { return readTo[p] - at.Position })
 }
@@ -27,7 +26,7 @@ func backlogs(reached [][]Reached, behind func(p int, at Reached) int64) []Backl
 	all := make([]Backlog, len(reached))
 	for i := range reached {
 		for p, at := range reached[i] {
-			n := max(0, behind(p, at)) // a record can arrive before its acknowledgement is counted
+			n := max(0, behind(p, at)) // a record can arrive before its ack is counted
 			all[i].Partitions = append(all[i].Partitions, n)
 			all[i].Records += n
 		}
@@ -35,7 +34,7 @@ func backlogs(reached [][]Reached, behind func(p int, at Reached) int64) []Backl
 	return all
 }
 
-// Slowest returns the position of the greatest backlog, the first of equals.
+// Slowest returns the index of the greatest backlog, the first of equals.
 func Slowest(all []Backlog) int {
 	at, most := 0, int64(-1)
 	for i, b := range all {
@@ -46,7 +45,7 @@ func Slowest(all []Backlog) int {
 	return at
 }
 
-// ReachedAll reports whether a group has come to an offset of each partition.
+// ReachedAll reports whether a group has reached an offset of each partition.
 func ReachedAll(reached []Reached, ends []int64) bool {
 	for p, at := range reached {
 		if at.Position < ends[p] {
@@ -56,7 +55,7 @@ func ReachedAll(reached []Reached, ends []int64) bool {
 	return true
 }
 
-// LastDelivery returns when the last record was handed over, to any group.
+// LastDelivery returns when a record was last delivered to any group.
 func LastDelivery(reached [][]Reached) int64 {
 	at := func(a, b Reached) int { return cmp.Compare(a.At, b.At) }
 	return slices.MaxFunc(slices.Concat(reached...), at).At

@@ -10,20 +10,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// A Snapshot as it travels:
+// A Snapshot is encoded as
 //
 //	version, a byte · for each section:
 //	    id · length of the body · the body
 //
-// All numbers are LEB128, and those of fields are zig-zag; a boolean is 0 or 1. A list, a
-// map, a text and bytes are their length + 1, or 0 if they are nil, and what they hold. What
-// may be missing is 0, or 1 and what is there. Times and books keep their own forms.
+// All numbers are LEB128; those of fields are zig-zag. A boolean is 0 or 1. A list, map, text or byte slice is its
+// length + 1, or 0 if nil, and its elements. An optional value is 0, or 1 and the value. Times and books have their
+// own encodings.
 //
-// Sections are ascending by id. A reader skips those that it does not know, and leaves zero
-// what no section has. So a new section needs no new version; any other change does.
+// Sections ascend by id. A reader skips unknown sections and leaves the fields of missing ones zero. So a new section
+// needs no new version; any other change does.
 
-// MarshalBinary returns s as it travels: the same bytes for the same snapshot. It takes
-// the locks of the books, one after the other. Books that are nil are an error.
+// MarshalBinary encodes s, always in the same way. It locks the books, one after the other. Nil books are an error.
 func (s Snapshot) MarshalBinary() ([]byte, error) {
 	c := &coder{b: append(make([]byte, 0, 1024), Version)}
 	for id := uint64(1); ; id++ {
@@ -40,15 +39,14 @@ func (s Snapshot) MarshalBinary() ([]byte, error) {
 	return c.b, nil
 }
 
-// UnmarshalBinary makes s the snapshot that MarshalBinary was called on. On an error s is
-// left as it was. It keeps none of the bytes, and allocates in proportion to them. Fits and
-// Merge check what it does not: that s is of a part of the run, and the form of the times.
+// UnmarshalBinary decodes s. On an error it leaves s unchanged. It keeps none of the bytes, and allocates in
+// proportion to them. It checks neither that s is of a part of the run nor the form of the times: Fits and Merge do.
 func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	if len(data) == 0 {
 		return errMalformed
 	}
 	if data[0] != Version {
-		return fmt.Errorf("snapshot of version %d, where this program reads %d: run the same release everywhere",
+		return fmt.Errorf("the snapshot has version %d, but this program reads %d: run the same release everywhere",
 			data[0], Version)
 	}
 	var read Snapshot
@@ -70,33 +68,33 @@ func (s *Snapshot) UnmarshalBinary(data []byte) error {
 	return nil
 }
 
-// section writes or reads the body of a section, if there is one of that id.
+// section writes or reads the body of a section; known reports whether that id exists.
 func (s *Snapshot) section(c *coder, id uint64) (known bool) {
 	switch id {
-	case 1: // what it is of
+	case 1: // identity
 		integers(c, &s.Version, &s.Part)
 		integers(c, &s.Seq, &s.Instance)
 		integers(c, &s.FromNs, &s.ToNs, &s.EndNs)
 		c.text(&s.Failed)
-	case 2: // the sending side
+	case 2: // sending side
 		for phase := range s.Sent {
 			s.Sent[phase].code(c)
 		}
 		s.Behind.code(c)
 		integers(c, &s.DeferredPeak)
 		s.Traffic.code(c)
-	case 3: // the receiving side
+	case 3: // receiving side
 		list(c, &s.Groups, 32, (*Group).code)
 	case 4:
 		optional(c, &s.Gate, (*Gate).code)
-	case 5: // the process
+	case 5: // process
 		optional(c, &s.Usage, (*Usage).code)
 		optional(c, &s.Pauses, (*Pauses).code)
 	case 6:
 		optional(c, &s.Last, (*Last).code)
 	case 7:
 		blob(c, &s.Told)
-	case 8: // the largest comes last: what is written then grows once more
+	case 8: // the largest is last, so that the buffer grows only once more
 		blob(c, &s.Times)
 	default:
 		return false

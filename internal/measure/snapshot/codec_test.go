@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// filler gives every field of a value another content.
+// filler gives each field of a value a different content.
 type filler struct {
 	t    testing.TB
 	last int64
@@ -78,13 +78,12 @@ func (f *filler) fill(v reflect.Value) {
 	}
 }
 
-// filled is a snapshot with something else in every field of it.
 func filled(t testing.TB) (s snapshot.Snapshot) {
 	(&filler{t: t}).fill(reflect.ValueOf(&s).Elem())
 	return s
 }
 
-// hollow is a snapshot with everything that may be nil, and nothing in it.
+// hollow returns a snapshot whose optional parts exist but are empty.
 func hollow() snapshot.Snapshot {
 	return snapshot.Snapshot{
 		Behind: snapshot.Behind{AckedIn: []int64{}, OpenRecords: []int64{}, OldestDueNs: []int64{}},
@@ -102,8 +101,7 @@ func hollow() snapshot.Snapshot {
 	}
 }
 
-// TestEveryFieldTravels: what is in any field of a snapshot, nil and empty included, is
-// there after its way through bytes, by itself and in a stream of gob.
+// TestEveryFieldTravels: every field, nil and empty included, survives encoding and gob.
 func TestEveryFieldTravels(t *testing.T) {
 	for name, s := range map[string]snapshot.Snapshot{
 		"filled": filled(t), "hollow": hollow(), "zero": {},
@@ -132,13 +130,12 @@ func TestEveryFieldTravels(t *testing.T) {
 	}
 }
 
-// section appends a section to bytes.
 func section(b []byte, id uint64, body ...byte) []byte {
 	b = binary.AppendUvarint(binary.AppendUvarint(bytes.Clone(b), id), uint64(len(body)))
 	return append(b, body...)
 }
 
-// A reader skips what it does not know, and refuses what it would misread.
+// TestSections: a reader skips unknown sections and refuses malformed ones.
 func TestSections(t *testing.T) {
 	s := filled(t)
 	whole := marshaled(t, s)
@@ -176,14 +173,13 @@ func TestSections(t *testing.T) {
 	}
 }
 
-// FuzzUnmarshalBinary: whatever is read can be written and read again, and takes memory in
-// proportion to what is there.
+// FuzzUnmarshalBinary: decoded snapshots can be encoded and decoded again, in memory proportional to the input.
 func FuzzUnmarshalBinary(f *testing.F) {
 	for _, s := range []snapshot.Snapshot{filled(f), hollow(), {}} {
 		f.Add(marshaled(f, s))
 	}
 	f.Add(section(marshaled(f, snapshot.Snapshot{}), 77, 1))
-	f.Add(section([]byte{snapshot.Version}, 3, 128, 128, 4)) // 2¹⁶ groups that are not there
+	f.Add(section([]byte{snapshot.Version}, 3, 128, 128, 4)) // 2¹⁶ groups without content
 	f.Fuzz(func(t *testing.T, b []byte) {
 		var before, after runtime.MemStats
 		runtime.ReadMemStats(&before)
@@ -202,8 +198,8 @@ func FuzzUnmarshalBinary(f *testing.F) {
 	})
 }
 
-// travelling is the last snapshot of a part: 8 metrics of so many lognormal values, and the
-// books of 16 producers in 64 partitions.
+// travelling returns the last snapshot of a part, with 8 metrics of lognormal values, and the books of 16 producers
+// in 64 partitions.
 func travelling(values int) snapshot.Snapshot {
 	const partitions, producers = 64, 16
 	metrics := []latency.Metric{0, 1, 2, 3, 4, 5, 6, 7}
@@ -240,7 +236,6 @@ func travelling(values int) snapshot.Snapshot {
 	return s
 }
 
-// BenchmarkTravel is the way of a large snapshot through bytes.
 func BenchmarkTravel(b *testing.B) {
 	s := travelling(10_000)
 	whole := marshaled(b, s)
@@ -249,7 +244,7 @@ func BenchmarkTravel(b *testing.B) {
 	if err != nil {
 		b.Fatal(err)
 	}
-	_, _ = w.Write(whole) // a Buffer takes everything
+	_, _ = w.Write(whole) // a Buffer returns no errors
 	_ = w.Close()
 	b.ReportAllocs()
 	for b.Loop() {

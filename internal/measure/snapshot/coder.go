@@ -11,21 +11,21 @@ import (
 )
 
 var (
-	errMalformed = errors.New("these are not the bytes of a snapshot")
-	errNoBooks   = errors.New("a snapshot names books that it does not have")
+	errMalformed = errors.New("the bytes are not a snapshot")
+	errNoBooks   = errors.New("a snapshot has nil books")
 )
 
-// coder writes a snapshot or reads one. Both go over the same fields in the same order, so
-// that each field is named once. Writing changes none of them.
+// coder writes or reads a snapshot. Both visit the same fields in the same order, so each field is named once.
+// Writing changes no field.
 type coder struct {
 	reads bool
-	b     []byte // what is written so far, or left to read
-	err   error  // the first; after it every number that is read is 0
+	b     []byte // bytes written so far, or left to read
+	err   error  // the first; after it, every number read is 0
 }
 
 func (c *coder) fail(err error) { c.err = cmp.Or(c.err, err) }
 
-// number writes n, or returns the number that it reads, which is at most a limit.
+// number writes n, or reads and returns a number of at most limit.
 func (c *coder) number(n, limit uint64) uint64 {
 	if !c.reads {
 		c.b = binary.AppendUvarint(c.b, n)
@@ -42,7 +42,7 @@ func (c *coder) number(n, limit uint64) uint64 {
 	return n
 }
 
-// integers are zig-zag, as in [binary.AppendVarint].
+// integers codes integers as zig-zag numbers, like [binary.AppendVarint].
 func integers[T ~int | ~int32 | ~int64 | ~uint64](c *coder, all ...*T) {
 	for _, p := range all {
 		n := int64(*p)
@@ -70,9 +70,8 @@ func (c *coder) flags(all ...*bool) {
 	}
 }
 
-// count writes how many things follow, or returns how many there are to read; −1 is nil.
-// Each takes at least so many bytes: what is allocated for them is in proportion to what
-// is there.
+// count writes the number of elements, or reads it; −1 is nil. Each element takes at least bytesEach bytes, which
+// bounds what a reader allocates.
 func (c *coder) count(n int, isNil bool, bytesEach int) int {
 	if isNil {
 		n = -1
@@ -80,7 +79,7 @@ func (c *coder) count(n int, isNil bool, bytesEach int) int {
 	return int(c.number(uint64(n+1), uint64(len(c.b)/bytesEach)+1)) - 1
 }
 
-// bytes writes b, or returns the bytes that it reads. Those are not a copy.
+// bytes writes b, or reads bytes and returns them without a copy.
 func (c *coder) bytes(b []byte) []byte {
 	n := c.count(len(b), b == nil, 1)
 	if !c.reads {
@@ -118,7 +117,7 @@ func list[T any](c *coder, p *[]T, bytesEach int, each func(*T, *coder)) {
 	}
 }
 
-// optional is of what may be nil.
+// optional codes a pointer that may be nil.
 func optional[T any](c *coder, p **T, code func(*T, *coder)) {
 	there := *p != nil
 	if c.flags(&there); !there {
@@ -135,7 +134,7 @@ type pair[K, V any] struct {
 	value V
 }
 
-// dictionary is a list of pairs, ascending by key.
+// dictionary codes a map as a list of pairs, ascending by key.
 func dictionary[K cmp.Ordered, V any](c *coder, m *map[K]V, each func(*pair[K, V], *coder)) {
 	var pairs []pair[K, V]
 	if *m != nil {
@@ -164,7 +163,7 @@ type book[T any] interface {
 	encoding.BinaryUnmarshaler
 }
 
-// books are never nil: Merge relies on that.
+// books codes books, which are never nil: Merge relies on that.
 func books[T any, B book[T]](p *B, c *coder) {
 	if c.reads {
 		*p = new(T)

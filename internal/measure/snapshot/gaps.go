@@ -5,37 +5,32 @@ import (
 	"slices"
 )
 
-// A Gap is a time without an acknowledgement in one partition, on the run's axis,
-// while a record waited for one.
+// A Gap is a period without an ack in one partition, on the run's axis, while a record waited for one.
 //
-// No acknowledgement came between LastNs and ToNs. From FromNs on a record waited:
-// that is LastNs, or when the oldest of them was due if that was later, so that a
-// partition to which nothing is offered has no gap. The length of a gap is
-// ToNs − FromNs, which is not positive where nothing waited.
+// No ack came between LastNs and ToNs. A record waited from FromNs: that is LastNs, or the due time of the oldest
+// waiting record if that is later. So a partition without records has no gap. The length of a gap is ToNs − FromNs;
+// it is not positive if no record waited.
 type Gap struct {
-	LastNs int64 // before of which there is none, BeforeAll
+	LastNs int64 // BeforeAll before the first ack
 	FromNs int64
-	ToNs   int64 // AfterAll where no acknowledgement came any more
+	ToNs   int64 // AfterAll after the last ack
 }
 
-// The times before and after everything.
+// Times before and after all others.
 const (
 	BeforeAll int64 = math.MinInt64 / 2
 	AfterAll  int64 = math.MaxInt64 / 2
 )
 
-// Gaps are the times without an acknowledgement in one partition, in their order,
-// of some of the workers.
+// Gaps holds the gaps of one partition in ascending order, as seen by some of the workers.
 type Gaps struct {
-	// AllNs is the length from which on every time without an acknowledgement is
-	// here; of shorter ones some may be.
+	// All has every gap longer than AllNs nanoseconds, and perhaps shorter ones.
 	AllNs int64
 	All   []Gap
 }
 
-// Merge is what the workers of g and o together left without an acknowledgement: a
-// partition is acknowledged when any of them is, so that the gaps of both are where
-// those of each overlap.
+// Merge returns the gaps of the workers of g and o together. An ack of any worker ends a gap, so the merged gaps are
+// those parts where a gap of g and one of o overlap.
 func (g Gaps) Merge(o Gaps) Gaps {
 	merged := Gaps{AllNs: max(g.AllNs, o.AllNs)}
 	for i, j := 0, 0; i < len(g.All) && j < len(o.All); {
@@ -54,7 +49,7 @@ func (g Gaps) Merge(o Gaps) Gaps {
 	return merged
 }
 
-// MergeGaps merges the gaps of others, by partition, into all; nil is nobody's yet.
+// MergeGaps merges others into all, by partition; all may be nil.
 func MergeGaps(all, others []Gaps) []Gaps {
 	if all == nil {
 		return others
@@ -65,9 +60,8 @@ func MergeGaps(all, others []Gaps) []Gaps {
 	return all
 }
 
-// Within are the gaps that began before the end of a window which begins at zero,
-// those in which nothing waited left out. A gap lasts until the acknowledgement that
-// ends it, be it behind the window, and until the end where none came.
+// Within returns the gaps that begin before the end of a window that starts at zero, without those in which no record
+// waited. A gap lasts until its ack, even after the window; without an ack it lasts until end.
 func (g Gaps) Within(end int64) (all []Gap) {
 	for _, gap := range g.All {
 		gap.FromNs = max(gap.FromNs, 0)
@@ -81,7 +75,7 @@ func (g Gaps) Within(end int64) (all []Gap) {
 	return all
 }
 
-// Waiting is g where records waited, to the end, that were due from a time on.
+// Waiting returns g with records, due from a time on, that wait in its last gap.
 func (g Gaps) Waiting(from int64) Gaps {
 	all := slices.Clone(g.All)
 	if n := len(all); n > 0 && all[n-1].ToNs == AfterAll {

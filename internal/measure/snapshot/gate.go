@@ -2,26 +2,23 @@ package snapshot
 
 import "time"
 
-// Gate is how a gate stands, or the gates of several parts, each of which reads the lag by
-// itself.
+// Gate is the state of a gate, or of the gates of several parts, each of which reads the lag by itself.
 type Gate struct {
-	Refused int64 // records that were asked for and not granted at once
-	Changes int64 // readings that opened or closed it
-	// Closed is for how long records were refused, Blind for how long the lag was not known,
-	// and MaxAge the oldest reading that a decision rested on; of several gates, those of
-	// the one with the most.
+	Refused int64 // records not granted when first asked for
+	Changes int64 // readings that opened or closed the gate
+	// Closed is how long records were refused, Blind how long the lag was unknown, and MaxAge the age of the oldest
+	// reading behind a decision. For several gates, each is the largest value.
 	Closed, Blind, MaxAge time.Duration
 
-	Open     bool   // a record would be admitted now; of several gates, by one of them
-	Bound    *int64 // the lag that it allows now, in records; nil is any
-	InWindow *Bound // how that moved in the measured window; nil where it did not
+	Open     bool   // it would admit a record now; of several gates, any of them
+	Bound    *int64 // allowed lag now, in records; nil is any
+	InWindow *Bound // how Bound moved in the measured window; nil if it did not
 }
 
-// Bound is how a bound moved, in records. Of several, each of which is a part of one
-// bound, it lies between the sum of the least and the sum of the most that they ever were.
+// Bound is how a bound moved, in records. For several parts of one bound, Min and Max are the sums of the parts' own.
 type Bound struct{ Min, Max, Last int64 }
 
-// Sub returns what happened since an earlier snapshot. What has no difference stays.
+// Sub returns what happened since an earlier snapshot; fields that are no totals stay.
 func (g Gate) Sub(earlier Gate) Gate {
 	g.Refused -= earlier.Refused
 	g.Changes -= earlier.Changes
@@ -39,10 +36,10 @@ func (g *Gate) clone() *Gate {
 	return &c
 }
 
-// With is g with another gate's.
+// With returns g merged with o.
 func (g Gate) With(o Gate) Gate { return *g.clone().merge(&o) }
 
-// merge adds another gate: its records, changes and bounds. Either may be nil.
+// merge adds another gate to g. Either may be nil.
 func (g *Gate) merge(o *Gate) *Gate {
 	switch {
 	case o == nil:

@@ -11,14 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// ErrMismatch says that snapshots are not of parts of one run.
+// ErrMismatch reports snapshots that are not of parts of one run.
 var ErrMismatch = errors.New("these are not snapshots of one run's parts")
 
-// Merge returns what one part would say that had done the work of all. It changes none of
-// them, in whichever order they come; of none it is the zero Snapshot. Parts of other
-// versions, a part that is there twice, and parts that know of other numbers of groups or
-// partitions are an error; one without producers or without consumers is not. Instance
-// and Told are of one part only, so the sum has neither of them.
+// Merge adds up the snapshots of parts, in any order, and changes none of them. The sum of none is the zero Snapshot.
+// It is an error if versions differ, if a part occurs twice, or if the numbers of groups or partitions differ. A part
+// without producers or consumers is valid. Instance and Told belong to one part, so the sum has neither.
 func Merge(all []Snapshot) (Snapshot, error) {
 	if len(all) == 0 {
 		return Snapshot{}, nil
@@ -33,7 +31,7 @@ func Merge(all []Snapshot) (Snapshot, error) {
 				ErrMismatch, s.Part, s.Version, sum.Part, sum.Version)
 		}
 		if s.Part == all[i].Part {
-			return Snapshot{}, fmt.Errorf("%w: part %d is there twice", ErrMismatch, s.Part)
+			return Snapshot{}, fmt.Errorf("%w: part %d occurs twice", ErrMismatch, s.Part)
 		}
 		if err := sum.add(s); err != nil {
 			return Snapshot{}, fmt.Errorf("%w: part %d %w", ErrMismatch, s.Part, err)
@@ -48,7 +46,7 @@ func Merge(all []Snapshot) (Snapshot, error) {
 	return sum, err
 }
 
-// add adds another part's, but for its times and the books of its consumers.
+// add adds another part, except its times and the books of its consumers.
 func (s *Snapshot) add(o Snapshot) (err error) {
 	s.Seq = max(s.Seq, o.Seq)
 	s.FromNs, s.ToNs, s.EndNs = min(s.FromNs, o.FromNs), max(s.ToNs, o.ToNs), max(s.EndNs, o.EndNs)
@@ -78,7 +76,7 @@ func (s *Snapshot) add(o Snapshot) (err error) {
 	return nil
 }
 
-// firstOf is the lesser of two texts, of those that say something.
+// firstOf returns the lesser of two texts, ignoring empty ones.
 func firstOf(a, b string) string {
 	if a == "" || b == "" {
 		return a + b
@@ -86,7 +84,7 @@ func firstOf(a, b string) string {
 	return min(a, b)
 }
 
-// mergeIf merges what may be missing.
+// mergeIf merges two values that may be nil.
 func mergeIf[T any](a, b *T, merge func(T, T) T) *T {
 	if a == nil || b == nil {
 		return copied(cmp.Or(a, b))
@@ -144,9 +142,8 @@ func (q Queue) add(o Queue) Queue {
 	return q
 }
 
-// mergeBooks lays the receiving sides of all parts together, by group and partition: only
-// together they say what has arrived, because a partition may move from one part to
-// another, and what came to both came twice.
+// mergeBooks merges the parts' books by group and partition. Only together do they know what has arrived: a partition
+// may move between parts, and a record that two parts got is a duplicate.
 func (s *Snapshot) mergeBooks(all []Snapshot) {
 	for i := range s.Groups {
 		g := &s.Groups[i]
@@ -181,8 +178,8 @@ func (s *Snapshot) mergeBooks(all []Snapshot) {
 	}
 }
 
-// mergeQueue merges the books of what a queue has settled, and takes back what two parts
-// counted as the first: a record that both were handed, or that both acknowledged.
+// mergeQueue merges a queue's books of settled records. It corrects the counts for records that were first delivered
+// to, or acknowledged by, two parts.
 func (g *Group) mergeQueue(all []Snapshot, number int) {
 	settled, acked := make(map[int32][]*ledger.Receiver), make(map[int32][]*ledger.Receiver)
 	for _, part := range all {
@@ -227,8 +224,8 @@ func uniqueOf(books map[int32]*ledger.Receiver, phase int) (sum int64) {
 	return sum
 }
 
-// Furthest is how far two have come together, who may have been handed the same. What
-// has arrived is their sum: Merge knows better where there are books.
+// Furthest returns the progress of two parts that may have got the same records. Arrived is their sum; with books,
+// Merge replaces it.
 func (r Reached) Furthest(o Reached) Reached {
 	sum := Reached{
 		Position: max(r.Position, o.Position), At: r.At,
@@ -245,7 +242,7 @@ func (r Reached) Furthest(o Reached) Reached {
 	case r.At == NeverHanded || o.Position > r.Position:
 		sum.At = o.At
 	case o.Position == r.Position:
-		sum.At = min(r.At, o.At) // when it came for the first time
+		sum.At = min(r.At, o.At) // when it was first delivered
 	}
 	return sum
 }
@@ -296,7 +293,7 @@ func (l *Last) merge(o *Last) (*Last, error) {
 	return l, nil
 }
 
-// mergedGaps is MergeGaps where others may have none.
+// mergedGaps is MergeGaps for others that may be nil.
 func mergedGaps(all, others []Gaps) []Gaps {
 	if others == nil {
 		return all

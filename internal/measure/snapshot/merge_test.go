@@ -16,15 +16,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// record is one of a schedule, with what becomes of it.
 type record struct {
 	worker    int
 	partition int32
 	measured  bool
 	dueNs     int64
 	fate      fate
-	tookNs    int64 // until it was acknowledged, or given up
-	reader    int   // who is handed it; nobody, if it is not acknowledged
+	tookNs    int64 // until its ack or failure
+	reader    int   // the reader that gets it; none without an ack
 }
 
 type fate int
@@ -39,13 +38,13 @@ const (
 	fates
 )
 
-// schedule is what all parts of a run do together, in the order in which it was due.
+// schedule is what all parts of a run do together, in order of due time.
 type schedule struct {
 	workers, partitions, readers int
 	records                      []record
 }
 
-// schedules draws one. A partition moves from reader to reader now and then.
+// schedules draws a schedule. Partitions sometimes move between readers.
 func schedules(t *rapid.T) schedule {
 	s := schedule{
 		workers: rapid.IntRange(1, 5).Draw(t, "workers"), partitions: rapid.IntRange(1, 3).Draw(t, "partitions"),
@@ -67,7 +66,6 @@ func schedules(t *rapid.T) schedule {
 	return s
 }
 
-// part is the snapshot of a part with these workers and readers.
 func (s schedule) part(number int, sends, reads func(int) bool) snapshot.Snapshot {
 	w := newPart(s, number)
 	for _, r := range s.records {
@@ -84,13 +82,12 @@ func (s schedule) part(number int, sends, reads func(int) bool) snapshot.Snapsho
 	return w.snapshot(sends)
 }
 
-// whole is the snapshot of one part that has all.
 func (s schedule) whole() snapshot.Snapshot {
 	all := func(int) bool { return true }
 	return s.part(0, all, all)
 }
 
-// split is the snapshots of n parts, among which workers and readers are divided.
+// split divides workers and readers among n parts and returns their snapshots.
 func (s schedule) split(t *rapid.T, n int) []snapshot.Snapshot {
 	divide := func(things int, name string) func(part int) func(int) bool {
 		in := rapid.SliceOfN(rapid.IntRange(0, n-1), things, things).Draw(t, name)
@@ -104,7 +101,6 @@ func (s schedule) split(t *rapid.T, n int) []snapshot.Snapshot {
 	return parts
 }
 
-// worked is what a part has counted.
 type worked struct {
 	schedule  schedule
 	snap      snapshot.Snapshot
@@ -176,8 +172,7 @@ func (w *worked) send(r record) {
 	}
 }
 
-// read hands over a record, whose sequence is the number of those that its worker sent to
-// the partition before.
+// read delivers a record; its sequence is the number of earlier records of its worker in the partition.
 func (w *worked) read(r record, offset int64) {
 	g := &w.snap.Groups[0]
 	at := &g.Reached[r.partition]
@@ -226,7 +221,6 @@ func (w *worked) snapshot(sends func(int) bool) snapshot.Snapshot {
 	return w.snap
 }
 
-// gapsBetween are all times between acknowledgements.
 func gapsBetween(acks []int64) (gaps snapshot.Gaps) {
 	last := snapshot.BeforeAll
 	for _, at := range append(slices.Sorted(slices.Values(acks)), snapshot.AfterAll) {
@@ -243,8 +237,7 @@ type fataler interface {
 	Fatal(...any)
 }
 
-// encoded is a snapshot as it travels, with the senders' books in an order of their own:
-// they come in that of the parts.
+// encoded returns a snapshot's encoding with the senders' books sorted; Merge keeps them in order of the parts.
 func encoded(t fataler, s snapshot.Snapshot) []byte {
 	t.Helper()
 	if s.Last != nil {
@@ -265,7 +258,7 @@ func marshaled(t fataler, m encoding.BinaryMarshaler) []byte {
 	return b
 }
 
-// traveled is what came through bytes.
+// traveled returns to, decoded from the encoding of from.
 func traveled[T encoding.BinaryUnmarshaler](t fataler, from encoding.BinaryMarshaler, to T) T {
 	t.Helper()
 	if err := to.UnmarshalBinary(marshaled(t, from)); err != nil {
@@ -289,8 +282,8 @@ func wantSame(t *rapid.T, what string, got, want snapshot.Snapshot) {
 	}
 }
 
-// TestMergeIsTheWhole: however a schedule is split over parts, together they say what one
-// says that has all of it, byte by byte, from wherever they came.
+// TestMergeIsTheWhole: however a schedule is split, the merged parts equal one part that did everything, byte by
+// byte.
 func TestMergeIsTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schedules(t)
@@ -311,7 +304,7 @@ func TestMergeIsTheWhole(t *testing.T) {
 	})
 }
 
-// extras gives a part what is of no schedule.
+// extras fills fields that follow from no schedule.
 func extras(t *rapid.T, s *snapshot.Snapshot) {
 	n := func() int64 { return rapid.Int64Range(0, 1000).Draw(t, "n") }
 	d := func() time.Duration { return time.Duration(n()) }
@@ -364,8 +357,7 @@ func extras(t *rapid.T, s *snapshot.Snapshot) {
 	}
 }
 
-// TestMergeInAnyOrder: parts may be merged in any order, and some of them before others;
-// one that did nothing changes nothing.
+// TestMergeInAnyOrder: parts may be merged in any order and grouping, and an idle part changes nothing.
 func TestMergeInAnyOrder(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := schedules(t)
@@ -379,7 +371,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 		wantSame(t, "the last two before", merged(t, parts[0], merged(t, parts[2], parts[1])), want)
 		wantSame(t, "the outer two before", merged(t, merged(t, parts[0], parts[2]), parts[1]), want)
 		alone := parts[1]
-		alone.Instance, alone.Told = 0, nil // those are of no sum
+		alone.Instance, alone.Told = 0, nil // a sum has neither
 		wantSame(t, "alone", merged(t, parts[1]), alone)
 		idle := snapshot.Snapshot{Version: snapshot.Version, Part: 9, FromNs: want.FromNs, ToNs: want.ToNs}
 		wantSame(t, "with one that has nothing", merged(t, want, idle), want)
@@ -389,7 +381,7 @@ func TestMergeInAnyOrder(t *testing.T) {
 	}
 }
 
-// What can't be parts of one run is an error.
+// TestMergeRefuses: snapshots that cannot be parts of one run are an error.
 func TestMergeRefuses(t *testing.T) {
 	sends := func(part, partitions int) snapshot.Snapshot {
 		return snapshot.Snapshot{Version: snapshot.Version, Part: part, Behind: snapshot.NewBehind(make([]int64, partitions))}
@@ -423,8 +415,7 @@ func TestMergeRefuses(t *testing.T) {
 	}
 }
 
-// TestFurthest: how far two parts have come in a partition together, and when the furthest
-// record came for the first time.
+// TestFurthest: the furthest position of two parts has the time of its first delivery.
 func TestFurthest(t *testing.T) {
 	nothing := snapshot.Reached{Position: 5, At: snapshot.NeverHanded}
 	at := func(position, at, records int64) snapshot.Reached {
@@ -448,7 +439,7 @@ func TestFurthest(t *testing.T) {
 	}
 }
 
-// A snapshot has what it was not asked for as the one before had it, and changes neither.
+// TestSinceKeepsWhatWasKnown: Since takes missing fields from the earlier snapshot and changes neither.
 func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{
@@ -480,7 +471,7 @@ func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	}
 }
 
-// What is not of a run's topic does not fit.
+// TestFits: a snapshot with other partitions does not fit.
 func TestFits(t *testing.T) {
 	reads := func(n int) []snapshot.Group { return []snapshot.Group{{Reached: make([]snapshot.Reached, n)}} }
 	behind := func(acked, open int) snapshot.Snapshot {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// MaxAttempts bounds the attempts that are counted apart; the last has all from there on.
+// MaxAttempts bounds the separately counted attempts; the last count includes all later ones.
 const MaxAttempts = 64
 
 // DeliveryCounts are the counts of a queue's consumers.
 type DeliveryCounts struct {
 	Received int64
-	// Unique were handed over for the first time, Acked acknowledged for the first time.
+	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked             int64 // different dead letters; of these acknowledged
+	Dead, DeadAcked             int64 // dead letters; of these, acknowledged ones
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -39,7 +39,7 @@ func (t *DeliveryCounts) counts() []*int64 {
 	}
 }
 
-// Attempts are the deliveries by attempt as far as there were any.
+// Attempts returns the deliveries by attempt, without trailing zeros.
 func (t DeliveryCounts) Attempts() []int64 {
 	last := MaxAttempts
 	for last > 0 && t.ByAttempt[last-1] == 0 {
@@ -48,7 +48,7 @@ func (t DeliveryCounts) Attempts() []int64 {
 	return slices.Clone(t.ByAttempt[:last])
 }
 
-// GivenUp are the deliveries that were settled too late, by what the queue answered.
+// GivenUp returns the deliveries that could not be settled, by the queue's answer.
 func (t DeliveryCounts) GivenUp() map[string]int64 {
 	all := map[string]int64{"expired": t.GivenUpExpired, "lost": t.GivenUpLost, "error": t.GivenUpError}
 	maps.DeleteFunc(all, func(_ string, n int64) bool { return n == 0 })
@@ -67,10 +67,10 @@ func (q *Queue) WithoutBooks() *Queue {
 	return q
 }
 
-// QueueTotal are running totals of a queue's consumers, of both phases.
+// QueueTotal holds running totals of a queue's consumers, of both phases.
 type QueueTotal struct {
-	Acked         int64 // for the first time
-	AckedInWindow int64 // of those, within the measured window
+	Acked         int64 // first acknowledgements
+	AckedInWindow int64 // of Acked, in the measured window
 	Redelivered   int64
 }
 
@@ -87,7 +87,7 @@ type QueueCounts struct {
 	RetentionAlarm                     string
 }
 
-// Add adds what o counted.
+// Add adds o to c.
 func (c *QueueCounts) Add(o QueueCounts) {
 	c.Expired += o.Expired
 	c.Tailed += o.Tailed

@@ -7,24 +7,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Received are a worker's counts of what it was handed.
+// Received are a worker's counts of deliveries.
 type Received struct {
-	Delivered         int64 // duplicates included; where there are stamps, intact records of this run
-	DeliveredInWindow int64 // of those, handed over within the measured window
-	// Unique counts first deliveries: of an intact record that arrives for the first time,
-	// or without stamps of one whose offset is above all before it. UniqueInWindow were
-	// handed over within the measured window, UniqueAfter at its end or later.
+	Delivered         int64 // with duplicates; with stamps, only intact records of this run
+	DeliveredInWindow int64 // of Delivered, in the measured window
+	// Unique counts first deliveries: with stamps of intact new records, else of records above all earlier offsets.
+	// UniqueInWindow came in the measured window, UniqueAfter at its end or later.
 	Unique, UniqueInWindow, UniqueAfter int64
 	Processed                           int64
-	// Handed are the keys and values of all that was handed over; Bytes of that in the window.
+	// Handed is the size in bytes of all delivered keys and values, Bytes of those in the window.
 	Handed, Bytes int64
-	// FirstNs is when the first of Delivered was handed over; it means nothing without one.
+	// FirstNs is when the first of Delivered came; undefined if Delivered is 0.
 	FirstNs int64
-	// WorkInWindow is the simulated work that fell into the measured window,
-	// in nanoseconds.
+	// WorkInWindow is the simulated work in the measured window, in nanoseconds.
 	WorkInWindow int64
-	// Timed counts the deliveries that have an e2e service time, and ServiceNs is its
-	// sum over them.
+	// Timed counts the deliveries with an e2e service time; ServiceNs is the sum of those times.
 	Timed, ServiceNs int64
 	// Crossed counts those of Delivered whose producer has another clock than the worker.
 	Crossed int64
@@ -49,16 +46,15 @@ func (r *Received) Add(o Received) {
 	r.Crossed += o.Crossed
 }
 
-// Duplicates are the deliveries that are not the first of their record.
+// Duplicates returns the deliveries that are not the first of their record.
 func (r Received) Duplicates() int64 { return r.Delivered - r.Unique }
 
 // MemberCounts are what the members of a group did as clients.
 type MemberCounts struct {
 	Polls, EmptyPolls     int64
 	Commits, CommitErrors int64
-	CommitTime            time.Duration // of the commits in sum, their round trips included
-	// Rebalances are assignments and revocations, but for the first assignment of
-	// a member that was there from the start.
+	CommitTime            time.Duration // sum over commits, with round trips
+	// Rebalances counts assignments and revocations, except the first assignment of a member from the start.
 	Rebalances int64
 }
 
@@ -72,39 +68,36 @@ func (c *MemberCounts) Add(o MemberCounts) {
 	c.Rebalances += o.Rebalances
 }
 
-// Reached is how far a group has come in one partition.
+// Reached is a group's progress in one partition.
 type Reached struct {
-	// Position is the offset after the highest record handed over and the control
-	// records behind it, and At when that record was, for the first time; before any
-	// it is where the partition starts, and NeverHanded. It never goes back, though
-	// records may be delivered again.
+	// Position is the offset after the highest delivered record and the control records behind it; it never
+	// decreases. At is when that record was first delivered. Before any delivery they are the start of the partition
+	// and NeverHanded.
 	Position, At int64
-	// Delivered counts handed-over records, duplicates included; Arrived those
-	// that came for the first time, corrupt ones included (by their offsets, where
-	// records carry no stamp).
+	// Delivered counts deliveries, with duplicates. Arrived counts first deliveries, with corrupt records; without
+	// stamps, offsets identify a record.
 	Delivered, Arrived int64
-	// Awaited is, for each producer, which sequences are to arrive: those above the highest
-	// that arrived, or with a queue, which is in no order, all that did not. Corrupt counts
-	// what arrived at a queue and is among them all the same, because nobody can read which
-	// it was.
+	// Awaited has, for each producer, the sequences still to arrive. These are those above the highest arrived one.
+	// For a queue, which has no order, they are all missing ones. Corrupt counts a queue's corrupt records; they stay
+	// in Awaited, because their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
-	// Settled reports whether Position counts what a queue has settled, from where the
-	// partition starts: the counts of several processes add up.
+	// Settled reports whether Position is the first offset plus a queue's settled records. Then the counts of several
+	// processes add up.
 	Settled bool
 }
 
-// NeverHanded is when a partition's last record was handed over of which none was.
+// NeverHanded is Reached.At before any delivery.
 const NeverHanded int64 = math.MinInt64
 
-// Loss is what a killed member took with it.
+// Loss is what a killed member lost.
 type Loss struct {
-	Partitions []int32 // that it had, in order
-	// Uncommitted is how many records it had been handed and had not committed:
-	// as many are delivered again at the most, by as much as the brokers know.
+	Partitions []int32 // assigned to it, ascending
+	// Uncommitted is the number of delivered, uncommitted records, an upper bound of the redeliveries by the brokers'
+	// knowledge.
 	Uncommitted int64
-	// OfQueue is set of a member of a queue, of which only that is known: Unsettled
-	// records were in its hands.
+	// OfQueue marks a member of a queue, for which only Unsettled is known: the delivered records that it had not
+	// settled.
 	OfQueue   bool
 	Unsettled int64
 }

@@ -5,27 +5,27 @@ import (
 	"slices"
 )
 
-// Sent are the counts of one phase's records on the sending side.
+// Sent are the sending side's counts of one phase.
 type Sent struct {
 	Scheduled     int64
 	Admitted      int64
 	ShedByGate    int64
 	ShedByQueue   int64 // the queue at the source was full
-	ShedByDegrade int64 // the gate did not admit them, and they were not chosen to wait
+	ShedByDegrade int64 // refused by the gate and not kept
 	Acked         int64
-	AckedInWindow int64 // acked within the measured window, whatever the phase
+	AckedInWindow int64 // acked in the measured window, in any phase
 	Failed        int64
 	Unknown       int64
 	AckedBytes    int64 // keys and values
 }
 
-// Shed is everything that was dropped at the source.
+// Shed returns the records dropped at the source.
 func (s Sent) Shed() int64 { return s.ShedByGate + s.ShedByQueue + s.ShedByDegrade }
 
-// Deferred is what still waits at the source.
+// Deferred returns the records that still wait at the source.
 func (s Sent) Deferred() int64 { return s.Scheduled - s.Admitted - s.Shed() }
 
-// InFlight is what the client was given and has not reported on.
+// InFlight returns the produced records that are not completed.
 func (s Sent) InFlight() int64 { return s.Admitted - s.Acked - s.Failed - s.Unknown }
 
 // Add adds o to s.
@@ -42,36 +42,33 @@ func (s *Sent) Add(o Sent) {
 	s.AckedBytes += o.AckedBytes
 }
 
-// Behind is how far the sending side is ahead of the receiving one at a moment:
-// what an interval asks, in one answer.
+// Behind is how far the receiving side is behind the sending side.
 type Behind struct {
-	// AckedIn is the number of acknowledged records in each partition.
+	// AckedIn is the number of acked records in each partition.
 	AckedIn []int64
-	// OpenRecords is, for each partition, how many records were sent there, did not arrive,
-	// and did not fail either, nor are unknown: the user has no answer. OldestDueNs is when
-	// the oldest of them was due; NothingDue where there is none.
-	// Both are nil where that is not known.
+	// OpenRecords counts, by partition, the sent records that have not arrived and are neither failed nor unknown.
+	// OldestDueNs is when the oldest of them was due; NothingDue without one. Both are nil if unknown.
 	OpenRecords, OldestDueNs []int64
-	// WaitingRecords wait at the source, the oldest of them since WaitingDueNs.
+	// WaitingRecords wait at the source; the oldest was due at WaitingDueNs.
 	WaitingRecords, WaitingDueNs int64
 }
 
 // NothingDue is later than every due time.
 const NothingDue int64 = math.MaxInt64
 
-// NewBehind has acknowledged records in each partition, and none that is open.
+// NewBehind returns a Behind with these acks and no open records.
 func NewBehind(ackedIn []int64) Behind {
 	n := len(ackedIn)
 	return Behind{AckedIn: ackedIn, OpenRecords: make([]int64, n), OldestDueNs: slices.Repeat([]int64{NothingDue}, n)}
 }
 
-// Clone returns a copy that shares nothing with b.
+// Clone returns a deep copy.
 func (b Behind) Clone() Behind {
 	b.AckedIn, b.OpenRecords, b.OldestDueNs = slices.Clone(b.AckedIn), slices.Clone(b.OpenRecords), slices.Clone(b.OldestDueNs)
 	return b
 }
 
-// Merge is what b and o are together, of workers that are in one of them each.
+// Merge adds o to b; no worker may be in both.
 func (b Behind) Merge(o Behind) Behind {
 	for p := range b.AckedIn {
 		b.AckedIn[p] += o.AckedIn[p]
@@ -88,8 +85,7 @@ func (b Behind) Merge(o Behind) Behind {
 	return b
 }
 
-// MergeWaiting adds up two queues, of which the one whose head was due first has
-// the oldest record.
+// MergeWaiting adds up two queues: the number of records, and the due time of the oldest.
 func MergeWaiting(records, dueNs, moreRecords, moreDueNs int64) (sum, oldestDueNs int64) {
 	if records == 0 || moreRecords > 0 && moreDueNs < dueNs {
 		dueNs = moreDueNs
@@ -97,18 +93,17 @@ func MergeWaiting(records, dueNs, moreRecords, moreDueNs int64) (sum, oldestDueN
 	return records + moreRecords, dueNs
 }
 
-// Spending is how the volume of some workers came to its end: when the last record
-// was due, and when the first of those would have been that were not offered any
-// more. Before anything was spent it is the zero of Merge.
+// Spending is how workers spent a volume: LastNs is the latest due time that they offered, NextNs the first that they
+// did not.
 type Spending struct{ LastNs, NextNs int64 }
 
-// Unspent is the Spending of nobody.
+// Unspent is the zero of Merge.
 var Unspent = Spending{LastNs: math.MinInt64, NextNs: math.MaxInt64}
 
-// End is when the measured window ends by it.
+// End returns the end of the measured window that follows from s.
 func (s Spending) End() int64 { return max(s.LastNs+1, s.NextNs) }
 
-// Merge is the spending of both.
+// Merge returns the spending of both groups of workers.
 func (s Spending) Merge(o Spending) Spending {
 	return Spending{max(s.LastNs, o.LastNs), min(s.NextNs, o.NextNs)}
 }

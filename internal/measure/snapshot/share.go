@@ -5,20 +5,19 @@ import (
 	"slices"
 )
 
-// Share is what one producer or consumer had of the records since the measured window
-// began: see result.Share.
+// Share is the records of one producer or consumer since the measured window began; see result.Share.
 type Share struct {
 	Number          int
 	Records, Bytes  int64
-	FirstNs, LastNs int64 // on the run's axis; both mean nothing without a record
+	FirstNs, LastNs int64 // on the run's axis; undefined without records
 }
 
-// Add counts records that began at a time and ended at another.
+// Add counts records that began at fromNs and ended at toNs.
 func (s *Share) Add(records, bytes, fromNs, toNs int64) {
 	s.merge(Share{Records: records, Bytes: bytes, FirstNs: fromNs, LastNs: toNs})
 }
 
-// merge adds what the same producer or consumer had elsewhere.
+// merge adds a share of the same producer or consumer.
 func (s *Share) merge(o Share) {
 	switch {
 	case o.Records == 0:

@@ -9,59 +9,57 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Version of the form in which snapshots travel. A part of another version takes no part.
+// Version is the version of the encoding. Merge refuses others.
 const Version = 6
 
-// Snapshot is how a part of a run stands: what its producers and consumers have counted
-// since they began. Only Times, Pauses and Told are of the time since the snapshot that
-// had them before. What a part does not have, or was not asked for, is nil.
+// Snapshot is the state of a part of a run: what its producers and consumers have counted since they began. Only
+// Times, Pauses and Told count from the previous snapshot that had them. Missing parts, and those not asked for, are
+// nil.
 type Snapshot struct {
 	Version  int
-	Part     int    // its number; of several that were merged, the lowest
+	Part     int    // of a merged snapshot, the lowest
 	Seq      uint64 // grows with each snapshot of the part
-	Instance uint64 // of the part's process; 0: none, or of several that were merged
-	// FromNs and ToNs are when the reading began and ended, on the run's axis.
+	Instance uint64 // of the part's process; 0: none, or merged
+	// FromNs and ToNs are the begin and end of the reading, on the run's axis.
 	FromNs, ToNs int64
-	// EndNs is the end of the interval that the snapshot closes, if it closes one.
+	// EndNs is the end of the interval that the snapshot closes, if any.
 	EndNs int64
 
 	Sent         [2]Sent // warm-up, measured
 	Behind       Behind  // its slices are nil without producers
-	DeferredPeak int64   // an upper bound of the longest that the queue at the source was
+	DeferredPeak int64   // upper bound of the longest queue at the source
 	Traffic      Traffic // of the producers' clients
-	Groups       []Group // none where nobody consumes
+	Groups       []Group // empty without consumers
 
 	Gate   *Gate
 	Usage  *Usage
 	Pauses *Pauses
 	Times  latency.Encoded
 	Last   *Last
-	Failed string // the first error that ended a consumer; empty: none
+	Failed string // first error that ended a consumer; empty: none
 
-	// Told is what the part has to say beside its counts, which is opaque here.
+	// Told is the part's other data, opaque here.
 	Told []byte
 }
 
-// Group is how one consumer group stands.
+// Group is the state of one consumer group.
 type Group struct {
 	Received    Received
 	Counts      MemberCounts
-	Working     bool // a record that was handed over is still worked on
-	Owned, Idle int  // partitions that have a member, members that have none
+	Working     bool // a consumer is processing a record
+	Owned, Idle int  // partitions with a member, members without partitions
 	Traffic     Traffic
 	Reached     []Reached // by partition
 	Shares      []Share   // of each member, by number
-	// Arrived is that Reached has what has arrived and is awaited, which costs more than
-	// positions do.
+	// Arrived reports whether Reached has arrived and awaited records, which cost more than positions.
 	Arrived bool
-	// Books are the receiving side of the books, by partition: of those of which anything
-	// came, and only if they were wanted.
+	// Books holds the receiving side of the books, by partition, without empty ones; nil unless asked for.
 	Books map[int32]*ledger.Receiver
 	Queue *Queue
 }
 
-// BooksOf are the receiving sides of partitions, of those of which anything came. A live
-// one goes on changing, and is to be read under its lock.
+// BooksOf returns the books of partitions, without empty ones. A running group changes them: read them under their
+// locks.
 func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
 	books := make(map[int32]*ledger.Receiver)
 	for p, r := range partitions {
@@ -72,30 +70,29 @@ func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
 	return books
 }
 
-// Queue is what a group has counted that takes records from a queue.
+// Queue holds the counts of a group that consumes from a queue.
 type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
 	Deliveries [2]DeliveryCounts // warm-up, measured
-	// OldestUnackedNs is when the oldest record was due that was handed over and is not
-	// acknowledged; NothingDue if there is none, nil if that is not known.
+	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due; NothingDue without one, nil if
+	// unknown.
 	OldestUnackedNs *int64
-	// Settled are the books of what was acknowledged or is a dead letter, Acked of what was
-	// acknowledged: by partition, of those that have any, and only if books were wanted.
+	// Settled has the books of acknowledged records and dead letters, Acked of acknowledged records. Both are by
+	// partition, without empty ones; nil unless asked for.
 	Settled, Acked map[int32]*ledger.Receiver
 }
 
-// Last is what is known once the load has ended.
+// Last is what is known only after the load has ended.
 type Last struct {
-	Books        []*ledger.Sender    // the sending side of the books
+	Books        []*ledger.Sender    // sending side of the books
 	Errors       [2]map[string]int64 // of the producers' clients, by phase and message
 	Shares       []Share             // of each producer, by number
 	AckGaps      []Gaps              // by partition; nil without producers
 	DeliveryGaps [][]Gaps            // by group and partition
 }
 
-// clone returns a copy that shares no slice or map with s which Merge would change. The
-// books and the times are shared.
+// clone returns a copy that shares no slice or map that Merge would change. It shares books and times.
 func (s Snapshot) clone() Snapshot {
 	s.Behind, s.Groups = s.Behind.Clone(), slices.Clone(s.Groups)
 	for i := range s.Groups {
@@ -114,13 +111,13 @@ func copied[T any](p *T) *T {
 	return &c
 }
 
-// Fits reports why s is not of a part that sends to, or reads, so many partitions.
+// Fits returns an error if s is not of a part with that many partitions.
 func (s Snapshot) Fits(partitions int) error {
 	by := []int{len(s.Behind.AckedIn), len(s.Behind.OpenRecords), len(s.Behind.OldestDueNs)}
 	if s.Last != nil {
 		by = append(by, len(s.Last.AckGaps))
 		if n := len(s.Last.DeliveryGaps); n != 0 && n != len(s.Groups) {
-			return fmt.Errorf("%w: it tells of %d groups, and at the end of %d", ErrMismatch, len(s.Groups), n)
+			return fmt.Errorf("%w: it has %d groups, but final figures of %d", ErrMismatch, len(s.Groups), n)
 		}
 		for _, gaps := range s.Last.DeliveryGaps {
 			by = append(by, len(gaps))
@@ -130,19 +127,19 @@ func (s Snapshot) Fits(partitions int) error {
 		by = append(by, len(g.Reached))
 		for p := range g.Books {
 			if p < 0 || int(p) >= partitions {
-				return fmt.Errorf("%w: it has books of partition %d of %d", ErrMismatch, p, partitions)
+				return fmt.Errorf("%w: it has books of partition %d, but the topic has %d partitions", ErrMismatch, p, partitions)
 			}
 		}
 	}
 	for _, n := range by {
 		if n != 0 && n != partitions {
-			return fmt.Errorf("%w: it tells of %d partitions of %d", ErrMismatch, n, partitions)
+			return fmt.Errorf("%w: it has %d partitions, but the topic has %d", ErrMismatch, n, partitions)
 		}
 	}
 	return nil
 }
 
-// Without returns s without the optional fields that o has, so that Since takes them from o.
+// Without returns s without the optional fields of o, so that Since takes them from o.
 func (s Snapshot) Without(o Snapshot) Snapshot {
 	if o.Behind.OpenRecords != nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil
@@ -160,8 +157,7 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 	return s
 }
 
-// Since returns s with what it was not asked for as an earlier snapshot of the part has
-// it, but for times, pauses and events, which are of the time between two snapshots.
+// Since returns s with missing fields from an earlier snapshot of the part, except Times, Pauses and Told.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	if s.Behind.OpenRecords == nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs
@@ -179,7 +175,7 @@ func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	return s
 }
 
-// since has what has arrived by the books of an earlier snapshot, where s has none.
+// since takes arrived records and books from an earlier snapshot if g has none.
 func (g Group) since(earlier Group) Group {
 	if g.Arrived {
 		return g

@@ -2,10 +2,10 @@ package snapshot
 
 import "time"
 
-// Wire counts the bytes of clients on the wire, and the batches of records in them.
+// Wire counts the bytes of clients on the wire, and the record batches in them.
 type Wire struct {
-	WrittenBytes int64 // all requests, as written to the sockets
-	ReadBytes    int64 // all responses, as read from the sockets
+	WrittenBytes int64 // requests, as written to the sockets
+	ReadBytes    int64 // responses, as read from the sockets
 	Batches      int64 // record batches produced or fetched
 	BatchRecords int64 // records in those batches
 	// Bytes of those batches before and after compression.
@@ -17,15 +17,14 @@ func (w *Wire) counts() [6]*int64 {
 	return [...]*int64{&w.WrittenBytes, &w.ReadBytes, &w.Batches, &w.BatchRecords, &w.UncompressedBytes, &w.CompressedBytes}
 }
 
-// RequestSum is one type of request: how many there were, how long they took in sum, and
-// over how many connections.
+// RequestSum is one type of request: their number, total time and connections.
 type RequestSum struct {
 	Count       int64
 	Time        time.Duration
 	Connections int
 }
 
-// Traffic is what clients exchanged with brokers, where their driver counts it.
+// Traffic is the traffic between clients and brokers, as far as their driver counts it.
 type Traffic struct {
 	Wire           Wire
 	Counted        bool // Wire is known
@@ -33,7 +32,7 @@ type Traffic struct {
 	Timed          bool // Produce and Fetch are known
 }
 
-// Add returns the traffic of both, of different clients. It is known where that of one is.
+// Add returns the traffic of both, of different clients. It is known if that of either is.
 func (t Traffic) Add(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {
@@ -44,8 +43,7 @@ func (t Traffic) Add(o Traffic) Traffic {
 	return t
 }
 
-// Sub returns what there was since o, over the connections that there are now; it is known
-// where both are.
+// Sub returns the traffic since o, over the present connections. It is known if both are.
 func (t Traffic) Sub(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {
@@ -66,24 +64,24 @@ func (s RequestSum) sub(o RequestSum) RequestSum {
 
 // Usage is what processes have used since they started.
 type Usage struct {
-	Known        bool          // the operating system tells; else User, System and RSS are zero
+	Known        bool          // the operating system reports it; else User, System and RSS are zero
 	User, System time.Duration // CPU time
-	RSS          int64         // bytes, at the moment
+	RSS          int64         // bytes, now
 
 	GCCycles     int64
 	GCCPU        time.Duration
 	AllocBytes   int64
 	AllocObjects int64
 
-	GCPause    time.Duration // for which the runtime stopped everything, in sum
-	HeapBytes  int64         // of objects, at the moment; 0: the runtime was not asked
-	Goroutines int64         // at the moment
+	GCPause    time.Duration // total time for which the runtime stopped all goroutines
+	HeapBytes  int64         // of objects, now; 0: unknown
+	Goroutines int64         // now
 }
 
-// CPU is user and system time together.
+// CPU returns user and system time together.
 func (u Usage) CPU() time.Duration { return u.User + u.System }
 
-// Add adds what another process has used.
+// Add returns the usage of two processes.
 func (u Usage) Add(o Usage) Usage {
 	return Usage{
 		Known: u.Known && o.Known, User: u.User + o.User, System: u.System + o.System, RSS: u.RSS + o.RSS,
@@ -93,18 +91,16 @@ func (u Usage) Add(o Usage) Usage {
 	}
 }
 
-// Pauses are how long a runtime stopped everything, and how long it let goroutines wait
-// that could have run.
+// Pauses are how long a runtime stopped all goroutines (GC), and how long ready goroutines waited to run (Sched).
 type Pauses struct{ GC, Sched Quantiles }
 
-// Quantiles are some of the many of a distribution.
+// Quantiles are some quantiles of a distribution.
 type Quantiles struct {
 	Count         int64
 	P50, P99, Max time.Duration
 }
 
-// Worse is, of each figure, the worse of two processes; distributions of which only some
-// quantiles are known can't be added up.
+// Worse returns the larger value of each figure, because quantiles cannot be added up.
 func (p Pauses) Worse(o Pauses) Pauses {
 	return Pauses{GC: p.GC.worse(o.GC), Sched: p.Sched.worse(o.Sched)}
 }

@@ -14,47 +14,36 @@ type Change struct {
 	P             float64 // of the permutation test that found it
 }
 
-// Relative is by how much the level rises, as a part of the level before it; see
-// Comparison.Difference.
+// Relative returns the rise of the level as a part of the level before; see Comparison.Difference.
 func (c Change) Relative() float64 { return relative(c.After-c.Before, c.Before) }
 
-// ChangeOptions of ChangePoints. A field that is 0 has its default.
+// ChangeOptions configure ChangePoints. A field that is 0 has its default.
 type ChangeOptions struct {
-	// Alpha is the level of the test, 0.01: the share of series without any
-	// change in which one is found nevertheless.
+	// Alpha is the level of the test, by default 0.01: the part of series without a change in which one is found.
 	Alpha float64
-	// Permutations of the test, 999. P is never below 1/(Permutations+1).
+	// Permutations of the test, by default 999. P is at least 1/(Permutations+1).
 	Permutations int
 	// Seed of the permutations. The same seed finds the same changes.
 	Seed uint64
-	// MinSize is the least length of a level, 3 (and at least 2): a run that is
-	// off by itself is an outlier, and one more may be too.
+	// MinSize is the shortest level, by default 3 and at least 2. A single odd run is an outlier, and so may be a
+	// second.
 	MinSize int
-	// MinChange drops changes that are smaller, relative to the level before: 0.05
-	// keeps those of 5 % and more. 0 keeps every one.
+	// MinChange drops smaller changes, relative to the level before: 0.05 keeps those of at least 5 %. 0 keeps all.
 	MinChange float64
 }
 
-// ChangePoints finds where the level of xs, in the order of time, changes. It is
-// E-Divisive (D. S. Matteson and N. A. James, A Nonparametric Approach for
-// Multiple Change Point Analysis of Multivariate Data, 2014): the series is cut
-// where the energy distance between what is left and what is right is largest,
-// and then each part again, as long as chance does not explain the cut: the
-// same search in permutations of the parts finds one as good no more often than
-// alpha says. Each level is taken to be noise about it, one value independent of
-// the next; a slow drift comes out as stairs.
+// ChangePoints finds where the level of xs, in order of time, changes. It is E-Divisive (D. S. Matteson and N. A.
+// James, A Nonparametric Approach for Multiple Change Point Analysis of Multivariate Data, 2014). It cuts the series
+// where the energy distance between both sides is largest, and then cuts the parts again. It stops when chance
+// explains a cut: the same search in permutations of the parts finds one as good more often than Alpha. It assumes
+// independent noise about each level; a slow drift is found as steps.
 //
-// Small changes that are real and of no interest are taken out at the end, the
-// smallest first, each time with the medians of the levels as they then are (M.
-// Fleming et al., Hunter: Using Change Point Detection to Hunt for Performance
-// Regressions, 2023, which became Apache Otava). Of Hunter's other two changes
-// neither is needed here: its Student's test, as the permutations have a seed
-// and assume no normal noise, and its windows, which keep a change from being
-// hidden by the opposite one later, as the right side of a cut may end before
-// the part does.
+// At the end it removes changes below MinChange, the smallest first, each time with new medians (M. Fleming et al.,
+// Hunter: Using Change Point Detection to Hunt for Performance Regressions, 2023; now Apache Otava). It does not need
+// Hunter's Student's test, because the permutations have a seed and assume no normal noise. Nor does it need Hunter's
+// windows, which keep an opposite later change from hiding one: the right side of a cut may end before its part does.
 //
-// The time grows with n² × Permutations, for each change: 0.1 s among a hundred
-// values, 1 s among three hundred.
+// The time grows with n² × Permutations, for each change: 0.1 s for a hundred values, 1 s for three hundred.
 func ChangePoints(xs []float64, o ChangeOptions) []Change {
 	o.setDefaults()
 	s := series{xs: xs, o: o, random: rand.New(rand.NewPCG(o.Seed, 0)), cuts: []int{0, len(xs)}}
@@ -89,13 +78,12 @@ func (o *ChangeOptions) setDefaults() {
 	o.MinSize = max(2, o.MinSize)
 }
 
-// series is a series that is being cut up.
 type series struct {
 	xs     []float64
 	o      ChangeOptions
 	random *rand.Rand
 	cuts   []int     // with both ends
-	sums   []float64 // scratch of bestCut
+	sums   []float64 // scratch memory of bestCut
 }
 
 // cut is a place to cut, and the energy distance of both sides.
@@ -104,7 +92,7 @@ type cut struct {
 	energy float64
 }
 
-// best is the best next cut of xs, which has the parts of the series.
+// best returns the best next cut of xs within the parts of the series.
 func (s *series) best(xs []float64) cut {
 	var best cut
 	for i, to := range s.cuts[1:] {
@@ -116,10 +104,9 @@ func (s *series) best(xs []float64) cut {
 	return best
 }
 
-// chance is the share of permutations, of the values within each part, in which
-// the best cut is as good; the series itself counts as one, so that the test is
-// exact. It ends as soon as the share must be beyond alpha (J. Besag and P.
-// Clifford, Sequential Monte Carlo p-values, 1991), and then is that bound.
+// chance returns the part of permutations, within the parts, whose best cut is as good. The series counts as one, so
+// the test is exact. It stops as soon as the result must exceed Alpha, and returns that bound (J. Besag and P.
+// Clifford, Sequential Monte Carlo p-values, 1991).
 func (s *series) chance(energy float64) float64 {
 	mixed := slices.Clone(s.xs)
 	all := float64(s.o.Permutations + 1)
@@ -129,7 +116,7 @@ func (s *series) chance(energy float64) float64 {
 			part := mixed[s.cuts[i]:to]
 			s.random.Shuffle(len(part), func(a, b int) { part[a], part[b] = part[b], part[a] })
 		}
-		if s.best(mixed).energy >= energy*(1-1e-9) { // the same sums, in another order of adding
+		if s.best(mixed).energy >= energy*(1-1e-9) { // rounding differs with the order of addition
 			asGood++
 		}
 		if asGood/all > s.o.Alpha {
@@ -143,8 +130,7 @@ func (s *series) chance(energy float64) float64 {
 //
 //	Q = mn/(m+n) × (2·E|A−B| − E|A−A′| − E|B−B′|),
 //
-// between the m values A before the cut and n values B from it on, over all cuts
-// and all ends of B.
+// between the m values A before the cut and the n values B after it, over all cuts and all ends of B.
 func (s *series) bestCut(xs []float64) cut {
 	size := len(xs)
 	if size < 2*s.o.MinSize {
@@ -177,8 +163,7 @@ func (s *series) bestCut(xs []float64) cut {
 	return best
 }
 
-// distances has in row i and column j the sum of the distances of value j from
-// the first i values.
+// distances returns a matrix: row i, column j has the sum of the distances of value j from the first i values.
 func (s *series) distances(xs []float64) []float64 {
 	size := len(xs)
 	if len(s.sums) < size*size {

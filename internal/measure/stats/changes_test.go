@@ -6,8 +6,7 @@ import (
 	"testing"
 )
 
-// levels is a series with the given levels, each for so many runs, and noise
-// about them.
+// levels returns a series of levels and their lengths, with noise.
 func levels(r *rand.Rand, noise func(*rand.Rand) float64, steps ...[2]float64) []float64 {
 	var xs []float64
 	for _, step := range steps {
@@ -32,17 +31,15 @@ func spiked(deviation float64) func(*rand.Rand) float64 {
 	}
 }
 
-// Cauchy noise has no mean, and no variance.
+// cauchy noise has no mean and no variance.
 func cauchy(scale float64) func(*rand.Rand) float64 {
 	return func(r *rand.Rand) float64 {
 		return min(20*scale, max(-20*scale, scale*r.NormFloat64()/r.NormFloat64()))
 	}
 }
 
-// The series have what the paper of Hunter found in performance histories, and
-// what made its authors leave plain E-Divisive: shifts of a few per cent,
-// several of them, one that is undone by the next, one in the last few runs, and
-// single runs that are far off.
+// TestChangePoints: the cases come from Hunter's paper: small, repeated, reverted and very recent shifts, and
+// outliers.
 func TestChangePoints(t *testing.T) {
 	for _, c := range []struct {
 		name  string
@@ -50,7 +47,7 @@ func TestChangePoints(t *testing.T) {
 		steps [][2]float64
 		o     ChangeOptions
 		want  []int
-		slack int // how far off a place may be, in a series with so much noise
+		slack int // allowed error of a place in a noisy series
 	}{
 		{name: "no values"},
 		{name: "too short", noise: normal(0.001), steps: [][2]float64{{1, 2}, {2, 2}}},
@@ -91,7 +88,6 @@ func TestChangePoints(t *testing.T) {
 	}
 }
 
-// checkLevels wants the medians between the changes.
 func checkLevels(t *testing.T, xs []float64, found []Change) {
 	t.Helper()
 	for i, c := range found {
@@ -108,8 +104,7 @@ func checkLevels(t *testing.T, xs []float64, found []Change) {
 	}
 }
 
-// TestNoChangeInNoise: in noise alone, a change is found in as many series as
-// the level says, and no more.
+// TestNoChangeInNoise: in pure noise, the part of series with a change is at most the level.
 func TestNoChangeInNoise(t *testing.T) {
 	const length, alpha = 30, 0.05
 	many := trials(400)
@@ -129,7 +124,7 @@ func TestNoChangeInNoise(t *testing.T) {
 	}
 }
 
-// The cut is where the energy distance by its definition is largest.
+// TestBestCut: the cut has the largest energy distance by its definition.
 func TestBestCut(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 12))
 	mean := func(a, b []float64, self bool) float64 {

@@ -11,9 +11,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSameConfigurationTwice is the law of every comparison: what is compared
-// with itself is told apart no more often than the level says, whatever noise
-// there is in the runs.
+// TestSameConfigurationTwice: comparing a configuration with itself shows a difference at most as often as the level,
+// for all kinds of noise.
 func TestSameConfigurationTwice(t *testing.T) {
 	const pairs = 10
 	comparisons := trials(4000)
@@ -40,7 +39,7 @@ func TestSameConfigurationTwice(t *testing.T) {
 	}
 }
 
-// The interval of the shift holds the true one as often as it says.
+// TestShiftIsWithinItsInterval: the interval contains the true shift as often as its confidence says.
 func TestShiftIsWithinItsInterval(t *testing.T) {
 	const pairs, alpha, moved = 10, 0.05, 7.0
 	comparisons := trials(4000)
@@ -116,8 +115,7 @@ func TestCompare(t *testing.T) {
 	}
 }
 
-// Three values of each of two samples can never show a difference at 5 %, and four can; a
-// seventh of the level wants six.
+// TestEnough: 4 values of each sample are the fewest that can show a difference at 5 %, and 6 at a seventh of that.
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		n     int
@@ -130,7 +128,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestMoreToShow: with as many runs as it says, four of five campaigns show it.
+// TestMoreToShow: with that many runs, four of five campaigns show the difference.
 func TestMoreToShow(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 3))
 	const greater = 0.75 // P(B > A) of two unit normals √2 × 0.6745 apart
@@ -152,7 +150,7 @@ func TestMoreToShow(t *testing.T) {
 	}
 }
 
-// TestRankTestCountsEveryDeal compares with all ways to deal the values out.
+// TestRankTestCountsEveryDeal compares with all ways to deal out the values.
 func TestRankTestCountsEveryDeal(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		some := rapid.SliceOfN(rapid.Map(rapid.IntRange(0, 4), func(i int) float64 { return float64(i) }), 1, 6)
@@ -203,14 +201,13 @@ func TestRankTestAgreesWithBenchmath(t *testing.T) {
 	for range 50 {
 		m, n := 1+r.IntN(30), 1+r.IntN(30)
 		check(noises[0].sample(r, m), noises[1].sample(r, n), 1e-9)
-		check(noises[3].sample(r, 8), noises[3].sample(r, 8), 1e-9)    // ties, and as many of each
+		check(noises[3].sample(r, 8), noises[3].sample(r, 8), 1e-9)    // ties, and equal sizes
 		check(noises[0].sample(r, 40), noises[0].sample(r, 45), 0.005) // approximated here, exact there
 		check(noises[3].sample(r, 70), noises[3].sample(r, 90), 1e-9)  // ties, approximated by both
 	}
 }
 
-// TestIntervalAndTestAgree: without ties the interval leaves 0 out exactly where
-// the test rejects.
+// TestIntervalAndTestAgree: without ties, the interval excludes 0 exactly if the test rejects.
 func TestIntervalAndTestAgree(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 5))
 	for range 2000 {
@@ -250,13 +247,12 @@ func opposite(v Verdict) Verdict {
 	return v
 }
 
-// near is equality up to a tolerance, with NaN equal to itself.
+// near reports whether two values are equal within a tolerance; NaN equals NaN.
 func near(got, want, tolerance float64) bool {
 	return got == want || math.IsNaN(got) && math.IsNaN(want) || math.Abs(got-want) <= tolerance
 }
 
-// TestCompareWithBounds: a lower bound stands above every value and ties with every
-// other one. It has a rank, and no distance.
+// TestCompareWithBounds: a lower bound ranks above every value, ties with other bounds, and has no distance.
 func TestCompareWithBounds(t *testing.T) {
 	bound := math.Inf(1)
 	values, bounds := []float64{1, 2, 3, 4, 5}, []float64{bound, bound, bound, bound, bound}

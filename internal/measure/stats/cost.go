@@ -2,31 +2,26 @@ package stats
 
 import "math"
 
-// Cost is what something takes that has a fixed part and one for each unit of its
-// size: y = Fixed + PerUnit·x.
+// Cost is a cost with a fixed part and a part for each unit of size: y = Fixed + PerUnit·x.
 type Cost struct {
 	N                                int
 	Fixed, FixedLow, FixedHigh       float64
 	PerUnit, PerUnitLow, PerUnitHigh float64
-	// Knee is the size at which the two parts are equal: below it the fixed part is
-	// most of the cost, above it the size is. Its bounds may be infinite, and are NaN
-	// where the runs do not show that size costs anything.
+	// Knee is the size at which both parts are equal; below it the fixed part is larger. Its bounds may be infinite,
+	// and are NaN if size is not shown to cost anything.
 	Knee, KneeLow, KneeHigh float64
 }
 
-// fewestOfCost are the values below which two parts can't be told apart, with an
-// interval.
+// fewestOfCost is the fewest values that give both parts an interval.
 const fewestOfCost = 4
 
-// CostOf fits the two parts to costs ys of sizes xs, all above 0, in any order.
-// Confidence is in (0, 1). Everything is NaN of fewer than four values or two sizes.
+// CostOf fits both parts to costs ys of sizes xs, all above 0, in any order. confidence is in (0, 1). With fewer than
+// four values or two sizes everything is NaN.
 //
-// Costs over several orders of magnitude are off by a share of themselves, not by a
-// constant, so it is the relative errors whose squares are least: 1 = Fixed·(1/y) +
-// PerUnit·(x/y), weights as in C. R. Rao, Linear Statistical Inference, 1973, section
-// 4a. The bounds of the knee, a ratio of two estimates that depend on each other, are
-// those of E. C. Fieller, Some Problems in Interval Estimation, Journal of the Royal
-// Statistical Society B 16, 1954.
+// Costs over several orders of magnitude have relative errors. So the fit minimises the squares of relative errors: 1
+// = Fixed·(1/y) + PerUnit·(x/y), with weights as in C. R. Rao, Linear Statistical Inference, 1973, section 4a. The
+// knee is a ratio of two dependent estimates; its bounds are those of E. C. Fieller, Some Problems in Interval
+// Estimation, Journal of the Royal Statistical Society B 16, 1954.
 func CostOf(xs, ys []float64, confidence float64) Cost {
 	nan := math.NaN()
 	c := Cost{
@@ -39,7 +34,7 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 		uu, uv, vv, u1, v1 = uu+u*u, uv+u*v, vv+v*v, u1+u, v1+v
 	}
 	det := uu*vv - uv*uv
-	if c.N < fewestOfCost || det <= 1e-12*uu*vv { // all of one size
+	if c.N < fewestOfCost || det <= 1e-12*uu*vv { // one size
 		return c
 	}
 	c.Fixed, c.PerUnit = (u1*vv-v1*uv)/det, (v1*uu-u1*uv)/det
@@ -63,9 +58,8 @@ func CostOf(xs, ys []float64, confidence float64) Cost {
 
 func around(x, half float64) (low, high float64) { return x - half, x + half }
 
-// fieller bounds a ÷ b, both above 0, given their variances and covariance times the
-// square of t: all ratios r for which a − r·b is not shown to differ from 0. Where b
-// may be 0 there is no upper bound, and where nothing is left out, none at all.
+// fieller bounds a ÷ b, both above 0, given their variances and covariance times t². The interval has all ratios r
+// for which a − r·b may be 0. If b may be 0, there is no upper bound. If every ratio qualifies, both bounds are NaN.
 func fieller(a, b, aa, bb, ab float64) (low, high float64) {
 	// (a − r·b)² ≤ aa − 2r·ab + r²·bb is square·r² − 2·middle·r + rest ≤ 0 with
 	square, middle, rest := b*b-bb, a*b-ab, a*a-aa
@@ -73,7 +67,7 @@ func fieller(a, b, aa, bb, ab float64) (low, high float64) {
 	switch {
 	case square > 0:
 		return max(0, (middle-root)/square), (middle + root) / square
-	case rest > 0: // b may be 0: whatever lies above the one bound
+	case rest > 0: // b may be 0: no upper bound
 		return max(0, rest/(middle+root)), math.Inf(1)
 	}
 	return math.NaN(), math.NaN()

@@ -5,16 +5,13 @@ import (
 	"slices"
 )
 
-// dip is how far the distribution of xs is from the nearest one with a single
-// mode: the least distance, over all of those, between the two cumulative
-// distributions (J. A. Hartigan and P. M. Hartigan, The Dip Test of
-// Unimodality, 1985). It lies between 1/(2n) and 1/4, and knows no shape: a long
-// tail or a skewed distribution has one mode like any other. Values must differ
-// (see spreadTies).
+// dip returns the least distance between the cumulative distribution of xs and one with a single mode (J. A. Hartigan
+// and P. M. Hartigan, The Dip Test of Unimodality, 1985). It lies between 1/(2n) and 1/4 and does not depend on the
+// shape: a skewed or long-tailed distribution still has one mode. Values must differ (see spreadTies).
 //
-// The mode is narrowed down from both ends. Left of it the nearest distribution
-// is the greatest convex one below the steps, right of it the least concave one
-// above them, and where these two are farthest apart is outside of the mode.
+// It narrows the mode down from both ends. Left of the mode the nearest distribution is the greatest convex one below
+// the steps, right of it the least concave one above them. The place where these two are farthest apart is outside
+// the mode.
 func dip(xs []float64) float64 {
 	x := slices.Sorted(slices.Values(xs))
 	low, high := 0, len(x)-1
@@ -39,16 +36,15 @@ func dip(xs []float64) float64 {
 	return widest / float64(2*len(x))
 }
 
-// curve is a convex or a concave function through corners of the steps.
+// curve is a convex or concave function through corners of the steps.
 type curve struct {
 	low     int
 	corners []int     // places of its corners
 	height  []float64 // at each place from low on, in steps
 }
 
-// hull is the greatest convex curve below the steps from x[low] to x[high] (side
-// 1), or the least concave one above them (side -1). Just before x[i] the steps
-// have the height i, from there on i+1.
+// hull returns the greatest convex curve below the steps from x[low] to x[high] (side 1), or the least concave one
+// above them (side -1). The steps rise at x[i] from i to i+1.
 func hull(x []float64, low, high int, side float64) curve {
 	base := 0.0
 	if side < 0 {
@@ -73,8 +69,8 @@ func hull(x []float64, low, high int, side float64) curve {
 	return c
 }
 
-// farthest is where two curves are farthest apart, which is at a corner of one
-// of them, with the nearest corner of the other on the mode's side.
+// farthest returns where two curves are farthest apart: at a corner of one, with the nearest corner of the other on
+// the mode's side.
 func farthest(below, above curve) (from, to int, apart float64) {
 	gap := func(i int) float64 { return above.height[i-below.low] - below.height[i-below.low] }
 	next := 0
@@ -98,10 +94,9 @@ func farthest(below, above curve) (from, to int, apart float64) {
 	return from, to, apart
 }
 
-// spreadTies pulls equal values apart over the gap that they stand for: half the
-// least gap to either side. A count that takes 0, 1 and 2 has no modes there, it
-// is coarse; and neither can two values alone, each taken often, be told from
-// a coarse measure of one mode.
+// spreadTies spreads equal values over the gap that they stand for: half the least gap to either side. A count that
+// is 0, 1 or 2 is coarse and not multimodal. Two frequent values cannot be distinguished from a coarse measure of one
+// mode.
 func spreadTies(xs []float64) []float64 {
 	sorted := slices.Sorted(slices.Values(xs))
 	gap := math.Inf(1)
@@ -128,15 +123,14 @@ func spreadTies(xs []float64) []float64 {
 	return apart
 }
 
-// dipLimits are exceeded by one uniform sample in a hundred: the distribution
-// with one mode that dips the most (M. Maechler's table for the package diptest
-// of R, of a million samples each), times √n.
+// dipLimits times 1/√n are exceeded by one uniform sample in a hundred. The uniform distribution has the largest dip
+// of all with one mode. From M. Maechler's table for R's package diptest, with a million samples each.
 var dipLimits = []limit{
 	{4, 0.4636}, {5, 0.4394}, {6, 0.4700}, {7, 0.4871}, {8, 0.4893}, {9, 0.4925}, {10, 0.5050}, {15, 0.5267},
 	{20, 0.5395}, {30, 0.5558}, {50, 0.5742}, {100, 0.5902}, {200, 0.6037}, {500, 0.6138}, {1000, 0.6201},
 }
 
-// dipLimit is the dip that one sample in a hundred of n values exceeds.
+// dipLimit returns the dip that one sample in a hundred of n values exceeds.
 func dipLimit(n int) float64 {
 	if n < 4 {
 		return 1 // never: three values always have one mode

@@ -1,23 +1,16 @@
 // Package stats computes what repeated runs show, and how sure that is.
 //
-// One run never carries a claim: the next one of the same configuration would
-// have given other figures. So everything here takes the values of repeated runs
-// and gives an answer with its doubt. Nothing is assumed of how the values are
-// distributed, because what benchmarks measure is skewed, has long tails and
-// several modes, and comes in handfuls: the laws are those of ranks and
-// permutations, and they are exact for the few runs that a campaign has. Values
-// are never dropped; what looks wrong is named (Warnings).
+// One run proves nothing: the next one of the same configuration gives other figures. So every function takes values
+// of repeated runs and returns an answer with its uncertainty. It assumes no distribution, because benchmark figures
+// are skewed, have long tails and several modes, and are few. Tests and intervals use ranks and permutations, and are
+// exact for few runs. Values are never dropped; Warnings name odd ones.
 //
-// The conclusions are those of golang.org/x/perf/benchmath, which the tests hold
-// this package against. It does not serve as the engine: it gives no interval of
-// a difference and no change points, it mirrors the tail of a distribution that
-// ties have made lopsided, its interval of the median approximates from 31
-// values on and may leave out the slowest run but not the fastest, and it sorts
-// what it is given, which loses the order in time.
+// The tests compare this package with golang.org/x/perf/benchmath. That package has no interval of a difference and
+// no change points. It mirrors a tail that ties make lopsided. From 31 values on it approximates the median's
+// interval, and may leave out the slowest run but not the fastest. It also sorts its input, which loses the order in
+// time.
 //
-// All functions are pure: the same values, in the same order where order
-// matters, give the same answer. Values must be finite.
+// All functions are pure, and depend on the order of values only if order matters. Values must be finite.
 //
-// Files to know: summary.go, compare.go, ranks.go, warnings.go, changes.go, slope.go,
-// cost.go.
+// Files to know: summary.go, compare.go, ranks.go, warnings.go, changes.go, slope.go, cost.go.
 package stats

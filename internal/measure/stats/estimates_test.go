@@ -9,12 +9,11 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestAcrossHoldsTheSlope: of so many runs of one thing, whose slopes differ by nothing
-// or by as much as each is unsure of itself or by far more, the interval of their slopes
-// holds the one that they scatter about as often as it says. One run knows of no other.
+// TestAcrossHoldsTheSlope: the interval of several runs contains the common slope as often as it should, however much
+// slopes vary between runs.
 func TestAcrossHoldsTheSlope(t *testing.T) {
 	const trials, size, slope = 500, 60, -0.25
-	for _, between := range []float64{0, 0.01, 0.2} { // a run by itself is unsure of about 0.015
+	for _, between := range []float64{0, 0.01, 0.2} { // one run's own uncertainty is about 0.015
 		for _, n := range []int{1, 2, 3, 5} {
 			if n == 1 && between > 0 {
 				continue
@@ -41,7 +40,7 @@ func TestAcrossHoldsTheSlope(t *testing.T) {
 	}
 }
 
-// slopeOfRun is what a run says of its slope whose values remember each other.
+// slopeOfRun returns the slope of one run with correlated values.
 func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	xs, ys, off := make([]float64, size), make([]float64, size), 0.0
 	for i := range xs {
@@ -53,8 +52,7 @@ func slopeOfRun(r *rand.Rand, size int, slope float64) Estimate {
 	return Estimate{s.Slope, s.Low, s.High}
 }
 
-// TestAcross: one estimate stays what it is, none is nothing, and several have bounds
-// about their mean that no agreement makes narrower than what each leaves open.
+// TestAcross: one estimate stays, none is NaN, and several have bounds at least as wide as their own bounds allow.
 func TestAcross(t *testing.T) {
 	if e := Across(nil, 0.95); !math.IsNaN(e.Value) || !math.IsNaN(e.Low) || !math.IsNaN(e.High) {
 		t.Errorf("of nothing: %+v", e)

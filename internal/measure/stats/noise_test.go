@@ -6,17 +6,14 @@ import (
 	"testing"
 )
 
-// noise is a kind of figure that repeated runs give. Each has the median 100 or
-// nearly so.
+// noise is a kind of figure of repeated runs, with a median of about 100.
 type noise struct {
 	name   string
 	draw   func(*rand.Rand) float64
 	median float64
 }
 
-// noises are the kinds that statistics for benchmarks must stand: well behaved,
-// skewed as times are, with tails so long that there is no mean, counted, and
-// with two modes as where a run does or does not share a core.
+// noises are kinds that benchmarks give: normal, skewed, without a mean, discrete, and with two modes.
 var noises = []noise{
 	{"normal", func(r *rand.Rand) float64 { return 100 + 5*r.NormFloat64() }, 100},
 	{"lognormal", func(r *rand.Rand) float64 { return 100 * math.Exp(r.NormFloat64()) }, 100},
@@ -33,7 +30,7 @@ func (n noise) sample(r *rand.Rand, size int) []float64 {
 	return xs
 }
 
-// trials are n, or a tenth of them with -short: enough to notice what is plainly wrong.
+// trials returns n, or a tenth of it with -short, which is enough to notice gross errors.
 func trials(n int) int {
 	if testing.Short() {
 		return n / 10
@@ -41,8 +38,7 @@ func trials(n int) int {
 	return n
 }
 
-// mostBy is the share that a simulation of something with the given chance
-// exceeds by mere luck once in 30,000 times.
+// mostBy returns a frequency that a simulation with the given chance exceeds once in 30,000 times.
 func mostBy(chance float64, n int) float64 {
 	return chance + 4*math.Sqrt(chance*(1-chance)/float64(n))
 }

@@ -5,20 +5,15 @@ import (
 	"slices"
 )
 
-// shift is by how much b is higher than a: the median of all differences of a
-// value of b and one of a (J. L. Hodges and E. L. Lehmann, Estimates of Location
-// Based on Rank Tests, 1963). It is not the difference of the medians: it takes
-// every value into account and is hardly less precise than the difference of
-// the means where those would be best.
+// shift returns how much b is higher than a: the median of all differences of a value of b and one of a (J. L. Hodges
+// and E. L. Lehmann, Estimates of Location Based on Rank Tests, 1963). It uses every value, and is almost as precise
+// as the difference of the means where that is best.
 //
-// The interval (L. E. Moses, in Walker and Lev, Statistical Inference, 1953; M.
-// Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section
-// 4.3) holds the shifts that the rank test would not reject at alpha: from the
-// k-th smallest to the k-th largest difference, where k follows from the
-// distribution of U. It is exact without ties and wider than need be with
-// them, and needs the two distributions to be of one shape. Low and high are
-// NaN where the samples are too small, and all three where a value is infinite:
-// it has a rank, and no distance to any other.
+// The interval has the shifts that the rank test would not reject at alpha (L. E. Moses, in Walker and Lev,
+// Statistical Inference, 1953; M. Hollander and D. A. Wolfe, Nonparametric Statistical Methods, 1999, section 4.3).
+// It goes from the k-th smallest to the k-th largest difference; k follows from the distribution of U. It is exact
+// without ties, wider than needed with ties, and assumes distributions of the same shape. If the samples are too
+// small, low and high are NaN. If a value is infinite, all three are NaN, because it has a rank but no distance.
 func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	m, n := len(a), len(b)
 	infinite := func(v float64) bool { return math.IsInf(v, 0) }
@@ -40,8 +35,7 @@ func shift(a, b []float64, alpha float64) (estimate, low, high float64) {
 	return estimate, differences[k-1], differences[m*n-k]
 }
 
-// mosesRank is the rank of the difference at which the interval begins; 0 where
-// there is none.
+// mosesRank returns the rank of the difference at which the interval begins; 0 without an interval.
 func mosesRank(m, n int, alpha float64) int {
 	if m+n > exactLimit {
 		pairs := float64(m) * float64(n)

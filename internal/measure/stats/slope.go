@@ -2,41 +2,34 @@ package stats
 
 import "math"
 
-// Slope is the straight line through a series by least squares, and how sure its
-// slope is.
+// Slope is the least-squares line through a series, with bounds of its slope.
 type Slope struct {
 	N int
-	// Slope is in the unit of y for each unit of x, with bounds of the confidence that
-	// was asked for; all NaN where fewer than fewestOfSlope values, or a single x,
-	// leave it open.
+	// Slope is in units of y for each unit of x. It and its bounds are NaN with fewer than fewestOfSlope values or a
+	// single x.
 	Slope, Low, High float64
 	// MeanX and MeanY are a point of the line.
 	MeanX, MeanY float64
-	// Memory is how much of what a value is off the line the next one is off too: the
-	// correlation of neighbours, corrected for the line that was taken off, from 0 to
-	// below 1. Independent is how many independent values have as much to say.
+	// Memory is the correlation of neighbouring residuals, corrected for the fitted line, from 0 to below 1.
+	// Independent is the number of independent values with the same information.
 	Memory, Independent float64
 }
 
-// fewestOfSlope are the values below which memory can't be told from a slope.
+// fewestOfSlope is the fewest values that can separate memory from a slope.
 const fewestOfSlope = 10
 
-// mostMemory bounds what is believed of memory: at 1 there would be no interval.
+// mostMemory bounds Memory: at 1 there would be no interval.
 const mostMemory = 0.97
 
-// SlopeOf fits a line through ys, which were taken one after the other in time, over
-// xs. Confidence is in (0, 1).
+// SlopeOf fits a line through ys, in order of time, over xs. confidence is in (0, 1).
 //
-// Values of one run are not independent: what slows one second slows the next. Of
-// such values the usual interval is far too narrow (at a memory of 0.6, one in three
-// misses). So the residuals are taken for an autoregression of the first order, whose
-// covariances are put in the place of σ², and the degrees of freedom are those of the
-// effective number of values n(1−ρ)/(1+ρ): B. D. Santer et al., Statistical
-// significance of trends and trend differences in layer-average atmospheric
-// temperature time series, Journal of Geophysical Research 105, 2000. A line that was
-// fitted first hides some of the memory; ρ is corrected for that as by F. H. C.
-// Marriott and J. A. Pope, Bias in the estimation of autocorrelations, Biometrika 41,
-// 1954. Negative memory, which would narrow the interval, counts as none.
+// Values of one run are not independent: what slows one second slows the next. So the usual interval is far too
+// narrow (at a memory of 0.6, one in three misses). SlopeOf takes the residuals for an autoregression of the first
+// order. Its covariances replace σ², and the degrees of freedom are those of the effective number of values
+// n(1−ρ)/(1+ρ) (B. D. Santer et al., Statistical significance of trends and trend differences in layer-average
+// atmospheric temperature time series, Journal of Geophysical Research 105, 2000). The fitted line hides some memory;
+// ρ is corrected for that (F. H. C. Marriott and J. A. Pope, Bias in the estimation of autocorrelations, Biometrika
+// 41, 1954). Negative memory counts as none, because it would narrow the interval.
 func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	nan := math.NaN()
 	s := Slope{N: min(len(xs), len(ys)), Slope: nan, Low: nan, High: nan, Independent: nan}
@@ -68,7 +61,7 @@ func SlopeOf(xs, ys []float64, confidence float64) Slope {
 		s.Memory = min(mostMemory, max(0, (n*neighbours/squares+2)/(n-4)))
 	}
 	s.Independent = n * (1 - s.Memory) / (1 + s.Memory)
-	// A line takes two degrees of freedom, and memory makes each of them dearer.
+	// A line takes two degrees of freedom, and memory makes each of them cost more.
 	variance := squares / max(1, n-2*n/s.Independent)
 	half := studentQuantile(1-confidence,
 		max(2, int(s.Independent)-2)) * math.Sqrt(variance*remembered(away, s.Memory)) / sumXX
@@ -76,10 +69,9 @@ func SlopeOf(xs, ys []float64, confidence float64) Slope {
 	return s
 }
 
-// remembered is the variance of the weighted sum of an autoregression of the first
-// order with the variance 1.
+// remembered returns the variance of the weighted sum of an autoregression of the first order with variance 1.
 func remembered(weights []float64, memory float64) (sum float64) {
-	earlier := 0.0 // the weights before, each with what is left of it
+	earlier := 0.0 // earlier weights, each times its remaining memory
 	for _, w := range weights {
 		sum += w * (w + 2*earlier)
 		earlier = memory * (earlier + w)

@@ -26,10 +26,8 @@ var memories = []struct {
 	{"opposite", func(r *rand.Rand, before float64, _ int) float64 { return r.NormFloat64() - 0.4*before }},
 }
 
-// TestSlopeIsWithinItsInterval: of series with a known slope, the interval holds it
-// about as often as it says, whatever a value remembers of the one before. Where
-// values have none or the opposite of memory the interval may be too wide, and is
-// never much too narrow.
+// TestSlopeIsWithinItsInterval: the interval contains the true slope about as often as it should, for every memory;
+// without memory it may be too wide.
 func TestSlopeIsWithinItsInterval(t *testing.T) {
 	const trials, slope = 600, -0.25
 	for _, m := range memories {
@@ -38,12 +36,12 @@ func TestSlopeIsWithinItsInterval(t *testing.T) {
 			held := 0
 			for range trials {
 				xs, ys, off, x := make([]float64, size), make([]float64, size), 0.0, 0.0
-				for range 50 { // until it has forgotten that it began
+				for range 50 { // until the start has no influence
 					off = m.next(r, off, 1)
 				}
 				for i := range xs {
 					off = m.next(r, off, i)
-					x += 1 + 0.2*r.Float64() // bytes stored grow by what was acked
+					x += 1 + 0.2*r.Float64() // stored bytes grow by acked records
 					xs[i], ys[i] = x, 100+slope*x+off
 				}
 				if s := SlopeOf(xs, ys, 0.95); s.Low <= slope && slope <= s.High {
@@ -59,7 +57,7 @@ func TestSlopeIsWithinItsInterval(t *testing.T) {
 	}
 }
 
-// TestSlopeOfALine: a line without noise is found, and units are the caller's.
+// TestSlopeOfALine: a line without noise is found, in any unit.
 func TestSlopeOfALine(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		n := rapid.IntRange(fewestOfSlope, 100).Draw(t, "n")
@@ -76,7 +74,7 @@ func TestSlopeOfALine(t *testing.T) {
 	})
 }
 
-// TestSlopeOfTooFew: nothing is said of a handful of values, or of one x.
+// TestSlopeOfTooFew: too few values, or a single x, have no slope.
 func TestSlopeOfTooFew(t *testing.T) {
 	for _, xs := range [][]float64{nil, {1}, {1, 2, 3}, make([]float64, 50)} {
 		if s := SlopeOf(xs, xs, 0.95); !math.IsNaN(s.Slope) || !math.IsNaN(s.Low) || !math.IsNaN(s.High) || s.N != len(xs) {
@@ -85,7 +83,7 @@ func TestSlopeOfTooFew(t *testing.T) {
 	}
 }
 
-// TestStudentQuantile: against the tables that everybody has.
+// TestStudentQuantile compares with published tables.
 func TestStudentQuantile(t *testing.T) {
 	for _, c := range []struct {
 		tail    float64

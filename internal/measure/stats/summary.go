@@ -9,28 +9,24 @@ import (
 type Summary struct {
 	N      int
 	Median float64
-	// Low and High bound the median with at least the confidence that was asked
-	// for; NaN where there are too few values for an interval.
+	// Low and High bound the median with at least the requested confidence; NaN with too few values.
 	Low, High float64
-	// Confidence that the interval reaches, at least what was asked for; 0
-	// without an interval.
+	// Confidence is that of the interval, at least the requested one; 0 without an interval.
 	Confidence             float64
 	Min, Max, Mean, Stddev float64
-	// Spread is the interquartile range ÷ |median|: how much a run by itself is
-	// off. NaN where the median is 0 and the range is not.
+	// Spread is the interquartile range ÷ |median|: the typical error of a single run. NaN if the median is 0 and the
+	// range is not.
 	Spread float64
 }
 
-// Summarise describes xs, in any order, and leaves it as it is. Confidence is in
-// (0, 1), as a rule 0.95. Of no values every figure is NaN.
+// Summarise describes xs, in any order, without changing it. confidence is in (0, 1), usually 0.95. Without values
+// every figure is NaN.
 //
-// The interval of the median is that of the order statistics: the population's
-// median is below the k-th smallest of n values with the chance that fewer than
-// k of n fair coins show heads, whatever the distribution is (W. J. Conover,
-// Practical Nonparametric Statistics, 1999, section 3.2; J.-Y. Le Boudec,
-// Performance Evaluation of Computer and Communication Systems, 2010, theorem
-// 2.1). It is exact at every n, and symmetric in ranks: leaving out the slowest
-// run alone would flatter. Six values are the fewest that have one at 95 %.
+// The interval of the median comes from order statistics. The k-th smallest of n values is above the population's
+// median with the chance that fewer than k of n fair coins show heads, for any distribution (W. J. Conover, Practical
+// Nonparametric Statistics, 1999, section 3.2; J.-Y. Le Boudec, Performance Evaluation of Computer and Communication
+// Systems, 2010, theorem 2.1). It is exact for every n, and symmetric in ranks: leaving out only the slowest run
+// would flatter. At 95 % it needs six values.
 func Summarise(xs []float64, confidence float64) Summary {
 	nan := math.NaN()
 	s := Summary{N: len(xs), Median: nan, Low: nan, High: nan, Min: nan, Max: nan, Mean: nan, Stddev: nan, Spread: nan}
@@ -51,9 +47,8 @@ func Summarise(xs []float64, confidence float64) Summary {
 	return s
 }
 
-// medianRank is the largest k for which the k-th smallest and the k-th largest
-// of n values hold the median between them with the given confidence, and what
-// they reach; 0 where not even the smallest and the largest do.
+// medianRank returns the largest k for which the k-th smallest and k-th largest of n values contain the median with
+// the given confidence. It also returns the confidence reached. Both are 0 if there is no such k.
 func medianRank(n int, confidence float64) (k int, reached float64) {
 	all, _ := math.Lgamma(float64(n + 1))
 	tail := 0.0 // P(at most i of n coins show heads)
@@ -69,7 +64,7 @@ func medianRank(n int, confidence float64) (k int, reached float64) {
 	return k, reached
 }
 
-// moments are the mean and the standard deviation (of n−1; 0 of one value).
+// moments returns the mean and the standard deviation (with n−1; 0 for one value).
 func moments(xs []float64) (mean, stddev float64) {
 	squares := 0.0
 	for i, x := range xs { // Welford 1962: no difference of large sums
@@ -83,13 +78,12 @@ func moments(xs []float64) (mean, stddev float64) {
 	return mean, math.Sqrt(squares / float64(len(xs)-1))
 }
 
-// quantile interpolates between the two values that are nearest to q (type 7 of
-// R. J. Hyndman and Y. Fan, Sample Quantiles in Statistical Packages, 1996); at
-// 0.5 it is the usual median.
+// quantile interpolates between the two values nearest to q (type 7 of R. J. Hyndman and Y. Fan, Sample Quantiles in
+// Statistical Packages, 1996); at 0.5 it is the usual median.
 func quantile(sorted []float64, q float64) float64 {
 	at := q * float64(len(sorted)-1)
 	below := int(at)
-	if below == len(sorted)-1 || at == float64(below) || sorted[below] == sorted[below+1] { // which may be +Inf
+	if below == len(sorted)-1 || at == float64(below) || sorted[below] == sorted[below+1] { // both may be +Inf
 		return sorted[below]
 	}
 	return sorted[below] + (at-float64(below))*(sorted[below+1]-sorted[below])
@@ -97,9 +91,8 @@ func quantile(sorted []float64, q float64) float64 {
 
 func median(xs []float64) float64 { return quantile(slices.Sorted(slices.Values(xs)), 0.5) }
 
-// relative is by how much a value differs, as a part of what it differs from.
-// It has the sign of the difference even where the base is negative. Against 0
-// nothing is 0 and anything else infinite.
+// relative returns difference ÷ |base|, which keeps the difference's sign. If base is 0, it is infinite unless the
+// difference is 0.
 func relative(difference, base float64) float64 {
 	if difference == 0 {
 		return 0

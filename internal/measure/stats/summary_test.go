@@ -57,7 +57,7 @@ func TestSummariseLeavesTheOrder(t *testing.T) {
 	})
 }
 
-// The interval of the median holds that of the population as often as it says.
+// TestMedianIsWithinItsInterval: the interval contains the population's median as often as its confidence says.
 func TestMedianIsWithinItsInterval(t *testing.T) {
 	const campaigns, size = 10_000, 10
 	for i, kind := range noises {
@@ -78,8 +78,7 @@ func TestMedianIsWithinItsInterval(t *testing.T) {
 	}
 }
 
-// TestMedianRank compares with exact arithmetic, and the next narrower interval
-// must not do.
+// TestMedianRank compares with exact arithmetic; the next narrower interval must not reach the confidence.
 func TestMedianRank(t *testing.T) {
 	for _, confidence := range []float64{0.5, 0.9, 0.95, 0.99} {
 		for n := range 200 {
@@ -97,8 +96,7 @@ func TestMedianRank(t *testing.T) {
 	}
 }
 
-// coverage is the chance that fewer than k of n coins show neither heads nor
-// tails: 1 − 2 P(X < k).
+// coverage returns 1 − 2 P(X < k) for the number X of heads of n coins.
 func coverage(n, k int) float64 {
 	tail := new(big.Int)
 	for i := range k {
@@ -108,8 +106,7 @@ func coverage(n, k int) float64 {
 	return 1 - 2*share
 }
 
-// Benchmath has the same median, and an interval that ours holds: where two are
-// equally good, it leaves out the highest value and we leave out neither.
+// TestSummariseHoldsTheIntervalOfBenchmath: the median is benchmath's, and the interval contains its interval.
 func TestSummariseHoldsTheIntervalOfBenchmath(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 7))
 	for n := 1; n <= 30; n++ {

@@ -2,16 +2,13 @@ package stats
 
 import "math"
 
-// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and
-// M. G. Kendall: s counts the pairs that rise with time less those that fall,
-// and p is the chance of an s at least as far from 0 in values whose order is
-// mere chance.
+// trend is the test of H. B. Mann (Nonparametric Tests Against Trend, 1945) and M. G. Kendall. The number of pairs
+// that rise with time minus those that fall is s. The result p is the chance of an s at least as far from 0 if the
+// order is random.
 //
-// The distribution is counted out, with ties too: the number of falling pairs
-// among all orders of values of which some are equal has the generating
-// function of a Gaussian multinomial coefficient, which is a product of the
-// distributions of U. Beyond exactLimit it is approximated (M. G. Kendall, Rank
-// Correlation Methods, 1975, chapter 4), with ties and continuity.
+// The distribution is counted exactly, with ties too. The number of falling pairs over all orders has the generating
+// function of a Gaussian multinomial coefficient, a product of the distributions of U. Above exactLimit it is
+// approximated with ties and continuity (M. G. Kendall, Rank Correlation Methods, 1975, chapter 4).
 func trend(xs []float64) (s int, p float64) {
 	n := len(xs)
 	for i, x := range xs {
@@ -42,7 +39,7 @@ func trend(xs []float64) (s int, p float64) {
 		falling = convolve(falling, inversions(before, t))
 		before += t
 	}
-	pairs := len(falling) - 1 // that are not equal
+	pairs := len(falling) - 1 // of unequal values
 	for k, chance := range falling {
 		if abs(pairs-2*k) >= abs(s) {
 			p += chance
@@ -51,7 +48,7 @@ func trend(xs []float64) (s int, p float64) {
 	return s, min(p, 1)
 }
 
-// convolve is the distribution of a sum of two.
+// convolve returns the distribution of the sum of two independent variables.
 func convolve(a, b []float64) []float64 {
 	sum := make([]float64, len(a)+len(b)-1)
 	for i, x := range a {

@@ -9,29 +9,26 @@ import (
 
 // Kinds of warnings.
 const (
-	Few     = "few"     // values, for an interval of the median
+	Few     = "few"     // too few values for an interval of the median
 	Drift   = "drift"   // the values rise or fall with time
-	Bimodal = "bimodal" // the values fall into two groups
+	Bimodal = "bimodal" // the values form two groups
 	Outlier = "outlier" // single values are far from the rest
 )
 
-// doubt is the level of each test for a warning. A report has dozens of
-// figures, and at 5 % some of them would always warn.
+// doubt is the level of each test for a warning. With dozens of figures in a report, some would always warn at 5 %.
 const doubt = 0.01
 
-// Warning is a reason not to take a summary as it stands.
+// Warning is a reason to doubt a summary.
 type Warning struct {
 	Kind string // few, drift, bimodal, outlier
-	Text string // in words, with runs counted from 1
-	At   []int  // places of the values it is about, from 0; empty where it is all
+	Text string // numbers runs from 1
+	At   []int  // indexes of the values, from 0; empty for all values
 }
 
-// Warnings looks at xs, which are in the order of time. The values named in a
-// warning stay in every summary: a run that is far off has happened too.
+// Warnings checks xs, which are in order of time. Every summary keeps the values that a warning names.
 //
 //   - few: below six there is no interval of the median at 95 %.
-//   - drift: see trend. Repeats that rise or fall are not repeats; a cluster
-//     fills its disk, or a processor heats up.
+//   - drift: see trend. Values that rise or fall are not repeats; perhaps a disk fills or a processor heats up.
 //   - bimodal: see dip. A median between two modes describes no run.
 //   - outlier: see farOff.
 func Warnings(xs []float64) []Warning {
@@ -101,8 +98,7 @@ func outliersOf(xs []float64) (Warning, bool) {
 	return Warning{Kind: Outlier, Text: strings.Join(words, ", "), At: far}, true
 }
 
-// byHowMuch puts a difference into format in percent of its base, or as a
-// multiple; "" where the base is 0.
+// byHowMuch formats a difference as a percentage of its base, or as a multiple; "" if the base is 0.
 func byHowMuch(difference, base float64, format string) string {
 	ratio := math.Abs(relative(difference, base))
 	switch {
@@ -123,7 +119,7 @@ func runs(n int) string {
 	return fmt.Sprintf("%d runs", n)
 }
 
-// named counts runs from 1, as people do: run 3, runs 1, 4 and 7.
+// named lists runs, numbered from 1: run 3, runs 1, 4 and 7.
 func named(at []int) string {
 	words := make([]string, len(at))
 	for i, place := range at {
@@ -144,13 +140,11 @@ func medianAt(xs []float64, at []int) float64 {
 	return median(values)
 }
 
-// farOff names the values whose distance from the median is beyond what one
-// normal sample in a hundred of this size has anywhere, in multiples of the
-// median distance (B. Iglewicz and D. C. Hoaglin, How to Detect and Handle
-// Outliers, 1993: the modified z-score). Their fixed bound of 3.5 is for many
-// values: of normal samples of ten it names something in one of eight. Where
-// more than half of the values are equal, the mean distance takes the place of
-// the median one.
+// farOff returns the values whose distance from the median, in multiples of the median distance, is above the limit
+// for the sample size. One normal sample in a hundred exceeds that limit. It is the modified z-score (B. Iglewicz and
+// D. C. Hoaglin, How to Detect and Handle Outliers, 1993). Their fixed bound of 3.5 is for many values; of normal
+// samples of ten, it names a value in one of eight. If more than half of the values are equal, the mean distance
+// replaces the median one.
 func farOff(xs []float64) []int {
 	n := len(xs)
 	if n < 5 {
@@ -164,7 +158,7 @@ func farOff(xs []float64) []int {
 	scale := median(distances) / 0.6745 // of a normal sample, its deviation
 	if scale == 0 {
 		mean, _ := moments(distances)
-		scale = mean * math.Sqrt(math.Pi/2) // likewise
+		scale = mean * math.Sqrt(math.Pi/2) // of a normal sample, its deviation
 	}
 	var far []int
 	for i, d := range distances {
@@ -175,9 +169,8 @@ func farOff(xs []float64) []int {
 	return far
 }
 
-// split cuts xs in two so that the squares about the means of both parts are
-// least (W. D. Fisher, On Grouping for Maximum Homogeneity, 1958), and returns
-// the places of either part, in the order of time.
+// split cuts xs in two so that the squares about both means are least (W. D. Fisher, On Grouping for Maximum
+// Homogeneity, 1958). It returns the indexes of either part, in order of time.
 func split(xs []float64) (lower, upper []int) {
 	sorted := slices.Sorted(slices.Values(xs))
 	total := 0.0
@@ -189,7 +182,7 @@ func split(xs []float64) (lower, upper []int) {
 	for i, x := range sorted[:len(sorted)-1] {
 		left += x - mean
 		k := float64(i + 1)
-		// What the two means explain; the centred sums of both sides are equal.
+		// The part that the two means explain; the centred sums of both sides are equal.
 		if explained := left * left * n / (k * (n - k)); explained > best && x != sorted[i+1] {
 			best, bestCut = explained, x
 		}
@@ -204,8 +197,7 @@ func split(xs []float64) (lower, upper []int) {
 	return lower, upper
 }
 
-// limitAt reads a table of limits by sample size, straight between its rows and
-// level beyond its last one.
+// limitAt reads a table by sample size: linear between rows, constant after the last.
 func limitAt(table []limit, n int) float64 {
 	i, found := slices.BinarySearchFunc(table, n, func(l limit, n int) int { return l.n - n })
 	switch {
@@ -224,8 +216,8 @@ type limit struct {
 	value float64
 }
 
-// outlierLimits are exceeded by one normal sample in a hundred (simulated, of
-// 200,000 samples each up to 50 values, of 20,000 beyond; a test repeats it).
+// outlierLimits are exceeded by one normal sample in a hundred. They were simulated with 200,000 samples each up to
+// 50 values, and 20,000 above; a test repeats it.
 var outlierLimits = []limit{
 	{5, 18.6}, {6, 10.2}, {7, 10.6}, {8, 8.06}, {9, 8.29}, {10, 6.92}, {11, 7.08}, {12, 6.30},
 	{15, 6.00}, {20, 5.23}, {30, 4.76}, {50, 4.47}, {100, 4.33}, {500, 4.33},

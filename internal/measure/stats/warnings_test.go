@@ -59,8 +59,7 @@ func TestWarnings(t *testing.T) {
 	}
 }
 
-// TestWarningsOfSoundRuns: of what is nothing but noise with one mode, each test
-// warns as seldom as it says.
+// TestWarningsOfSoundRuns: for noise with one mode, each test warns at most as often as its level.
 func TestWarningsOfSoundRuns(t *testing.T) {
 	campaigns := trials(2000)
 	for i, kind := range noises {
@@ -129,8 +128,7 @@ func TestTrendCountsEveryOrder(t *testing.T) {
 	})
 }
 
-// Where the exact distribution ends, the approximation takes over without a
-// step.
+// TestTrendOfManyValues: at exactLimit, the approximation continues the exact distribution.
 func TestTrendOfManyValues(t *testing.T) {
 	r := rand.New(rand.NewPCG(42, 9))
 	for range trials(20) {
@@ -146,7 +144,7 @@ func TestTrendOfManyValues(t *testing.T) {
 	}
 }
 
-// TestDip compares with what diptest 0.12 (the code of R's diptest) gives.
+// TestDip compares with diptest 0.12, which has the code of R's diptest.
 func TestDip(t *testing.T) {
 	for _, c := range []struct {
 		xs   []float64
@@ -187,7 +185,7 @@ func TestDipIsOfTheShapeAlone(t *testing.T) {
 	})
 }
 
-// The tables of limits say what one sample in a hundred exceeds.
+// TestLimits: one sample in a hundred exceeds the limits of the tables.
 func TestLimits(t *testing.T) {
 	const samples = 4000
 	r := rand.New(rand.NewPCG(42, 10))

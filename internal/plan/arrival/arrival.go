@@ -1,9 +1,8 @@
 // Package arrival computes when each record of an open-loop load is due.
 //
-// An open-loop load is a function from a record's number to its due time, fixed
-// before the run and untouched by what happens in it. The deterministic
-// processes here (constant, burst, ramp, steps, spike) are given by their rate
-// over time r(t); with N(t), the integral of r from 0 to t, record i is due at
+// An open-loop load is a function from a record's number to its due time, fixed before the run. The deterministic
+// processes here (constant, burst, ramp, steps, spike) are given by their rate over time r(t). With N(t), the
+// integral of r from 0 to t, record i is due at
 //
 //	due(i) = floor(the time at which N passes i), in nanoseconds
 //
@@ -13,15 +12,12 @@
 //	     └──────────────────────── t        └───┴────┴────┴──── t
 //	                                         due(i)  due(i+1) ...
 //
-// so that the number of records in any window is the integral of the rate over
-// it, within one. The arithmetic is in integers throughout: after 10⁹ records
-// there is no drift, because there is nothing that could drift. While the rate
-// is zero nothing is due, and the record that the silence delays comes at its
-// end.
+// So the number of records in any window is the integral of the rate over it, within one. All arithmetic is in
+// integers, so there is no drift after 10⁹ records (ADR 0002). While the rate is zero no record is due; the next one
+// is due at the end of that time.
 //
-// The load is spread over workers without any of them talking to another: of n
-// workers, number w has records w, w+n, w+2n and so on of the whole. (A Poisson
-// process is spread in another way, see Poisson.)
+// Workers share the load without communication: of n workers, number w has records w, w+n, w+2n and so on. (Poisson
+// shares differently.)
 //
 // Files to know: arrival.go, profile.go, credit.go, stream.go, poisson.go.
 package arrival
@@ -33,49 +29,45 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Never is the due time of a record that will not come, because the rate has
-// become zero for good.
+// Never is the due time of a record that is never due, because the rate stays zero.
 const Never = math.MaxInt64
 
-// MaxWorkers bounds over how many workers a process can be spread.
+// MaxWorkers bounds the number of workers of a process.
 const MaxWorkers = 1 << 16
 
-// Process is an arrival process; the constructors of this package make them.
-// A Process does not change and may be shared.
+// Process is an arrival process; the constructors of this package make them. A Process never changes and may be
+// shared.
 type Process interface {
-	// Stripe returns the arrivals of one worker of several, 0 ≤ worker <
-	// workers ≤ MaxWorkers; a worker outside of that has no arrivals. The
-	// stripes are disjoint, and together they are the whole process.
+	// Stripe returns the arrivals of one worker of several, 0 ≤ worker < workers ≤ MaxWorkers; others have no
+	// arrivals. The stripes are disjoint, and together they are the whole process.
 	Stripe(worker, workers int) Stream
-	// Initial is the rate at time zero.
+	// Initial returns the rate at time zero.
 	Initial() unit.Rate
-	// Expected is the number of arrivals to expect in [0, d); zero where d is
-	// negative. Deterministic processes have that number within one.
+	// Expected returns the expected number of arrivals in [0, d); 0 if d is negative. It is exact within one for
+	// deterministic processes.
 	Expected(d time.Duration) float64
 
-	// withWarmup returns the process with d > 0 of warm-up before it.
+	// withWarmup returns the process with a warm-up of d > 0 before it.
 	withWarmup(d time.Duration) Process
 }
 
-// Stream is a cursor on one worker's arrivals, set on the first of them. It is
-// used by one goroutine. Advance and Due allocate nothing and cost nanoseconds.
+// Stream is a cursor on one worker's arrivals, which starts at the first. One goroutine uses it. Advance and Due
+// allocate nothing and take nanoseconds.
 type Stream interface {
-	// Index is the number of the current record in the whole process.
+	// Index returns the number of the current record in the whole process.
 	Index() int64
-	// Due is when the current record is due: nanoseconds since the process
-	// started, negative during a warm-up, Never when there are no more. It
-	// never decreases.
+	// Due returns when the current record is due: nanoseconds since the start of the process, negative during a
+	// warm-up, Never after the last record. It never decreases.
 	Due() int64
-	// Advance goes on to the next record.
+	// Advance moves to the next record.
 	Advance()
 	// Clone returns an independent cursor at the same place.
 	Clone() Stream
 }
 
-// WithWarmup puts a warm-up before p: in [-d, 0) records are due at p.Initial(),
-// and from 0 on they are due as in p, exactly as they would be without warm-up.
-// Indexes run on through both. Where p starts at rate zero, nothing is due
-// during the warm-up. A d of zero or less changes nothing.
+// WithWarmup puts a warm-up before p: in [-d, 0) records are due at rate p.Initial(), and from 0 on exactly as in p.
+// Indexes continue through both. If p starts at rate zero, no record is due during the warm-up. d ≤ 0 changes
+// nothing.
 func WithWarmup(d time.Duration, p Process) Process {
 	if d <= 0 {
 		return p

@@ -9,23 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A profile counts in credits: every record costs the same whole number of
-// credits, and at every instant a whole number of credits is earned for each
-// nanosecond. That turns rates, which are fractions, into integers, and their
-// sums stay exact.
+// A profile counts in credits: every record costs the same whole number of credits, and each nanosecond earns a whole
+// number of credits. So rates, which are fractions, become integers, and their sums are exact.
 //
-// The bounds below keep all of a stream's arithmetic within 64 bits, and that of
-// ramps within 128. They lie far beyond what can be sent: 2⁴⁵ ns are nine hours,
-// 2⁶¹ ns are 73 years.
+// The bounds keep a stream's arithmetic within 64 bits, and that of ramps within 128. They are far beyond any load:
+// 2⁴⁵ ns are nine hours, 2⁶¹ ns are 73 years.
 const (
 	maxRecordCost = 1 << 45
 	horizonNs     = 1 << 61
 )
 
-// credits is an amount of 128 bits.
 type credits struct{ hi, lo uint64 }
 
-// endless is more credits than are ever earned.
+// endless is more credits than can be earned.
 var endless = credits{math.MaxUint64, math.MaxUint64}
 
 func mul(a, b uint64) credits {
@@ -43,15 +39,14 @@ func (c credits) sub(o credits) credits {
 	return credits{c.hi - o.hi - borrow, lo}
 }
 
-// times is c × f; the caller knows that the product fits.
+// times returns c × f, which must fit.
 func (c credits) times(f uint64) credits {
 	product := mul(c.lo, f)
 	product.hi += c.hi * f
 	return product
 }
 
-// divide returns c / d and its remainder; the caller knows that the quotient
-// fits in 64 bits.
+// divide returns c / d and its remainder; the quotient must fit in 64 bits.
 func (c credits) divide(d uint64) (quotient, rest uint64) {
 	return bits.Div64(c.hi, c.lo, d)
 }
@@ -64,8 +59,8 @@ func (c credits) less(o credits) bool {
 
 func (c credits) float() float64 { return float64(c.hi)*(1<<64) + float64(c.lo) }
 
-// scale finds a record cost with which each of the rates earns a whole number of
-// credits per nanosecond, an even one, so that the mean of two is whole as well.
+// scale returns a record cost with which each rate earns a whole, even number of credits per nanosecond. Even,
+// because then the mean of two is whole.
 func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 	recordCost = 1
 	for _, r := range rates {
@@ -75,7 +70,7 @@ func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 		per := uint64(r.Per) / gcd(uint64(r.Records), uint64(r.Per))
 		cost := mul(recordCost/gcd(recordCost, per), per)
 		if cost.hi > 0 || cost.lo > maxRecordCost {
-			return 0, nil, fmt.Errorf("rate %s: too finely divided to schedule exactly beside the other rates; round it", r)
+			return 0, nil, fmt.Errorf("rate %s: too precise to schedule exactly with the other rates; round it", r)
 		}
 		recordCost = cost.lo
 	}
@@ -87,7 +82,6 @@ func scale(rates ...unit.Rate) (recordCost uint64, perNs []uint64, err error) {
 	return recordCost, perNs, nil
 }
 
-// checkRate says why r cannot be scheduled, if it cannot.
 func checkRate(r unit.Rate) error {
 	switch {
 	case r.IsMax():
@@ -102,8 +96,6 @@ func checkRate(r unit.Rate) error {
 	return nil
 }
 
-// checkTime says why d, called name, cannot be a part of a schedule, if it
-// cannot.
 func checkTime(name string, d time.Duration) error {
 	switch {
 	case d < 0:

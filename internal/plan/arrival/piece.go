@@ -6,16 +6,14 @@ import (
 	"math/bits"
 )
 
-// piece is a part of a profile in which the rate is constant or changes in a
-// straight line.
+// piece is a part of a profile in which the rate is constant or changes linearly.
 type piece struct {
 	length   int64  // ns
-	from, to uint64 // credits earned per ns, at its start and its end
+	from, to uint64 // credits earned per ns, at the start and at the end
 	credit   credits
 }
 
-// newPiece returns a piece of finite length; an error where a ramp needs more
-// than 128 bits.
+// newPiece returns a piece of finite length; an error if a ramp needs more than 128 bits.
 func newPiece(from, to uint64, length int64) (piece, error) {
 	p := piece{length: length, from: from, to: to}
 	p.credit = mul(from+to, uint64(length)).half()
@@ -26,8 +24,7 @@ func newPiece(from, to uint64, length int64) (piece, error) {
 	return p, nil
 }
 
-// foreverPiece returns a piece without an end. At rate zero it has no records,
-// and the cursor falls off its end at once.
+// foreverPiece returns a piece without an end. At rate zero it has no records, and the cursor passes it at once.
 func foreverPiece(perNs uint64) piece {
 	p := piece{length: horizonNs, from: perNs, to: perNs}
 	if perNs > 0 {
@@ -36,16 +33,15 @@ func foreverPiece(perNs uint64) piece {
 	return p
 }
 
-// earned is about what was earned within the first ns of the piece.
+// earned returns approximately what the first ns of the piece earn.
 func (p *piece) earned(ns int64) float64 {
 	t := float64(ns)
 	slope := (float64(p.to) - float64(p.from)) / float64(p.length)
 	return t * (float64(p.from) + t*slope/2)
 }
 
-// passes returns the last whole ns of a ramp at which no more than due has been
-// earned; due is below p.credit. The floating-point solution is within a ns of
-// it, integers settle which one it is.
+// passes returns the last whole ns of a ramp at which no more than due is earned; due is below p.credit. The
+// floating-point estimate is within a ns; integers decide.
 func (p *piece) passes(due credits) int64 {
 	t := max(0, min(int64(p.estimate(due)), p.length-1))
 	double := due.times(2 * uint64(p.length))
@@ -58,17 +54,16 @@ func (p *piece) passes(due credits) int64 {
 	return t
 }
 
-// doubled is what was earned within the first t of a ramp, times twice its
-// length L, which makes it whole: the integral of the rate
+// doubled returns what the first t of a ramp earn, times twice its length L, which makes it whole. The integral of
+// the rate
 //
 //	from + (to - from) u/L over u in [0, t], times 2L, is t (from (2L - t) + to t).
 func (p *piece) doubled(t int64) credits {
 	return mul(p.from, uint64(2*p.length-t)).add(mul(p.to, uint64(t))).times(uint64(t))
 }
 
-// estimate solves doubled(t) = 2L due for t. A falling ramp is solved as the
-// rising one that it is seen from its end: then only positive terms are added,
-// and nothing cancels.
+// estimate solves doubled(t) = 2L due for t. It solves a falling ramp from its end, as a rising one: then all terms
+// are positive and none cancel.
 func (p *piece) estimate(due credits) float64 {
 	length := float64(p.length)
 	if p.to > p.from {
@@ -77,8 +72,8 @@ func (p *piece) estimate(due credits) float64 {
 	return length - rise(float64(p.to), float64(p.from-p.to)/length, p.credit.sub(due).float())
 }
 
-// rise is the time in which a rate that starts at from and grows by slope earns
-// amount: the positive root of slope/2 t² + from t = amount.
+// rise returns the time in which a rate that starts at from and grows by slope earns amount. It is the positive root
+// of slope/2 t² + from t = amount.
 func rise(from, slope, amount float64) float64 {
 	if amount == 0 {
 		return 0 // and not 0/0, where from is zero too

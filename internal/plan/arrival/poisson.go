@@ -7,22 +7,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// poisson is a Poisson process, of which each worker has an independent part.
 type poisson struct {
 	rate     unit.Rate
 	seed     uint64
 	warmupNs int64
 }
 
-// Poisson has independent, exponentially distributed times between records, as
-// many independent users make them.
+// Poisson returns a process with independent, exponentially distributed times between records, like many independent
+// users.
 //
-// The superposition of n Poisson processes of rate r/n is a Poisson process of
-// rate r. So each worker has a stream of its own, made from (seed, worker), and
-// no worker knows of another: the arrivals are the same from run to run, but not
-// from one number of workers to another. A worker's k-th record has index
-// worker + k × workers; between workers the order of indexes is not the order of
-// due times.
+// The superposition of n Poisson processes of rate r/n is a Poisson process of rate r. So each worker has its own
+// stream, from (seed, worker). The arrivals are the same in every run, but differ between numbers of workers. A
+// worker's k-th record has index worker + k × workers; indexes of different workers are not in order of due time.
 func Poisson(rate unit.Rate, seed uint64) (Process, error) {
 	if err := checkRate(rate); err != nil {
 		return nil, wrap("poisson", err)
@@ -45,16 +41,15 @@ func (p *poisson) withWarmup(d time.Duration) Process {
 	return &warm
 }
 
-// poissonStream is one worker's part of a Poisson process.
 type poissonStream struct {
 	dueNs    int64
-	fraction float64 // of a ns, what dueNs leaves out: rounding never adds up
+	fraction float64 // of a ns beyond dueNs, so that rounding does not add up
 	meanNs   float64 // between two records of this worker
 	gaps     gaps
 	index    int64
 	workers  int64
-	// warming is set until the warm-up is over. After it, measured takes the
-	// place of gaps: the measured part does not depend on the warm-up.
+	// warming is set during the warm-up. After it, measured replaces gaps, so the measured part does not depend on
+	// the warm-up.
 	warming  bool
 	measured rand.PCG
 }
@@ -79,7 +74,6 @@ func (p *poisson) Stripe(worker, workers int) Stream {
 	return s
 }
 
-// begin starts the measured part, at zero.
 func (s *poissonStream) begin() {
 	s.warming = false
 	s.gaps = newGaps(s.measured)
@@ -87,7 +81,7 @@ func (s *poissonStream) begin() {
 	s.draw()
 }
 
-// draw goes from the current due time to the next.
+// draw moves from the current due time to the next.
 func (s *poissonStream) draw() {
 	if s.dueNs >= horizonNs {
 		s.dueNs = Never
@@ -119,7 +113,7 @@ func (s *poissonStream) Clone() Stream {
 	return &clone
 }
 
-// gaps is a source of exponentially distributed numbers that can be copied.
+// gaps is a copyable source of exponentially distributed numbers.
 type gaps struct {
 	source *rand.PCG
 	random *rand.Rand

@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// The times between records are exponential: their distribution function is
-// 1 - exp(-x/mean) (a Kolmogorov-Smirnov test with a fixed seed), for one worker
-// and for the superposition of several.
+// TestPoissonGapsAreExponential is a Kolmogorov–Smirnov test of the times between records, for one worker and for
+// several.
 func TestPoissonGapsAreExponential(t *testing.T) {
 	const records, rate = 100_000, 10_000
 	p := must(t)(Poisson(perSecond(rate), 42))
@@ -34,8 +33,7 @@ func TestPoissonGapsAreExponential(t *testing.T) {
 	}
 }
 
-// Fractions of a ns add up: at a mean gap of 10 ns, losing them would make the
-// rate 5 % too high.
+// TestPoissonKeepsFractions: at a mean gap of 10 ns, losing fractions would make the rate 5 % too high.
 func TestPoissonKeepsFractions(t *testing.T) {
 	const records, gapNs = 1_000_000, 10
 	s := must(t)(Poisson(perSecond(1e9/gapNs), 3)).Stripe(0, 1)
@@ -47,8 +45,7 @@ func TestPoissonKeepsFractions(t *testing.T) {
 	}
 }
 
-// The counts of equal windows have a variance equal to their mean, which no
-// regular schedule has.
+// TestPoissonCounts: the variance of the counts of equal windows equals their mean, unlike in a regular schedule.
 func TestPoissonCounts(t *testing.T) {
 	const windows, mean = 10_000, 100
 	p := must(t)(Poisson(perSecond(1000), 7))
@@ -88,7 +85,7 @@ func TestPoissonIsReproducible(t *testing.T) {
 	}
 }
 
-// What is measured does not depend on how long the warm-up was.
+// TestPoissonWarmup: the measured part does not depend on the length of the warm-up.
 func TestPoissonWarmup(t *testing.T) {
 	p := must(t)(Poisson(perSecond(1000), 1))
 	want := dues(p.Stripe(3, 4), 100)

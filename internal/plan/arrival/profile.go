@@ -8,15 +8,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// profile is a deterministic process: pieces of constant or linearly changing
-// rate, one after the other.
+// profile is a deterministic process: consecutive pieces of constant or linearly changing rate.
 type profile struct {
 	initial    unit.Rate
 	recordCost uint64
-	startNs    int64 // when the first piece begins: 0, or before it with warm-up
+	startNs    int64 // start of the first piece: 0, or negative with a warm-up
 	pieces     []piece
-	// cycle is the number of pieces at the end that come again and again; 0:
-	// the last piece goes on for ever.
+	// cycle is the number of last pieces that repeat; 0: the last piece has no end.
 	cycle       int
 	cycleLength int64
 	cycleCredit credits
@@ -28,8 +26,7 @@ func Constant(rate unit.Rate) (Process, error) {
 	return p, wrap("constant", err)
 }
 
-// Burst has a base rate, and in the last part of every period, of the given
-// length, a peak rate; so a run starts at the base rate.
+// Burst has a base rate, and a peak rate in the last length of every period. So a run starts at the base rate.
 func Burst(base, peak unit.Rate, length, period time.Duration) (Process, error) {
 	switch {
 	case length <= 0:
@@ -41,7 +38,7 @@ func Burst(base, peak unit.Rate, length, period time.Duration) (Process, error) 
 	return p, wrap("burst", err)
 }
 
-// Ramp goes from one rate to another in a straight line, and stays there.
+// Ramp changes linearly from one rate to another, and stays there.
 func Ramp(from, to unit.Rate, over time.Duration) (Process, error) {
 	if over <= 0 {
 		return nil, fmt.Errorf("arrival: ramp: over %s: must be above zero", over)
@@ -56,8 +53,7 @@ type Step struct {
 	For  time.Duration
 }
 
-// Steps goes through a list of constant rates. The last one stays: its For is
-// not read.
+// Steps has a list of constant rates. The last one stays, and its For is ignored.
 func Steps(steps []Step) (Process, error) {
 	spans := make([]span, len(steps))
 	for i, s := range steps {
@@ -73,7 +69,7 @@ func Steps(steps []Step) (Process, error) {
 	return p, wrap("steps", err)
 }
 
-// Spike has a base rate and, once, from at on, a peak rate of the given length.
+// Spike has a base rate, and once, from at, a peak rate of the given length.
 func Spike(base, peak unit.Rate, at, length time.Duration) (Process, error) {
 	if length <= 0 {
 		return nil, fmt.Errorf("arrival: spike: length %s: must be above zero", length)
@@ -82,7 +78,7 @@ func Spike(base, peak unit.Rate, at, length time.Duration) (Process, error) {
 	return p, wrap("spike", err)
 }
 
-var errNothingDue = errors.New("rate 0/s all the time: nothing would ever be due")
+var errNothingDue = errors.New("the rate is always 0/s, so no record would ever be due")
 
 func wrap(process string, err error) error {
 	if err != nil {
@@ -91,7 +87,7 @@ func wrap(process string, err error) error {
 	return nil
 }
 
-// span is a piece as a person describes it; name is that of its length.
+// span describes a piece; name is the name of its length in errors.
 type span struct {
 	name     string
 	from, to unit.Rate
@@ -102,8 +98,7 @@ func flat(name string, rate unit.Rate, length time.Duration) span {
 	return span{name, rate, rate, length}
 }
 
-// newProfile makes a profile of spans. Where it is not cyclic, the last span
-// goes on for ever, whatever its length.
+// newProfile returns a profile of spans. Unless cyclic, the last span has no end.
 func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	var rates []unit.Rate
 	for _, s := range spans {
@@ -146,7 +141,7 @@ func newProfile(cyclic bool, spans ...span) (*profile, error) {
 	return p, nil
 }
 
-// repeat makes all pieces come again and again.
+// repeat makes all pieces repeat.
 func (p *profile) repeat() {
 	p.cycle = len(p.pieces)
 	for _, q := range p.pieces {
@@ -183,8 +178,7 @@ func (p *profile) withWarmup(d time.Duration) Process {
 	warm := *p
 	warm.startNs = -int64(d)
 	first := p.pieces[0]
-	// The records of the warm-up are rounded up to a whole number, so that
-	// the process proper begins at zero with a record, whatever was before.
+	// The warm-up has a whole number of records, rounded up, so that a record is due at zero (whole-warm-up).
 	lead := piece{length: int64(d), from: first.from, to: first.from}
 	records, rest := mul(lead.from, uint64(d)).divide(p.recordCost)
 	if rest > 0 {

@@ -36,7 +36,6 @@ func dues(s Stream, n int) []int64 {
 	return list
 }
 
-// countBefore advances s to time ns and returns how many records it passed.
 func countBefore(s Stream, ns int64) (n int64) {
 	for ; s.Due() < ns; s.Advance() {
 		n++
@@ -44,7 +43,7 @@ func countBefore(s Stream, ns int64) (n int64) {
 	return n
 }
 
-// After 10⁹ records the arithmetic is as exact as at the first.
+// TestConstantDoesNotDrift: after 10⁹ records the arithmetic is still exact.
 func TestConstantDoesNotDrift(t *testing.T) {
 	for _, rate := range []int64{10_000, 9_999, 333_333, 1_000_000, 7} {
 		s := must(t)(Constant(perSecond(rate))).Stripe(17, MaxWorkers)
@@ -79,15 +78,15 @@ func TestErrors(t *testing.T) {
 	}{
 		{fails(Constant(unit.MaxRate)), "closed loop"},
 		{fails(Constant(unit.Rate{})), "not set"},
-		{fails(Constant(never)), "nothing would ever be due"},
+		{fails(Constant(never)), "no record would ever be due"},
 		{fails(Constant(unit.Rate{Records: -5, Per: time.Second})), "negative"},
 		{fails(Constant(perSecond(2e9))), "1000M/s"},
-		{fails(Constant(unit.Rate{Records: 1, Per: 1 << 46})), "too finely divided"},
+		{fails(Constant(unit.Rate{Records: 1, Per: 1 << 46})), "too precise to schedule"},
 		{fails(Poisson(unit.MaxRate, 1)), "closed loop"},
-		{fails(Poisson(never, 1)), "nothing would ever be due"},
+		{fails(Poisson(never, 1)), "no record would ever be due"},
 		{fails(Burst(one, one, 0, time.Second)), "above zero"},
 		{fails(Burst(one, one, 2*time.Second, time.Second)), "longer than its period"},
-		{fails(Burst(never, never, 1, 2)), "nothing would ever be due"},
+		{fails(Burst(never, never, 1, 2)), "no record would ever be due"},
 		{fails(Ramp(one, perSecond(2), 0)), "above zero"},
 		{fails(Ramp(one, unit.Rate{Records: 1, Per: 30_000 * time.Second}, 100_000*time.Hour)), "over 100000h0m0s: too long"},
 		{fails(Steps(nil)), "empty"},
@@ -114,9 +113,9 @@ func TestWorkerOutOfRangeHasNoArrivals(t *testing.T) {
 	}
 }
 
-// model is a profile in the words of school: pieces with exact fractions.
+// model is a profile of pieces with exact fractions.
 type model struct {
-	pieces []modelPiece // the last one goes on for ever, unless they are a cycle
+	pieces []modelPiece // the last one has no end, unless they are a cycle
 	cyclic bool
 }
 
@@ -125,7 +124,7 @@ type modelPiece struct {
 	length   int64
 }
 
-// integral is N(t), the exact number of records earned in [0, t).
+// integral returns N(t), the exact number of records earned in [0, t).
 func (m model) integral(ns int64) *big.Rat {
 	total := new(big.Rat)
 	if m.cyclic {
@@ -204,8 +203,7 @@ func drawProfile(t *rapid.T) (Process, model) {
 	return p, m
 }
 
-// Record i is due at the ns in which the integral of the rate passes i: no
-// earlier, no later. From that the count in every window follows.
+// TestDueIsTheInverseOfTheIntegral: record i is due exactly at the ns in which the integral of the rate passes i.
 func TestDueIsTheInverseOfTheIntegral(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, m := drawProfile(t)
@@ -249,7 +247,7 @@ func TestCountInAnyWindow(t *testing.T) {
 	})
 }
 
-// Any number of stripes gives the same due time to the same index.
+// TestStripesAreTheWhole: any number of stripes gives the same due time to the same index.
 func TestStripesAreTheWhole(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -273,8 +271,7 @@ func TestStripesAreTheWhole(t *testing.T) {
 	})
 }
 
-// With a warm-up, the process proper is what it was, and the warm-up before it
-// has the initial rate.
+// TestWarmup: a warm-up has the initial rate and does not change the process after it.
 func TestWarmup(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p, _ := drawProfile(t)
@@ -297,7 +294,7 @@ func TestWarmup(t *testing.T) {
 	})
 }
 
-// A process that begins with a span of no length begins with the next one.
+// TestInitialSkipsEmptySpans: a process that begins with an empty span begins with the next one.
 func TestInitialSkipsEmptySpans(t *testing.T) {
 	spike := must(t)(Spike(perSecond(4), perSecond(400), 0, time.Second))
 	if got := spike.Initial(); got != perSecond(400) {
@@ -332,7 +329,7 @@ func TestCloneIsIndependent(t *testing.T) {
 	})
 }
 
-// The bounds of ramps: a day long, slow and fast, up and down.
+// TestLongRamp: ramps of a day, slow and fast, up and down, are exact.
 func TestLongRamp(t *testing.T) {
 	const day = 24 * time.Hour
 	for _, c := range [][2]int64{{0, 1_000_000}, {1_000_000, 0}, {999_999, 1_000_000}, {1, 2}, {9_973, 13}} {
@@ -349,7 +346,7 @@ func TestLongRamp(t *testing.T) {
 	}
 }
 
-// Where a record is due at a whole ns exactly, rounding must not lose that ns.
+// TestRampThroughWholeNanoseconds: rounding does not move a record that is due exactly at a whole ns.
 func TestRampThroughWholeNanoseconds(t *testing.T) {
 	const unit = 1_000_003
 	for from := range uint64(20) {

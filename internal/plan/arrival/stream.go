@@ -2,25 +2,24 @@ package arrival
 
 // stream is a cursor on the records index, index+workers, ... of a profile.
 //
-// Within a piece of constant rate the next due time is the current one plus a
-// constant fraction of whole ns and a remainder, as in Bresenham's line: two
-// additions and a comparison, and exact. Only a record that falls into another
-// piece, and those of a ramp, are divided for.
+// In a piece of constant rate, the next due time is the current one plus whole ns and a remainder, as in Bresenham's
+// line. That is exact, and takes two additions and a comparison. Only ramps and the first record of a piece need a
+// division.
 type stream struct {
 	dueNs   int64
 	endNs   int64  // of the current piece
 	stepNs  int64  // between records, whole ns
-	stepRem uint64 // and the rest of it, in 1/rate ns
-	rem     uint64 // rest of the current due time, in 1/rate ns
+	stepRem uint64 // its remainder, in 1/rate ns
+	rem     uint64 // remainder of the current due time, in 1/rate ns
 	rate    uint64 // of the current piece, credits per ns
 	index   int64
 	workers int64
 
 	ramp    bool
-	due     credits // within a ramp: earned between its start and the current record
+	due     credits // within a ramp: earned from its start to the current record
 	cost    uint64  // of one step: workers × recordCost
 	startNs int64   // of the current piece
-	at      int     // the current piece; len(profile.pieces): no more records
+	at      int     // current piece; len(profile.pieces): no more records
 	profile *profile
 }
 
@@ -62,7 +61,6 @@ func (s *stream) Advance() {
 	}
 }
 
-// climb goes on to the next record on a ramp.
 func (s *stream) climb() {
 	p := &s.profile.pieces[s.at]
 	s.due = s.due.add(credits{lo: s.cost})
@@ -73,29 +71,26 @@ func (s *stream) climb() {
 	s.next(s.due.sub(p.credit).lo)
 }
 
-// leave ends a piece of constant rate.
 func (s *stream) leave() {
 	if s.at == len(s.profile.pieces) {
 		s.finish()
 		return
 	}
-	// What was earned up to the record, less the piece's own credit. The
-	// record before lay within the piece, so what is left is below one step's
-	// cost, and correct in 64 bits whatever overflows on the way.
+	// Earned up to the record, less the piece's credit. The record before was in the piece, so the difference is
+	// below one step's cost, and correct in 64 bits in spite of overflow.
 	earned := uint64(s.dueNs-s.startNs)*s.rate + s.rem
 	s.next(earned - s.profile.pieces[s.at].credit.lo)
 }
 
-// next goes on to the piece after the current one; the record is due at credits
-// after its start.
+// next moves to the next piece; the record is due at credits after its start.
 func (s *stream) next(credits uint64) {
 	s.startNs += s.profile.pieces[s.at].length
 	s.at++
 	s.settle(credits)
 }
 
-// settle sets the cursor on the record that is due at left credits after the
-// start of the current piece, in whichever piece that is.
+// settle moves the cursor to the record that is due at left credits after the start of the current piece, perhaps in
+// a later one.
 func (s *stream) settle(left uint64) {
 	p := s.profile
 	for {
@@ -122,7 +117,7 @@ func (s *stream) settle(left uint64) {
 	}
 }
 
-// skipCycles passes the whole cycles in left.
+// skipCycles skips the whole cycles in left.
 func (s *stream) skipCycles(left uint64) uint64 {
 	p := s.profile
 	if p.cycleCredit.hi > 0 {
@@ -137,7 +132,7 @@ func (s *stream) skipCycles(left uint64) uint64 {
 	return left % p.cycleCredit.lo
 }
 
-// enter sets the cursor into piece q, at left credits after its start.
+// enter moves the cursor into piece q, at left credits after its start.
 func (s *stream) enter(q *piece, left uint64) {
 	s.ramp = q.from != q.to
 	if s.ramp {
@@ -151,7 +146,6 @@ func (s *stream) enter(q *piece, left uint64) {
 	s.dueNs, s.rem = s.startNs+int64(left/s.rate), left%s.rate
 }
 
-// finish ends the stream: from now on the due time is Never.
 func (s *stream) finish() {
 	s.at = len(s.profile.pieces)
 	s.ramp, s.rate, s.stepNs, s.stepRem, s.rem = false, 1, 0, 0, 0

@@ -1,9 +1,8 @@
-// Package native holds the rules by which a scenario gives a client library settings under the
-// library's own names. The rules are the same for every client; only the tables of names differ.
+// Package native holds the rules by which a scenario gives a client library settings under the library's own names.
+// The rules are the same for every client; only the tables of names differ.
 //
-// A setting is refused if it says how brokers are reached or who logs in, if a key of the scenario
-// sets the same thing, or if the run's books rest on it. Values of refused settings appear in no
-// message, because they may be passwords.
+// A setting is refused if it says how brokers are reached or who logs in, if a scenario key sets it, or if the books
+// depend on it. No message shows the value of a refused setting, which may be a password.
 //
 // Files to know: native.go, value.go.
 package native
@@ -17,32 +16,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// A Table says what becomes of each setting of one side of a client: of its producers, or of its
-// consumers.
+// A Table lists the settings of one side of a client: of its producers, or of its consumers.
 type Table struct {
-	Client string            // the library, as messages name it
-	Passed []string          // names that are handed to the client
+	Client string            // the library's name in messages
+	Passed []string          // names that are passed to the client
 	Keys   map[string]string // names that a key of a scenario sets, with the key
-	Ours   map[string]string // names that the driver sets by itself, with the reason
+	Ours   map[string]string // names that the driver sets, with the reason
 	// OneRecord is the setting that ends a batch at its first record; empty if there is none.
 	OneRecord string
-	// Judges tells that the client itself judges a name that the table does not have.
+	// Judges reports whether the client itself checks unknown names.
 	Judges bool
 }
 
-// A Fault is a setting that is refused.
+// A Fault is a refused setting.
 type Fault struct{ Name, Problem, Remedy string }
 
-// Error is "NAME: problem; remedy".
+// Error returns "NAME: problem; remedy".
 func (f Fault) Error() string { return fmt.Sprintf("%s: %s; %s", f.Name, f.Problem, f.Remedy) }
 
-// AccessProblem and AccessRemedy are what is said of a setting for which Access holds.
+// AccessProblem and AccessRemedy describe a setting for which Access holds.
 const (
 	AccessProblem = "it says how brokers are reached or who logs in, and would be in the result"
 	AccessRemedy  = "give it in the file of --command-config, and addresses with --brokers"
 )
 
-// Check returns what is wrong with the names of the settings that are given, sorted by name.
+// Check returns the refused settings, sorted by name.
 func (t Table) Check(given map[string]string) (faults []Fault) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		key, keyed := t.Keys[name]
@@ -65,7 +63,7 @@ func (t Table) Check(given map[string]string) (faults []Fault) {
 	return faults
 }
 
-// Remedy says what an unknown name was probably meant to be.
+// Remedy suggests a setting for an unknown name.
 func (t Table) Remedy(name string) string {
 	const listed = "docs/DRIVERS.md lists what is passed on"
 	if near := spelling.Nearest(name, t.Passed); near != "" {
@@ -74,29 +72,27 @@ func (t Table) Remedy(name string) string {
 	return listed
 }
 
-// accessWords are parts of the names of settings that hold credentials, and of those that
-// say with which security a client connects. In small letters.
+// accessWords are lower-case parts of the names of settings for credentials and connection security.
 var accessWords = []string{
 	"sasl", "ssl", "tls", "https.", "password", "passwd", "secret", "token", "oauth", "jaas", "credential", "username",
 	"kerberos", "gssapi", "keystore", "truststore", "certificate", "private.key", "api.key", "apikey", "basic.auth",
 }
 
-// addressNames are the names of settings that say which brokers there are.
+// addressNames are the names of settings with broker addresses.
 var addressNames = []string{
 	"bootstrap.servers", "metadata.broker.list", "security.protocol", "seedbrokers", "addr", "brokers", "writer.addr",
 	"readerconfig.brokers", "consumergroupconfig.brokers",
 }
 
-// Access tells whether a setting says how brokers are reached or who logs in. It holds for
-// the names of every client.
+// Access reports whether a setting, of any client, says how brokers are reached or who logs in.
 func Access(name string) bool {
 	name = strings.ToLower(name)
 	return slices.Contains(addressNames, name) ||
 		slices.ContainsFunc(accessWords, func(word string) bool { return strings.Contains(name, word) })
 }
 
-// kafkaKeys are Kafka's own names of settings that a scenario has a key for. Somebody who
-// gives one to another client wants the key.
+// kafkaKeys are Kafka's own names of settings that have a scenario key. A user who gives one to another client needs
+// the key.
 var kafkaKeys = map[string]string{
 	"acks": "load.acks", "linger.ms": "load.linger", "batch.size": "load.batch", "compression.type": "load.compression",
 	"compression.level": "load.level", "compression.gzip.level": "load.level", "compression.lz4.level": "load.level",

@@ -49,7 +49,7 @@ func TestCheck(t *testing.T) {
 	}
 }
 
-// TestSet: texts become values by their Go type, and what does not fit is said.
+// TestSet: texts become values of their Go type, and an invalid text is an error.
 func TestSet(t *testing.T) {
 	type section struct {
 		Wait time.Duration

@@ -11,8 +11,7 @@ import (
 	"time"
 )
 
-// Set reads text into the value of a setting by its Go type: a duration (10ms), a truth value, a
-// whole number or a text. The types are those of the settings that the tables of clients name.
+// Set parses text into a setting by its Go type: a duration (10ms), a boolean, an integer or a string.
 func Set(to reflect.Value, text string) error {
 	switch kind := to.Kind(); {
 	case to.Type() == reflect.TypeFor[time.Duration]():
@@ -40,8 +39,8 @@ func Set(to reflect.Value, text string) error {
 	return nil
 }
 
-// SetFields sets the fields of a struct, to which of points, that are given by their paths, such
-// as Producer.Flush.Bytes. Names without the prefix are for another struct.
+// SetFields sets the fields of the struct that of points to, by their paths, such as Producer.Flush.Bytes. It ignores
+// names without the prefix.
 func SetFields(of any, prefix string, given map[string]string) (faults error) {
 	for _, name := range slices.Sorted(maps.Keys(given)) {
 		path, ours := strings.CutPrefix(name, prefix)

@@ -5,9 +5,8 @@ import (
 	"math/bits"
 )
 
-// aliases draws numbers with given weights in constant time (Walker 1977, built
-// as Vose 1991): every slot is one number's up to a threshold and another's, its
-// alias, above it.
+// aliases draws numbers with given weights in constant time (Walker 1977; built as in Vose 1991). Every slot is one
+// number's up to a threshold, and its alias's above.
 type aliases []aliasSlot
 
 type aliasSlot struct {
@@ -15,7 +14,7 @@ type aliasSlot struct {
 	alias     uint32
 }
 
-// zipfWeights are 1/(k+1)^skew for k from 0.
+// zipfWeights returns 1/(k+1)^skew for k from 0.
 func zipfWeights(count int, skew float64) []float64 {
 	weights := make([]float64, count)
 	for k := range weights {
@@ -41,7 +40,7 @@ func newAliases(weights []float64) aliases {
 	}
 	table := make(aliases, len(weights))
 	for i := range table {
-		// What rounding leaves over at the end is a whole slot of its own.
+		// Slots left over by rounding belong to one number.
 		table[i] = aliasSlot{math.MaxUint32, uint32(i)}
 	}
 	for len(small) > 0 && len(large) > 0 {
@@ -57,8 +56,8 @@ func newAliases(weights []float64) aliases {
 	return table
 }
 
-// pick turns 64 random bits into a number: the high part of their product with
-// the number of slots chooses the slot, the low part the place in it.
+// pick turns 64 random bits into a number. Of their product with the number of slots, the high part is the slot, the
+// low part the place in it.
 func (a aliases) pick(random uint64) uint64 {
 	at, place := bits.Mul64(random, uint64(len(a)))
 	slot := a[at]

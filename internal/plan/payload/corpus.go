@@ -6,42 +6,37 @@ import (
 	"math/rand/v2"
 )
 
-// The size of a corpus. A batch of 1 MiB has records of one partition, which may
-// be every twelfth of the load, or every hundredth. Two things keep a body from
-// coming twice in it: all bodies together fill several such batches, and their
-// number is prime, so that whoever gets every k-th record meets all bodies before
-// he meets one again.
+// The size of a corpus. A batch of 1 MiB has records of one partition, perhaps every twelfth or hundredth of the
+// load. Two rules keep bodies from repeating in it. All bodies together fill several such batches. And their number
+// is prime, so every k-th record has all bodies before one repeats.
 const (
 	corpusFillBytes = 8 << 20
 	corpusMaxBytes  = 32 << 20
-	// recordOverheadBytes is what a record takes in a batch beside its key
-	// and value, at least (record format v2).
+	// recordOverheadBytes is the least that a record takes in a batch besides key and value (record format v2).
 	recordOverheadBytes = 7
 )
 
-// Spec says what the records of a run look like.
+// Spec describes the records of a run.
 type Spec struct {
 	Class   string // one of Classes
 	Seed    uint64
 	Sizes   Sizes
-	Stamped bool // every record carries a stamp, within its size
+	Stamped bool // every record has a stamp, within its size
 }
 
-// Corpus is the supply of bodies of a run. It is read-only and may be shared.
+// Corpus holds the bodies of a run. It is read-only and may be shared.
 type Corpus struct {
-	// bodies has all bodies one after the other: consecutive records read
-	// consecutive memory.
+	// bodies has all bodies in order, so consecutive records read consecutive memory.
 	bodies []byte
-	// index has an entry for each body, and one more that ends the last.
+	// index has an entry for each body, and a last one for the end.
 	index []entry
-	head  int // bytes in front of a body
+	head  int // bytes before a body
 }
 
-// entry is where a body begins, and its checksum.
 type entry struct{ start, checksum uint32 }
 
-// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; more
-// where they are large, but above 32 MiB only where one alone is above 16.
+// NewCorpus makes the bodies, in some 10 to 300 ms. They take about 8 MiB; more if they are large, but above 32 MiB
+// only if a single one is above 16.
 func NewCorpus(spec Spec) (*Corpus, error) {
 	if err := spec.Sizes.validate(); err != nil {
 		return nil, err
@@ -63,8 +58,7 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	var source rand.PCG
 	random := rand.New(&source)
 	for !c.full() {
-		// Each body has a generator of its own, so that it depends on seed
-		// and number alone.
+		// Each body has its own generator, so it depends only on seed and number.
 		number := len(c.index)
 		source.Seed(spec.Seed, uint64(number))
 		size := spec.Sizes.draw(random) - c.head
@@ -76,14 +70,13 @@ func NewCorpus(spec Spec) (*Corpus, error) {
 	return c, nil
 }
 
-// reserve makes room for n bodies, and for those more that make their number prime.
+// reserve allocates n bodies, and some more for a prime number.
 func (c *Corpus) reserve(n, size int) {
 	n += n/64 + 16
 	c.index, c.bodies = make([]entry, 0, n), make([]byte, 0, min(n*size, corpusFillBytes))
 }
 
-// full reports whether there are bodies enough. It is asked before the index has
-// its last entry.
+// full reports whether there are enough bodies, before the last entry is in the index.
 func (c *Corpus) full() bool {
 	n := len(c.index)
 	batched := len(c.bodies) + n*(c.head+recordOverheadBytes)
@@ -99,26 +92,25 @@ func isPrime(n int) bool {
 	return n > 1
 }
 
-// Len is the number of bodies: the period after which they repeat.
+// Len returns the number of bodies, after which they repeat.
 func (c *Corpus) Len() int { return len(c.index) - 1 }
 
-// Bytes is the memory that the bodies take.
+// Bytes returns the size of all bodies.
 func (c *Corpus) Bytes() int64 { return int64(len(c.bodies)) }
 
-// MeanBytes is the mean size of a value, stamp included.
+// MeanBytes returns the mean size of a value, with its stamp.
 func (c *Corpus) MeanBytes() float64 {
 	return float64(len(c.bodies))/float64(c.Len()) + float64(c.head)
 }
 
-// ValueBytes is the size of the value of record number sequence, stamp included.
+// ValueBytes returns the size of the value of record number sequence, with its stamp.
 func (c *Corpus) ValueBytes(sequence uint64) int {
 	at := sequence % uint64(len(c.index)-1)
 	return c.head + int(c.index[at+1].start-c.index[at].start)
 }
 
-// Value returns the value of record number sequence, in dst's memory where that
-// has the capacity. A corpus without stamps does not read stamp; in one with
-// stamps, nil is the zero stamp.
+// Value returns the value of record number sequence, in dst's memory if its capacity suffices. A corpus without
+// stamps ignores stamp; otherwise nil is the zero stamp.
 func (c *Corpus) Value(dst []byte, sequence uint64, stamp *Stamp) []byte {
 	at := sequence % uint64(len(c.index)-1)
 	body := c.bodies[c.index[at].start:c.index[at+1].start]

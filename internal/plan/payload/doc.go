@@ -1,15 +1,11 @@
 // Package payload makes the bytes of records, and reads them back.
 //
-// A record's bytes are a function of the scenario's class and seed and of the
-// record's number in the load, byte for byte: there is no clock in them and no
-// other source of chance. Because making realistic bytes costs more than sending
-// them, they are made before the run. A Corpus is a supply of bodies; record s
-// carries body s mod Len, and Len is such that no body comes twice in one batch,
-// where a codec would find it and reach a ratio that no real load has.
+// A record's bytes depend only on the scenario's class and seed and on the record's number. Making realistic bytes
+// costs more than sending them, so they are made before the run. A Corpus is a supply of bodies; record s has body s
+// mod Len. Len is such that no body repeats in one batch, where a codec would find it and reach an unrealistic ratio.
 //
-// In front of the body stands the stamp: who sent the record, when it was due,
-// when it was sent, and a checksum over all of it. It is what finds a lost, a
-// repeated, a reordered or a damaged record, and what latency is measured from.
+// Before the body is the stamp: the producer, the intended and actual send time, the sequence, and a checksum of
+// everything. It reveals lost, repeated, reordered and damaged records, and latency is measured from its times.
 //
 // Files to know: corpus.go, stamp.go, keys.go, classes.go, partition.go.
 package payload

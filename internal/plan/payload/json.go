@@ -7,9 +7,8 @@ import (
 	"time"
 )
 
-// appendJSON makes one JSON document, an order event: as many of its fields as
-// have room, order lines while there is room for another, and a note that fills
-// it to the exact size. From two bytes on the document is valid JSON.
+// appendJSON appends one JSON document, an order event. It has as many fields and order lines as fit, and a note that
+// fills it to the exact size. From two bytes on it is valid JSON.
 func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	if end-len(dst) < len("{}") {
 		return appendZeros(dst, end, random, number)
@@ -28,14 +27,13 @@ func appendJSON(dst []byte, end int, random *rand.Rand, number int) []byte {
 	return append(d.bytes, '}')
 }
 
-// document is a JSON object in the making. bytes never go beyond end.
+// document is an unfinished JSON object. bytes never exceed end.
 type document struct {
 	bytes  []byte
 	end    int
 	random *rand.Rand
 }
 
-// field adds a field, if it has room.
 func (d *document) field(format string, args ...any) bool {
 	before := len(d.bytes)
 	if d.bytes[before-1] != '{' && d.bytes[before-1] != '[' {
@@ -49,7 +47,6 @@ func (d *document) field(format string, args ...any) bool {
 	return true
 }
 
-// lines adds the list of order lines, with as many as have room.
 func (d *document) lines() {
 	d.end -= len("]")
 	if !d.field(`"lines":[`) {
@@ -64,7 +61,6 @@ func (d *document) lines() {
 	d.bytes = append(d.bytes, ']')
 }
 
-// note fills what is left: with a note, or with blanks where that has no room.
 func (d *document) note() {
 	if !d.field(`"note":""`) {
 		d.bytes = append(d.bytes, bytes.Repeat([]byte(" "), d.end-len(d.bytes))...)
@@ -78,10 +74,9 @@ func (d *document) note() {
 // timestamp is RFC 3339 with milliseconds, as most services write it.
 const timestamp = "2006-01-02T15:04:05.000Z07:00"
 
-// timeOf is when the event in a body happened: consecutive bodies are
-// milliseconds apart. It comes from no clock.
+// timeOf returns the time of a body's event, without a clock: consecutive bodies are milliseconds apart.
 func timeOf(number int, random *rand.Rand) time.Time {
-	const start = 1_772_960_400_000 // 2026-03-08, nine in the morning UTC
+	const start = 1_772_960_400_000 // 2026-03-08, 09:00 UTC
 	return time.UnixMilli(start + int64(number)*9 + int64(random.IntN(9))).UTC()
 }
 

@@ -2,14 +2,13 @@ package payload
 
 import "encoding/binary"
 
-// Partition is the partition that Kafka's own clients give a record with this
-// key among n: murmur2 of the key, made positive, modulo n (0 where n is below
-// one).
+// Partition returns the partition of n that Kafka's own clients give a record with this key. It is murmur2 of the
+// key, made positive, modulo n (0 if n < 1).
 func Partition(key []byte, n int32) int32 {
 	return int32(murmur2(key)&0x7fffffff) % max(n, 1)
 }
 
-// murmur2 is Austin Appleby's MurmurHash2 with the seed that Kafka's clients use
+// murmur2 is Austin Appleby's MurmurHash2 with the seed of Kafka's clients
 // (org.apache.kafka.common.utils.Utils.murmur2).
 func murmur2(data []byte) uint32 {
 	const (

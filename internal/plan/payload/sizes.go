@@ -10,17 +10,16 @@ import (
 // MaxSize bounds the size of one record's value, in bytes.
 const MaxSize = 64 << 20
 
-// Sizes is the distribution of the records' sizes: of the whole value, stamp
-// included, in bytes.
+// Sizes is the distribution of the sizes of whole values, with their stamps, in bytes.
 type Sizes struct {
-	// Distribution is fixed (Values: the size), uniform (Values: smallest and
-	// largest), normal (Values: mean and standard deviation, cut off at four
-	// deviations and at one byte) or list (Values: equally likely sizes).
+	// Distribution is fixed (Values: the size), uniform (Values: smallest and largest), normal (Values: mean and
+	// standard deviation) or list (Values: equally likely sizes). Normal sizes are cut off at four deviations and at
+	// one byte.
 	Distribution string
 	Values       []int
 }
 
-// normalCut is how many standard deviations a normal size may be from its mean.
+// normalCut is how many standard deviations a normal size may differ from its mean.
 const normalCut = 4
 
 func (s Sizes) validate() error {
@@ -43,7 +42,7 @@ func (s Sizes) validate() error {
 	return nil
 }
 
-// Min is the smallest size that can occur; 0 where there are no Values.
+// Min returns the smallest possible size; 0 without Values.
 func (s Sizes) Min() int {
 	switch {
 	case len(s.Values) == 0:
@@ -54,7 +53,7 @@ func (s Sizes) Min() int {
 	return slices.Min(s.Values)
 }
 
-// Max is the largest size that can occur; 0 where there are no Values.
+// Max returns the largest possible size; 0 without Values.
 func (s Sizes) Max() int {
 	switch {
 	case len(s.Values) == 0:
@@ -65,8 +64,7 @@ func (s Sizes) Max() int {
 	return slices.Max(s.Values)
 }
 
-// Mean is the mean size. That of normal sizes is not corrected for the cut, which
-// matters only where the deviation is a good part of the mean.
+// Mean returns the mean size. It ignores the cut of normal sizes, which matters only if the deviation is large.
 func (s Sizes) Mean() float64 {
 	switch {
 	case len(s.Values) == 0:
@@ -81,14 +79,13 @@ func (s Sizes) Mean() float64 {
 	return sum / float64(len(s.Values))
 }
 
-// draw returns the size of the next record. s is valid.
 func (s Sizes) draw(random *rand.Rand) int {
 	switch s.Distribution {
 	case "uniform":
 		return s.Values[0] + random.IntN(s.Values[1]-s.Values[0]+1)
 	case "normal":
-		// The deviation is rounded before it is added: a fused multiply-add
-		// would give other sizes on other processors.
+		// The deviation is rounded before the addition: a fused multiply-add would give other sizes on other
+		// processors.
 		deviation := math.Round(random.NormFloat64() * float64(s.Values[1]))
 		return min(max(s.Values[0]+int(deviation), s.Min()), s.Max())
 	case "list":

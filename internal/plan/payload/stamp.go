@@ -6,16 +6,15 @@ import (
 	"math/bits"
 )
 
-// StampSize is the size of a stamp in bytes. A record smaller than that is sent
-// without one: its throughput can be measured and nothing else.
+// StampSize is the size of a stamp in bytes. A smaller record is sent without one, so only its throughput can be
+// measured.
 const StampSize = 44
 
-// The layout of a stamp, big-endian. The checksum is CRC-32C over the body first
-// and then over the stamp's other bytes: the producer has the body's part from
-// the corpus and computes only the rest. The reserved bytes make that rest five
-// words of 64 bits, the step of the processor's CRC instruction.
+// The layout of a stamp, big-endian. The checksum is CRC-32C over the body and then over the stamp's other bytes. The
+// corpus has the body's part, and the producer computes the rest. The reserved bytes make the rest five words of 64
+// bits, the step of the processor's CRC instruction.
 const (
-	atHead      = 0  // uint16 magic, uint8 version, uint8 flags (none yet: zero)
+	atHead      = 0  // uint16 magic, uint8 version, uint8 flags (zero)
 	atRun       = 4  // uint32
 	atProducer  = 8  // uint16
 	atPartition = 10 // int32
@@ -34,21 +33,19 @@ const (
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// Stamp is what a record says about itself.
+// Stamp is a record's data about itself.
 type Stamp struct {
 	Run       uint32 // the run's number
 	Producer  uint16 // the worker that sent it
-	Partition int32  // where it was sent
-	Sequence  uint64 // in the lane of that producer and partition, from 0
-	// Intended and Actual are the send times on the run's time axis, in
-	// nanoseconds.
+	Partition int32  // its partition
+	Sequence  uint64 // in its lane, from 0
+	// Intended and Actual are the send times on the run's axis, in nanoseconds.
 	Intended, Actual int64
 }
 
-// put writes the stamp in front of a body with the given checksum. dst has at
-// least StampSize bytes. It stores the five words whole, as the checksum reads
-// them: a processor hands a store on to a load of the same word at once, but lets
-// one that spans several stores wait until they are in the cache.
+// put writes the stamp before a body with the given checksum. dst has at least StampSize bytes. It stores the five
+// words that the checksum reads. A processor forwards a store to a load of the same word at once. A load across
+// several stores waits for the cache.
 func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	b := dst[:StampSize]
 	sequence, intended, actual := s.Sequence, uint64(s.Intended), uint64(s.Actual)
@@ -60,15 +57,15 @@ func (s *Stamp) put(dst []byte, bodyChecksum uint32) {
 	binary.BigEndian.PutUint32(b[atChecksum:], crc32.Update(bodyChecksum, castagnoli, b[:atChecksum]))
 }
 
-// Check is what a look at a record's bytes found.
+// Check is the result of checking a record's bytes.
 type Check uint8
 
 const (
-	// Intact: a stamp, and the checksum is right.
+	// Intact: a stamp with the right checksum.
 	Intact Check = iota
 	// Corrupt: a record of this tool whose bytes have changed.
 	Corrupt
-	// Foreign: not a record of this tool, or of a version with another stamp.
+	// Foreign: not a record of this tool, or one with another stamp version.
 	Foreign
 )
 
@@ -84,13 +81,11 @@ func (c Check) String() string {
 	}
 }
 
-// maxHeadDamage is how many bits of the head may be wrong before a record counts
-// as somebody else's. Two random words of 32 bits differ in 16 of them on
-// average, and in three or fewer once in 780,000 cases.
+// maxHeadDamage is how many bits of a corrupt record's head may be wrong. Two random words of 32 bits differ in 16
+// bits on average, and in three or fewer once in 780,000 cases.
 const maxHeadDamage = 3
 
-// ReadStamp reads a record's stamp and checks all of its bytes. The stamp means
-// something only if the record is Intact.
+// ReadStamp reads a record's stamp and checks all of its bytes. The stamp is valid only if the record is Intact.
 func ReadStamp(value []byte) (Stamp, Check) {
 	if len(value) < StampSize {
 		return Stamp{}, checkShort(value)
@@ -115,10 +110,9 @@ func ReadStamp(value []byte) (Stamp, Check) {
 	return s, Intact
 }
 
-// checkOtherHead judges a record whose head is not a stamp's. If its checksum is
-// right all the same, the head is what its sender wrote. If the head is nearly a
-// stamp's, or putting it right makes the checksum right, it was damaged on the way:
-// without that, one flipped bit would make a lost record and a foreign one.
+// checkOtherHead judges a record whose head is not a stamp's. If its checksum is right, it is foreign. If the head is
+// nearly a stamp's, or if correcting it makes the checksum right, it is corrupt. Otherwise one flipped bit would
+// count as a lost and a foreign record.
 func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	if sound {
 		return Foreign
@@ -134,8 +128,6 @@ func checkOtherHead(stamp []byte, bodyChecksum uint32, sound bool) Check {
 	return Foreign
 }
 
-// checkShort judges what is too short for a stamp: the torn beginning of one, or
-// something else.
 func checkShort(value []byte) Check {
 	if len(value) >= atRun && headDamage(value) <= maxHeadDamage {
 		return Corrupt
@@ -143,7 +135,6 @@ func checkShort(value []byte) Check {
 	return Foreign
 }
 
-// headDamage is the number of bits in which the head differs from a stamp's.
 func headDamage(value []byte) int {
 	return bits.OnesCount32(binary.BigEndian.Uint32(value[atHead:]) ^ head)
 }

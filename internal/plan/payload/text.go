@@ -6,8 +6,7 @@ import (
 	"strings"
 )
 
-// appendText makes prose: sentences of words that come by Zipf's law, as in any
-// language, with names and figures between them.
+// appendText appends sentences of words with frequencies by Zipf's law, with names and numbers.
 func appendText(dst []byte, end int, random *rand.Rand, _ int) []byte {
 	for len(dst) < end {
 		dst = appendSentence(dst, random)
@@ -32,8 +31,7 @@ func appendSentence(dst []byte, random *rand.Rand) []byte {
 	return append(dst, ' ')
 }
 
-// appendWord draws a word. One in eight is not in the vocabulary, since no
-// vocabulary has all names, numbers and rare words.
+// appendWord appends a word. One in eight is not in the vocabulary: a name, number or rare word.
 func appendWord(dst []byte, random *rand.Rand) []byte {
 	switch draw := random.IntN(40); {
 	case draw == 0:
@@ -51,9 +49,8 @@ func appendWord(dst []byte, random *rand.Rand) []byte {
 	return append(dst, vocabulary[pick(random, byFrequency)]...)
 }
 
-// byFrequency has the rank of each word of the vocabulary as often as Zipf's law
-// wants it: in proportion to 1/(rank + 2). It is in integers, so that every
-// machine draws the same words.
+// byFrequency repeats the rank of each word in proportion to 1/(rank + 2), by Zipf's law. It uses integers, so that
+// every machine draws the same words.
 var byFrequency = func() (ranks []uint16) {
 	for rank := range vocabulary {
 		for range 4000 / (rank + 2) {
@@ -67,7 +64,7 @@ var syllables = strings.Fields(`
 ba be bri ca che con da den der do el en fal fe gar ge gra hal hen in ka ker la len lo ma mer mi mon na ne nor o pal per
 pi pre qui ra ren ri ro sal se sha si sol sta ta ten ter ti to tra tri tu u va ven ver vi vol wa wen wil xi ya zan zo`)
 
-// vocabulary is ordered by how frequent a word is.
+// vocabulary is ordered by frequency.
 var vocabulary = strings.Fields(`
 the of and to in a is that it for was on are as with his they at be this from have or by one had not but what all were
 when we there can an your which their said if do will each about how up out them then she many some so these would other

@@ -6,7 +6,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// The bound that is needed is arithmetic on the scenario.
+// NeededBound is arithmetic on the scenario.
 func TestNeededBound(t *testing.T) {
 	const keepsUp = "load: {rate: 10k/s}\n"
 	for _, c := range []struct {
@@ -19,7 +19,7 @@ func TestNeededBound(t *testing.T) {
 		{keepsUp + "consume: {commit: 100ms}\nbackpressure: {poll: 10ms}", 1_650},
 		{keepsUp + "consume: {commit: 1s}\nbackpressure: {signal: delivered}", 1_550},
 		{keepsUp + "consume: {commit: batch}", 1_550},
-		// Consumers that cannot take it need room for what they can take.
+		// A lower capacity of the consumers lowers the bound.
 		{keepsUp + "consume: {commit: 1s, parallel: partition, work: {time: 4ms, jitter: 1ms}}", 3_080},
 		{keepsUp + "consume: {commit: 1s, consumers: 2, work: 1ms}", 2_310},
 		{keepsUp + "consume: {commit: 1s, consumers: 20, work: 1ms}", 11_550},
@@ -41,7 +41,7 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// A bound that is enough is not warned of, and one record less is.
+// Warnings reports a bound that is one record too small, and no larger one.
 func TestNeededBoundIsWarnedOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)

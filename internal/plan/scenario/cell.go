@@ -10,31 +10,30 @@ import (
 	"strings"
 )
 
-// A cellReading remembers, while a cell is read, what its values set, so that a
-// mistake can be shown at the value that caused it. Outside of a cell it is nil,
-// and its methods do nothing.
+// cellReading records what the values of a cell set, so that a mistake gets the place of the value
+// that caused it. Outside of a cell it is nil, and its methods do nothing.
 type cellReading struct {
 	axes     []axis
 	values   []choice         // one for each axis
-	axis     int              // whose value is being read; commandLine for an override
-	set      map[string]cause // path → what set it
-	before   map[string]place // where the scenario's own values are
-	mistakes Mistakes         // about how the values meet others
-	// unexplained are what no value set, and yet is a mistake in this cell.
+	axis     int              // the axis of the current value; commandLine for an override
+	set      map[string]cause // path → the value that set it
+	before   map[string]place // places of the scenario's own values
+	mistakes Mistakes         // conflicts of values
+	// unexplained are mistakes of this cell that no value caused.
 	unexplained Mistakes
 }
 
-// commandLine stands for the axis while an override is laid over a variant.
+// commandLine is the axis while an override is applied over a variant.
 const commandLine = -1
 
-// A cause is the value of an axis that set something, and where it says so: at the
-// value itself, and of a variant, which sets many things, at the one in question.
+// cause is the axis whose value set something, and the place. For a variant, which sets several
+// things, it is the place within the variant.
 type cause struct {
 	axis int
 	at   place
 }
 
-// cellOf returns the reading of a cell: over what d has read lie the values.
+// cellOf returns a decoder that has read a cell's values over those of d.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
 		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes, places: maps.Clone(d.places),
@@ -54,7 +53,7 @@ func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	return c
 }
 
-// sets is told that the value being read set path, at a place.
+// sets records that the current value set path.
 func (c *cellReading) sets(path string, at place) {
 	if c == nil {
 		return
@@ -75,8 +74,7 @@ func (c *cellReading) sets(path string, at place) {
 	c.set[path] = cause{c.axis, at}
 }
 
-// replaces is told that the value being read replaces one that was written at a
-// place. Who set it on the command line expects it to hold.
+// replaces reports a conflict if the current value replaces an override.
 func (c *cellReading) replaces(path string, at place) {
 	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) ||
 		c.before[path] != at {
@@ -84,12 +82,11 @@ func (c *cellReading) replaces(path string, at place) {
 	}
 	varied := c.axes[c.axis].path
 	c.mistakes = append(c.mistakes, Mistake{at.file, at.line, at.column, path, "the matrix sets it as well",
-		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to vary it no more",
+		fmt.Sprintf("write %smatrix.%s=[…] to choose among its values, or %[1]smatrix.%s=null to stop varying it",
 			overridePrefix, varied)})
 }
 
-// explain gives f the place of the value that caused it. It reports false where
-// no value did.
+// explain gives f the place of the value that caused it, and reports false if no value did.
 func (c *cellReading) explain(f *finding) bool {
 	if c == nil {
 		return true
@@ -114,11 +111,9 @@ func (c *cellReading) explain(f *finding) bool {
 	return true
 }
 
-// sameAxis tells whether both are values of one axis.
 func (c cause) sameAxis(other cause) bool { return c.axis == other.axis }
 
-// settersOf are what set path, a part of it, or what it is a part of: of each axis
-// what it says first.
+// settersOf returns the first cause of each axis that set path, a part of it or a parent.
 func (c *cellReading) settersOf(path string) (causes []cause) {
 	for set, by := range c.set {
 		if within(path, set) || within(set, path) {
@@ -132,7 +127,6 @@ func (c *cellReading) settersOf(path string) (causes []cause) {
 	return slices.CompactFunc(causes, cause.sameAxis)
 }
 
-// term is what excludes the values of these axes together.
 func (c *cellReading) term(causes []cause) string {
 	slices.SortFunc(causes, func(a, b cause) int { return cmp.Compare(a.axis, b.axis) })
 	var terms []string
@@ -142,9 +136,8 @@ func (c *cellReading) term(causes []cause) string {
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
-// names makes the names of a suite's cells, which are parts of folders' and
-// topics' names: the suite's and the values, made plain, cut where they become
-// too long, and numbered where two would be the same.
+// names returns the cells' names, which become parts of folder and topic names. A name is the
+// suite's and the values, cut to maxNameLength, and numbered if two are equal.
 func names(suite string, cells [][]choice) []string {
 	taken := make(map[string]bool)
 	list := make([]string, len(cells))
@@ -165,7 +158,7 @@ func names(suite string, cells [][]choice) []string {
 	return list
 }
 
-// plain makes a part of a name of any text: 10k/s is 10k-s.
+// plain converts a text to a part of a name: 10k/s is 10k-s.
 func plain(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !nameLetter(r) })
 	if len(words) == 0 {
@@ -174,7 +167,6 @@ func plain(text string) string {
 	return strings.Join(words, "-")
 }
 
-// cut cuts a plain name.
 func cut(name string, length int) string {
 	return strings.TrimRight(name[:min(length, len(name))], "-._")
 }

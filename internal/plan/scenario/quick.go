@@ -9,26 +9,21 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// quickKey is the key of the quick form.
 const quickKey = "quick"
 
-// quickSuffix ends the name of a quick form, so that its runs are not taken for
-// those of the whole one.
+// quickSuffix ends the name of a quick form, so that its runs are not taken for full ones.
 const quickSuffix = "-quick"
 
-// ofBothForms are the keys of a scenario file that its quick form may not set,
-// because they say what the scenario is.
+// ofBothForms are the keys that a quick form may not set.
 var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
 
-// quick makes a short form of a scenario: parts of one that are laid over it, as a
-// file would be that is merged over it. Whoever merges a file with another quick
-// part over a scenario has both, the later one on top.
+// quick holds partial scenarios that make a short form, applied in order over the scenario. Each
+// merged file may add one.
 type quick struct{ parts []choice }
 
-// given tells whether there is a quick form.
 func (q quick) given() bool { return len(q.parts) > 0 }
 
-// quick notes the part that n is. It is read by layQuick, once all files are there.
+// quick stores the part n for layQuick, which runs after all files were read.
 func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
@@ -46,9 +41,8 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick lays the quick form over doc, where it is wanted. Where it is not, it is
-// read all the same, over a copy: what is wrong with it is better found today than on
-// the day when it is needed.
+// layQuick applies the quick form to doc if wanted. Otherwise it applies it to a copy, to report
+// the form's mistakes early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc
@@ -64,8 +58,7 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 	d.layParts(doc)
 }
 
-// layParts reads the parts of doc's quick form over it, each in the layer that it
-// was written in.
+// layParts applies the parts of doc's quick form, each in the layer that it was written in.
 func (d *decoder) layParts(doc *document) {
 	layer := d.layer
 	for _, part := range doc.Quick.parts {
@@ -75,7 +68,7 @@ func (d *decoder) layParts(doc *document) {
 	d.layer = layer
 }
 
-// aside is a decoder that knows what d knows, and leaves d as it is.
+// aside returns a copy of d for reading without effect on d.
 func (d *decoder) aside() *decoder {
 	return &decoder{
 		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes,
@@ -84,7 +77,6 @@ func (d *decoder) aside() *decoder {
 	}
 }
 
-// quickName is the name of a scenario's quick form, cut where it would be too long.
 func quickName(name string) string {
 	if strings.HasSuffix(name, quickSuffix) || name == "" {
 		return name

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// What is printed is read back as the same scenario, in YAML and in JSON.
+// A printed scenario is read back unchanged, from YAML and from JSON.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
@@ -26,7 +26,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// What looks like a variable of the environment is none once it is in a scenario.
+// Text that looks like a variable is printed so that it is read back unchanged.
 func TestRoundTripOfVariables(t *testing.T) {
 	s := Defaults()
 	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"${A"}, map[string]string{"${KEY}": "${env:X}"}
@@ -57,7 +57,7 @@ func TestResolveTwiceIsResolveOnce(t *testing.T) {
 	})
 }
 
-// Resolve works on a copy: the lists of the scenario that it was given stay.
+// Resolve does not change the lists of its input.
 func TestResolveLeavesItsInput(t *testing.T) {
 	s := Defaults()
 	s.Load.Arrival = Arrival{Process: "steps", Steps: []Step{{Rate: perSecond(5)}}}
@@ -95,7 +95,7 @@ func anyScenario(t *rapid.T) Scenario {
 	return s.Resolve()
 }
 
-// anyBackpressure draws a controller for producers in so many processes.
+// anyBackpressure draws a controller for a number of producing processes.
 func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	b := Defaults().Backpressure
 	b.Controller = pick(t, controllers[1:])
@@ -121,7 +121,7 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	return b
 }
 
-// anyFaults has consumers of the one group and brokers come and go.
+// anyMistakes draws faults of consumers and brokers.
 func anyMistakes(t *rapid.T, s *Scenario) {
 	parties := []*party{newBrokers(s.Cluster.Brokers)}
 	if s.Consume.Consumers > 0 && s.Consume.Assignment == "group" && s.Consume.Groups == 1 {
@@ -141,7 +141,7 @@ func anyMistakes(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyUnnamed has the fault befall brokers that it does not name.
+// anyUnnamed draws a fault of every broker, or of a partition's leader.
 func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	if rapid.Bool().Draw(t, "every") {
 		f.Restart = Target{Kind: EveryBroker}
@@ -151,11 +151,11 @@ func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	return f
 }
 
-// anyFate has the fault befall somebody of the party in a way that it can.
+// anyFate draws a possible fault of one consumer or broker.
 func anyFate(t *rapid.T, f ScheduledFault, p *party) ScheduledFault {
 	last := p.next() - 1
 	if p.kind == ConsumerTarget {
-		last++ // who joins
+		last++ // the next that may join
 	}
 	who := Target{p.kind, rapid.IntRange(p.first, last).Draw(t, "who")}
 	switch is, known := p.is(who.Number); {
@@ -273,8 +273,7 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
 }
 
-// anyReading makes the topic an existing one, and of some scenarios one that only
-// reads it.
+// anyReading may use an existing topic, and then may have no producers.
 func anyReading(t *rapid.T, s *Scenario) {
 	if !rapid.Bool().Draw(t, "existing") {
 		anyFill(t, s)
@@ -287,7 +286,7 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyFill has the new topic filled, or leaves it empty.
+// anyFill may fill the new topic.
 func anyFill(t *rapid.T, s *Scenario) {
 	fill := rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")
 	if fill == 0 {
@@ -309,7 +308,7 @@ func anyFill(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyQueue has the consumers of some scenarios share a queue.
+// anyQueue may make the consumers use a queue.
 func anyQueue(t *rapid.T, s *Scenario) {
 	if s.Consume.Consumers == 0 || s.Topic.Existing != "" || s.Backpressure.Controller != "off" || !rapid.Bool().Draw(t, "queue") {
 		return
@@ -378,8 +377,8 @@ func config(t *rapid.T) map[string]string {
 	return settings
 }
 
-// Whatever the bytes: the loader returns valid scenarios that print and read
-// back, or Mistakes that each say what is wrong and where, and never panics.
+// For any bytes the loader returns a valid scenario that prints and reads back, or Mistakes with a
+// place and a problem; it never panics.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
 		text, err := PresetText(name)

@@ -6,13 +6,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// normalReach is how many standard deviations a normal size may be off its
-// mean before it is cut.
+// normalReach is how many standard deviations a normal size may differ from its mean before it is
+// cut.
 const normalReach = 4
 
-// Bounds are the smallest and the largest size that a record may have. Normal
-// sizes are taken to lie within four standard deviations of their mean, and are
-// never below one byte. A Size without values has the bounds 0 and 0.
+// Bounds returns the smallest and the largest size of a record. Normal sizes lie within four
+// standard deviations of their mean and are at least one byte. Without values both are 0.
 func (s Size) Bounds() (smallest, largest unit.Size) {
 	switch {
 	case len(s.Values) == 0:

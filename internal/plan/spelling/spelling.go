@@ -1,11 +1,10 @@
-// Package spelling finds the word that a person probably meant, so that an error about a
-// mistyped key can name it.
+// Package spelling finds the word that a person probably meant, so that an error about a mistyped key can name it.
 package spelling
 
 import "strings"
 
-// Nearest returns the choice that word was probably meant to be; "" where none
-// is near: more than a third of the letters, or three, would have to change.
+// Nearest returns the choice that word was probably meant to be. It returns "" if more than a third of the letters,
+// or three, would have to change.
 func Nearest(word string, choices []string) string {
 	best, nearestYet := "", 4
 	word = plain(word)
@@ -18,11 +17,11 @@ func Nearest(word string, choices []string) string {
 	return best
 }
 
-// Same tells whether two words differ in case, hyphens, underscores and spaces
-// alone: max-lag, maxLag and MAX_LAG are the same.
+// Same reports whether two words differ only in case, hyphens, underscores and spaces, like max-lag, maxLag and
+// MAX_LAG.
 func Same(a, b string) bool { return plain(a) == plain(b) }
 
-// OneOf is "one of a, b or c".
+// OneOf returns "one of a, b or c".
 func OneOf(choices []string) string {
 	if len(choices) == 1 {
 		return choices[0]
@@ -33,14 +32,12 @@ func OneOf(choices []string) string {
 
 var separators = strings.NewReplacer("-", "", "_", "", " ", "")
 
-// plain makes max-lag, maxLag and MAX_LAG the same word.
 func plain(word string) string {
 	return strings.ToLower(separators.Replace(word))
 }
 
-// distance counts the letters that must be changed, added, removed or swapped
-// with their neighbour to turn a into b (Damerau and Levenshtein, restricted to
-// adjacent swaps). Words beyond 64 letters are near to nothing.
+// distance returns how many letters must be changed, added, removed or swapped with their neighbour to turn a into b
+// (Damerau–Levenshtein, restricted to adjacent swaps). Words above 64 letters are near to none.
 func distance(a, b string) int {
 	if len(a) > 64 || len(b) > 64 {
 		return max(len(a), len(b))

@@ -9,9 +9,8 @@ import (
 // Duration is a time.Duration that is written with its unit: 5ms, 1m30s, 0.
 type Duration time.Duration
 
-// ParseDuration reads a duration as time.ParseDuration does: 5ms, 1.5s, 1m30s,
-// -2s, 0. Whether a negative or a zero duration makes sense is for the caller
-// to say.
+// ParseDuration reads a duration like time.ParseDuration: 5ms, 1.5s, 1m30s, -2s, 0. The caller decides whether a
+// negative or zero duration is valid.
 func ParseDuration(s string) (Duration, error) {
 	d, err := time.ParseDuration(s)
 	if err == nil {
@@ -23,8 +22,7 @@ func ParseDuration(s string) (Duration, error) {
 	return 0, fmt.Errorf("duration %q: not a duration; write it as 5ms, 2s or 1m30s", s)
 }
 
-// durationHint says what s was probably meant to be; "" where there is no
-// telling.
+// durationHint suggests what s should be; "" without a suggestion.
 func durationHint(s string) string {
 	if iso, is := strings.CutPrefix(strings.ToLower(s), "pt"); is {
 		return written(iso)
@@ -60,7 +58,7 @@ func durationHint(s string) string {
 	return ""
 }
 
-// written is "write S" if s can be read; "" if not.
+// written returns "write S" if s can be read, else "".
 func written(s string) string {
 	if _, err := time.ParseDuration(s); err != nil {
 		return ""
@@ -68,8 +66,7 @@ func written(s string) string {
 	return "write " + s
 }
 
-// String prints d in the shortest form that ParseDuration reads back: 1m, not
-// 1m0s.
+// String prints d in the shortest form that ParseDuration reads back: 1m, not 1m0s.
 func (d Duration) String() string {
 	s := time.Duration(d).String()
 	if strings.HasSuffix(s, "m0s") {
@@ -81,10 +78,10 @@ func (d Duration) String() string {
 	return s
 }
 
-// MarshalText prints d as String does.
+// MarshalText prints d like String.
 func (d Duration) MarshalText() ([]byte, error) { return []byte(d.String()), nil }
 
-// UnmarshalText reads text as ParseDuration does.
+// UnmarshalText reads text like ParseDuration.
 func (d *Duration) UnmarshalText(text []byte) error {
 	parsed, err := ParseDuration(string(text))
 	if err != nil {

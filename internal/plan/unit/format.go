@@ -10,10 +10,10 @@ import (
 // NotAvailable is printed for a figure that is not a number.
 const NotAvailable = "n/a"
 
-// Absent stands in a table for a figure that there is none of.
+// Absent is printed in tables for a missing figure.
 const Absent = "–"
 
-// Count prints n with thousands separated: 309,435.
+// Count prints n with separated thousands: 309,435.
 func Count(n int64) string {
 	digits := strconv.FormatInt(n, 10)
 	sign := ""
@@ -42,13 +42,12 @@ func Things(n int64, singular string) string {
 // Decimals prints v with n decimals.
 func Decimals(v float64, n int) string { return strconv.FormatFloat(v, 'f', n, 64) }
 
-// Nanos prints a time in nanoseconds with three significant digits: 17.0 ms.
-// From a thousand seconds on it prints whole seconds: 3,600 s.
+// Nanos prints a time in nanoseconds with three significant digits: 17.0 ms. From 1,000 s it prints whole seconds:
+// 3,600 s.
 func Nanos(ns int64) string { return scaled(ns, "ns", "µs", "ms", "s") }
 
-// NanosWithin prints a time with its error in the same unit, rounded up to the time's last
-// digit: 4.21 ms ± 0.13 ms. An error of 0 is not printed, and a time that is not above its
-// error is Absent.
+// NanosWithin prints a time with its error in the same unit, rounded up to the time's last digit: 4.21 ms ± 0.13 ms.
+// It omits an error of 0, and returns Absent if the time is not above its error.
 func NanosWithin(ns, errorNs int64) string {
 	text := Nanos(ns)
 	switch {
@@ -70,8 +69,7 @@ func NanosWithin(ns, errorNs int64) string {
 	return text + " ± " + Decimals(shown, decimals) + " " + name
 }
 
-// Span prints how long something takes, as people say it: 36 s, 1 min 6 s, 2 h,
-// 500 ms. From a second on it is exact to a tenth of one.
+// Span prints a duration as in speech: 36 s, 1 min 6 s, 2 h, 500 ms. From one second on it is exact to 0.1 s.
 func Span(d time.Duration) string {
 	if -time.Second < d && d < time.Second {
 		return Nanos(int64(d))
@@ -94,12 +92,11 @@ func Span(d time.Duration) string {
 	return sign + strings.Join(parts, " ")
 }
 
-// Bytes prints a number of bytes with three significant digits, in powers of
-// ten: 78.3 MB.
+// Bytes prints a number of bytes with three significant digits, in powers of ten: 78.3 MB.
 func Bytes(bytes int64) string { return scaled(bytes, "B", "kB", "MB", "GB", "TB") }
 
-// scaled prints n with three significant digits in the first unit in which it
-// is below a thousand. Each unit is a thousand of the one before it.
+// scaled prints n with three significant digits in the first unit in which it is below a thousand. Each unit is a
+// thousand of the previous one.
 func scaled(n int64, units ...string) string {
 	if -1000 < n && n < 1000 {
 		return strconv.FormatInt(n, 10) + " " + units[0]
@@ -115,8 +112,7 @@ func scaled(n int64, units ...string) string {
 	return digits3(v) + " " + units[i]
 }
 
-// PerSecond prints a rate: 9,924/s, and with three significant digits below a
-// hundred: 12.5/s, 0.500/s.
+// PerSecond prints a rate: 9,924/s, and below a hundred with three significant digits: 12.5/s, 0.500/s.
 func PerSecond(perSecond float64) string {
 	size := math.Abs(perSecond)
 	switch {
@@ -130,9 +126,8 @@ func PerSecond(perSecond float64) string {
 	return digits3(perSecond) + "/s"
 }
 
-// Percent prints a ratio in percent with two decimals: 99.98 %. Rounding never
-// makes something whole or nothing: 0.999999 is "> 99.99 %", not 100.00 %. A hair more
-// than the whole is the whole.
+// Percent prints a ratio in percent with two decimals: 99.98 %. Rounding never yields 0 or 100 %: 0.999999 is ">
+// 99.99 %". A ratio slightly above 1 is 100.00 %.
 func Percent(ratio float64) string {
 	if math.IsNaN(ratio) || math.IsInf(ratio, 0) {
 		return NotAvailable
@@ -149,16 +144,13 @@ func Percent(ratio float64) string {
 	return text + " %"
 }
 
-// round3 rounds v to three significant digits.
 func round3(v float64) float64 {
-	// FormatFloat rounds the decimal number correctly, ParseFloat reads back
-	// what it wrote: there is no error to see.
+	// ParseFloat reads what FormatFloat wrote, so it returns no error.
 	rounded, _ := strconv.ParseFloat(strconv.FormatFloat(v, 'e', 2, 64), 64)
 	return rounded
 }
 
-// digits3 prints v, below a thousand, with three significant digits, and at
-// most three decimals.
+// digits3 prints v, below a thousand, with three significant digits and at most three decimals.
 func digits3(v float64) string {
 	decimals := 3
 	for limit := 1.0; decimals > 0 && math.Abs(round3(v)) >= limit; limit *= 10 {
@@ -167,19 +159,18 @@ func digits3(v float64) string {
 	return strconv.FormatFloat(v, 'f', decimals, 64)
 }
 
-// Seconds prints seconds with three significant digits in a unit that fits.
+// Seconds prints seconds with three significant digits in a suitable unit.
 func Seconds(s float64) string { return Nanos(int64(s * 1e9)) }
 
 // WholePercent prints a ratio in percent, without decimals.
 func WholePercent(ratio float64) string { return Decimals(100*ratio, 0) + " %" }
 
-// ShortPercent prints a ratio in percent with at most three decimals, and none that says
-// nothing: 5 %, 0.5 %.
+// ShortPercent prints a ratio in percent with at most three decimals, without trailing zeros: 5 %, 0.5 %.
 func ShortPercent(ratio float64) string {
 	return strings.TrimRight(strings.TrimRight(Decimals(ratio*100, 3), "0"), ".") + " %"
 }
 
-// Factor prints how many times something is, with two digits of small ones.
+// Factor prints a ratio: with two decimals, with three below 0.1, and with five below 0.001.
 func Factor(v float64) string {
 	switch {
 	case v > 0 && v < 0.001:

@@ -9,17 +9,16 @@ import (
 	"time"
 )
 
-// Rate is an exact number of records in a time: Records/Per. The zero Rate is
-// "not set", which is not the same as 0/s.
+// Rate is an exact number of records in a time: Records/Per. The zero Rate means "not set", which is not 0/s.
 //
-// ParseRate returns rates in lowest terms over whole seconds (10k/s is
-// {10000, 1s}, 100/min is {5, 3s}), so that equal rates are equal under ==.
+// ParseRate returns rates in lowest terms over whole seconds (10k/s is {10000, 1s}, 100/min is {5, 3s}), so that
+// equal rates are equal under ==.
 type Rate struct {
 	Records int64
 	Per     time.Duration
 }
 
-// MaxRate is "as fast as it goes": closed loop, without a schedule.
+// MaxRate is as fast as possible: a closed loop, without a schedule.
 var MaxRate = Rate{Records: -1}
 
 // IsMax reports whether r is MaxRate.
@@ -28,7 +27,7 @@ func (r Rate) IsMax() bool { return r == MaxRate }
 // IsZero reports whether r is not set. 0/s is set.
 func (r Rate) IsZero() bool { return r == Rate{} }
 
-// PerSecond is r in records per second; +Inf for MaxRate, 0 where r is not set.
+// PerSecond returns r in records per second; +Inf for MaxRate, 0 if r is not set.
 func (r Rate) PerSecond() float64 {
 	switch {
 	case r.IsMax():
@@ -39,7 +38,7 @@ func (r Rate) PerSecond() float64 {
 	return float64(r.Records) / float64(r.Per) * 1e9
 }
 
-// multipliers and periods are the words of a rate, each by rising value.
+// multipliers and periods are the words of a rate, ascending by value.
 var (
 	multipliers = []struct {
 		name string
@@ -52,10 +51,8 @@ var (
 	}{{"s", time.Second}, {"min", time.Minute}, {"h", time.Hour}}
 )
 
-// ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000 and M a
-// million), 100/min, 36/h, 5/3s (five in every three seconds), or max. A rate
-// cannot be negative; 0/s and 0, which needs no unit, are read, for the caller to
-// judge.
+// ParseRate reads a rate: 500/s, 10k/s, 2.5k/s, 1M/s (k is 1000, M a million), 100/min, 36/h, 5/3s (five in every
+// three seconds), or max. A rate cannot be negative. The caller decides whether 0/s is valid; 0 needs no unit.
 func ParseRate(s string) (Rate, error) {
 	if s == "max" {
 		return MaxRate, nil
@@ -71,7 +68,7 @@ func ParseRate(s string) (Rate, error) {
 	multiplier, ok := parseMultiplier(rest)
 	if !ok {
 		if plain := grouping.Replace(count); isDigits(plain) {
-			return Rate{}, fmt.Errorf("rate %q: digits stand without separators; write %s/s", s, plain)
+			return Rate{}, fmt.Errorf("rate %q: a number has no separators; write %s/s", s, plain)
 		}
 		const problem = "rate %q: unknown multiplier %q; write %[3]s/s, %[3]sk/s (thousands) or %[3]sM/s (millions)"
 		return Rate{}, fmt.Errorf(problem, s, rest, strings.TrimSuffix(count, rest))
@@ -90,7 +87,7 @@ func ParseRate(s string) (Rate, error) {
 	return lowest(s, number)
 }
 
-// grouping are the characters that people put between thousands.
+// grouping removes thousands separators.
 var grouping = strings.NewReplacer(",", "", "_", "", "'", "")
 
 func isDigits(s string) bool { return strings.Trim(s, "0123456789") == "" }
@@ -114,21 +111,20 @@ func parsePeriod(name string) (time.Duration, bool) {
 	return d, err == nil && d > 0
 }
 
-// lowest turns records per second into a Rate; s is what was read.
+// lowest turns records per second into a Rate; s is the input, for errors.
 func lowest(s string, perSecond *big.Rat) (Rate, error) {
 	records, seconds := perSecond.Num(), perSecond.Denom()
 	if !records.IsInt64() {
 		return Rate{}, fmt.Errorf("rate %q: too high", s)
 	}
 	if !seconds.IsInt64() || seconds.Int64() > math.MaxInt64/int64(time.Second) {
-		return Rate{}, fmt.Errorf("rate %q: too finely divided; give fewer decimals", s)
+		return Rate{}, fmt.Errorf("rate %q: too precise; give fewer decimals", s)
 	}
 	return Rate{Records: records.Int64(), Per: time.Duration(seconds.Int64()) * time.Second}, nil
 }
 
-// String prints r exactly, as ParseRate reads it back: per second where that is
-// a decimal number, else per minute or hour (10k/s, 9924/s, 100/min, max); ""
-// where r is not set.
+// String prints r exactly, as ParseRate reads it back; "" if r is not set. It prints per second if that is a decimal
+// number, else per minute or hour (10k/s, 100/min, max).
 func (r Rate) String() string {
 	switch {
 	case r.IsMax():
@@ -141,12 +137,12 @@ func (r Rate) String() string {
 			return count + "/" + p.name
 		}
 	}
-	// 1/7s has no end as a decimal, in any period.
+	// 1/7s is not a finite decimal in any period.
 	return strconv.FormatInt(r.Records, 10) + "/" + Duration(r.Per).String()
 }
 
-// shortestCount prints the records of r in a period, with the multiplier that
-// makes it shortest; of two equally short the larger: 2.5k, not 2500.
+// shortestCount prints the records of r in a period with the multiplier that makes it shortest; if equal, the larger:
+// 2.5k, not 2500.
 func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
 	for _, m := range multipliers {
 		count := big.NewRat(int64(period), m.of)
@@ -159,11 +155,10 @@ func shortestCount(r Rate, period time.Duration) (shortest string, ok bool) {
 	return shortest, ok
 }
 
-// MarshalText prints r as String does.
+// MarshalText prints r like String.
 func (r Rate) MarshalText() ([]byte, error) { return []byte(r.String()), nil }
 
-// UnmarshalText reads text as ParseRate does. An empty text is an error: leave
-// the field out instead.
+// UnmarshalText reads text like ParseRate. An empty text is an error: leave out the field instead.
 func (r *Rate) UnmarshalText(text []byte) error {
 	parsed, err := ParseRate(string(text))
 	if err != nil {

@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// Share is a part of a whole, from 0 to 1. In YAML it is written in per cent, as in 50%.
+// Share is a part of a whole, from 0 to 1. YAML has it in percent, as in 50%.
 type Share float64
 
-// String prints s as a scenario writes it.
+// String prints s as in a scenario.
 func (s Share) String() string {
 	return strconv.FormatFloat(math.Round(float64(s)*1e14)/1e12, 'f', -1, 64) + "%"
 }
 
-// MarshalText prints s as String does.
+// MarshalText prints s like String.
 func (s Share) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads a number of per cent.
+// UnmarshalText reads a percentage.
 func (s *Share) UnmarshalText(text []byte) error {
 	number, isPercent := strings.CutSuffix(string(text), "%")
 	percent, err := strconv.ParseFloat(strings.TrimSpace(number), 64)

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Size is a number of bytes, never negative when it was read by ParseSize.
+// Size is a number of bytes; ParseSize never returns a negative one.
 type Size int64
 
 // The units of sizes: powers of ten (SI) and of two (IEC 80000-13).
@@ -23,7 +23,7 @@ const (
 	TiB  Size = 1024 * GiB
 )
 
-// sizeUnits by falling size, as String tries them.
+// sizeUnits are in the order in which String tries them.
 var sizeUnits = []struct {
 	name  string
 	bytes Size
@@ -31,9 +31,8 @@ var sizeUnits = []struct {
 	{"TiB", TiB}, {"TB", TB}, {"GiB", GiB}, {"GB", GB}, {"MiB", MiB}, {"MB", MB}, {"KiB", KiB}, {"kB", KB}, {"B", Byte},
 }
 
-// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), and
-// so on to TB and TiB; 0 needs no unit. The number may have decimals as long as the
-// bytes are whole: 1.5KiB is 1536, 0.3KiB is an error.
+// ParseSize reads a size: 512B, 64kB (64,000 bytes), 64KiB (65,536 bytes), up to TB and TiB; 0 needs no unit.
+// Decimals are valid if the bytes are whole: 1.5KiB is 1536, 0.3KiB is an error.
 func ParseSize(s string) (Size, error) {
 	number, rest, ok := splitNumber(s)
 	switch {
@@ -67,7 +66,7 @@ func sizeUnit(name string) (Size, bool) {
 	return 0, false
 }
 
-// sizeHint says what "64 KB", "64k", "64" were probably meant to be.
+// sizeHint suggests what "64 KB", "64k" or "64" should be.
 func sizeHint(digits, unit string) string {
 	word := strings.ToLower(strings.TrimSpace(unit))
 	switch word {
@@ -90,8 +89,7 @@ func sizeHint(digits, unit string) string {
 	return fmt.Sprintf("unknown unit %q; the units are B, kB, KiB, MB, MiB, GB, GiB, TB and TiB", strings.TrimSpace(unit))
 }
 
-// String prints s exactly, in the unit that needs the fewest digits: 64KiB,
-// 64kB, 1500B.
+// String prints s exactly, in the unit that needs the fewest digits: 64KiB, 64kB, 1500B.
 func (s Size) String() string {
 	shortest := ""
 	for _, u := range sizeUnits {
@@ -106,10 +104,10 @@ func (s Size) String() string {
 	return shortest
 }
 
-// MarshalText prints s as String does.
+// MarshalText prints s like String.
 func (s Size) MarshalText() ([]byte, error) { return []byte(s.String()), nil }
 
-// UnmarshalText reads text as ParseSize does.
+// UnmarshalText reads text like ParseSize.
 func (s *Size) UnmarshalText(text []byte) error {
 	parsed, err := ParseSize(string(text))
 	if err != nil {

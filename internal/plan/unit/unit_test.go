@@ -56,7 +56,7 @@ func TestParseDuration(t *testing.T) {
 	}
 }
 
-// An error must say what would have been right.
+// TestParseErrors: an error says what to write instead.
 func TestParseErrors(t *testing.T) {
 	rate := func(s string) error { _, err := ParseRate(s); return err }
 	size := func(s string) error { _, err := ParseSize(s); return err }
@@ -203,7 +203,7 @@ func TestIsSet(t *testing.T) {
 	}
 }
 
-// What String prints, the parser reads back as the same value.
+// TestRoundTrip: the parser reads back what String prints.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		size := Size(rapid.Int64Min(0).Draw(t, "size"))

@@ -31,8 +31,7 @@ func TestAlwaysFails(t *testing.T) { t.Error("whatever two is") }
 
 const change = "- {invariant: NAME, file: two.go, from: \"FROM\", to: \"TO\", test: {package: ., run: RUN}}\n"
 
-// TestRun sees that a break is noticed, not noticed, or cannot be tried, and that the tree
-// stays as it is.
+// A break is noticed, not noticed, or cannot be tried, and the tree is unchanged.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, test, printed, err string }{
 		"noticed":      {"return 2", "return 3", "TestTwo", "TestTwo failed", ""},

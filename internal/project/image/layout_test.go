@@ -37,7 +37,7 @@ func TestTwoImagesOfOneBinaryAreEqual(t *testing.T) {
 	}
 }
 
-// TestLayout follows the image as a container runtime does: from the index to each file.
+// The image can be followed from the index to each file, as a container runtime does.
 func TestLayout(t *testing.T) {
 	binaries := map[string][]byte{"amd64": []byte("a program"), "arm64": []byte("another program")}
 	headers, files := extract(t, build(t, binaries))
@@ -113,7 +113,6 @@ func TestEpoch(t *testing.T) {
 	}
 }
 
-// extract returns the entries of a tar in their order, and the files.
 func extract(t *testing.T, archive []byte) (headers []tar.Header, files map[string][]byte) {
 	t.Helper()
 	files = make(map[string][]byte)

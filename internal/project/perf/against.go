@@ -23,27 +23,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// againstWord makes this program compare the hot paths of a commit and of the work
-// tree.
+// againstWord is the argument that compares the hot paths of a commit and of the work tree.
 const againstWord = "against"
 
-// accepted is the ratio after ÷ before that the interval's lower end may reach.
+// accepted is the highest accepted lower end of the interval of after ÷ before.
 const accepted = 1.02
 
-// fewestRounds have an interval of 95 %.
+// fewestRounds is the smallest number of rounds with an interval of 95 %.
 const fewestRounds = 4
 
 var (
-	errInput  = errors.New("perf against") // is what the caller has to change
+	errInput  = errors.New("perf against") // reports wrong arguments
 	errSlower = errors.New("slower than before")
 )
 
-// hotPath is a package and the pattern of its benchmarks for which the tool's speed
-// matters. None of them needs more than this process. The package may have been another one
-// in earlier commits: was.
+// hotPath is a package and the pattern of its benchmarks for which the tool's speed matters. They
+// need only this process. was is the package's folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
-// in returns the package's folder in a tree, from there.
 func (p hotPath) in(tree string) string {
 	if _, err := os.Stat(filepath.Join(tree, p.pkg)); p.was != "" && errors.Is(err, fs.ErrNotExist) {
 		return p.was
@@ -72,7 +69,6 @@ var hotPaths = []hotPath{
 	{pkg: "kmq/internal/window", pattern: "."},
 }
 
-// comparison is two trees with the same benchmarks: before, and after.
 type comparison struct {
 	paths     []hotPath
 	trees     [2]string                // their folders
@@ -82,8 +78,8 @@ type comparison struct {
 	stderr    io.Writer
 }
 
-// against compares the hot paths of the module in dir with those of the commit that
-// args name. The error is errSlower if one became slower.
+// against compares the hot paths of the module in dir with those of the commit in args. The error
+// is errSlower if one became slower.
 func against(ctx context.Context, dir string, paths []hotPath, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("perf against", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -105,7 +101,7 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 		return err
 	}
 	defer func() {
-		// After an interrupt, too.
+		// Also after an interrupt.
 		_, failed := command(context.WithoutCancel(ctx), dir, "git", "worktree", "remove", "--force", base)
 		err = errors.Join(err, failed)
 	}()
@@ -125,7 +121,7 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 	return c.report(stdout)
 }
 
-// addWorktree checks the commit out in the folder base, if args are one commit.
+// addWorktree checks out the commit in args in the folder base.
 func addWorktree(ctx context.Context, dir string, args []string, base string) error {
 	if len(args) != 1 || args[0] == "" {
 		return fmt.Errorf("%w: give the commit to compare with: make perf-against BASE=REF", errInput)
@@ -138,8 +134,7 @@ func addWorktree(ctx context.Context, dir string, args []string, base string) er
 	return err
 }
 
-// compile builds every benchmark of both trees. A package that a tree does not have
-// has no binary afterwards.
+// compile builds every benchmark of both trees. A package that a tree does not have gets no binary.
 func (c *comparison) compile(ctx context.Context) error {
 	for side, tree := range c.trees {
 		for _, path := range c.paths {
@@ -161,9 +156,8 @@ func (c *comparison) binary(side int, path hotPath) string {
 	return filepath.Join(c.binaries, fmt.Sprintf("%d-%s.test", side, strings.ReplaceAll(path.pkg, "/", "-")))
 }
 
-// round runs every benchmark once in each tree. The trees take turns after each
-// package, so that whatever drifts on the machine falls on both alike, and which one
-// is first changes with each round.
+// round runs every benchmark once in each tree. The trees alternate after each package, so that
+// drift of the machine affects both alike. The first one changes with each round.
 func (c *comparison) round(ctx context.Context, round int) error {
 	for _, path := range c.paths {
 		for turn := range c.trees {
@@ -183,8 +177,8 @@ func (c *comparison) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// keep notes the time for each operation of every benchmark in the output. If the
-// benchmark reports processor time, that is taken: other processes change it least.
+// keep stores the time of each benchmark in the output. It prefers CPU time, which other processes
+// affect least.
 func (c *comparison) keep(side int, pkg string, output []byte) {
 	for r := benchfmt.NewReader(bytes.NewReader(output), pkg); r.Scan(); {
 		result, ok := r.Result().(*benchfmt.Result)
@@ -206,8 +200,8 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 	}
 }
 
-// report prints a row for each benchmark. One that is new is not judged. One that is gone
-// is an error: a slower benchmark could pass by another name.
+// report prints a row for each benchmark. A new one is not judged. A missing one is an error,
+// because a slower benchmark could be renamed.
 func (c *comparison) report(stdout io.Writer) error {
 	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0
@@ -243,8 +237,7 @@ func (c *comparison) report(stdout io.Writer) error {
 	return nil
 }
 
-// ratioOf returns after ÷ before and its interval of 95 %, by ranks: a ratio is a
-// difference of logarithms.
+// ratioOf returns after ÷ before and its interval of 95 %, by ranks of logarithms.
 func ratioOf(before, after []float64) (ratio, low, high float64) {
 	logs := func(xs []float64) (ys []float64) {
 		for _, x := range xs {
@@ -260,7 +253,7 @@ func nanoseconds(xs []float64) string {
 	return fmt.Sprintf("%.4g ns", stats.Summarise(xs, 0.95).Median)
 }
 
-// command returns what a command prints on standard output.
+// command returns a command's standard output.
 func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -14,8 +14,8 @@ import (
 	"testing"
 )
 
-// benchmarks is a package with benchmarks that report a time without measuring one,
-// and that note in which order the trees had their turns.
+// benchmarks is a package whose benchmarks report a given time without measuring, and record the
+// order of the trees.
 const benchmarks = `package hot
 
 import (
@@ -75,8 +75,8 @@ func TestAgainst(t *testing.T) {
 	wantNoWorktree(t, dir)
 }
 
-// A work tree that is no slower than the commit passes, and one that does not compile
-// leaves nothing behind.
+// A work tree that is no slower than the commit passes, and one that does not compile leaves no
+// files behind.
 func TestAgainstItself(t *testing.T) {
 	dir := checkout(t)
 	t.Setenv("ORDER_OF_TURNS", filepath.Join(t.TempDir(), "turns"))
@@ -107,7 +107,7 @@ func TestRefusedComparisons(t *testing.T) {
 	wantNoWorktree(t, dir)
 }
 
-// The interval is that of ranks: one outlier of ten does not move it above 1.
+// One outlier of ten does not move the interval above 1.
 func TestRatio(t *testing.T) {
 	before := []float64{100, 101, 102, 103, 104, 105, 106, 107, 108, 109}
 	after := []float64{200, 202, 204, 206, 208, 210, 212, 214, 216, 218}
@@ -151,7 +151,6 @@ func checkout(t *testing.T) (dir string) {
 	return dir
 }
 
-// writeHot writes the benchmarks with words replaced.
 func writeHot(t *testing.T, dir, name string, words ...string) {
 	t.Helper()
 	path := filepath.Join(dir, name)

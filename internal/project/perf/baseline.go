@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// baseline runs the preset of that name, which is the one that others have
-// published figures for.
+// baseline runs the preset baseline, for which others have published figures.
 func (l *lab) baseline(ctx context.Context) error {
 	text, err := scenario.PresetText("baseline")
 	if err != nil {

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What all who produce have in common. The rest is as each client has it.
+// The settings of all producers. Others have the client's defaults.
 const (
 	recordBytes = 100
 	partitions  = 6
@@ -24,8 +24,8 @@ const (
 	maxBuffered = 10_000
 )
 
-// produce sets the tool, which measures everything, beside producers that
-// measure nothing, in a closed loop.
+// produce compares the tool, which measures everything, with producers that measure nothing, in a
+// closed loop.
 func (l *lab) produce(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Producing, closed loop
@@ -54,8 +54,8 @@ samples every interval and writes it to disk. kafka-producer-perf-test sends %d 
 	return nil
 }
 
-// maker makes the records of a loop around Produce: make the next one, and take back
-// one that is done; nil takes none back.
+// maker makes the records of a loop around Produce. back takes back a finished record, and may be
+// nil.
 type maker struct {
 	make func(number int64) *kgo.Record
 	back func(*kgo.Record)
@@ -70,7 +70,6 @@ func newNumbered() maker {
 	}}
 }
 
-// newPooled uses records again.
 func newPooled() maker {
 	pool := sync.Pool{New: func() any { return kgo.SliceRecord(make([]byte, recordBytes)) }}
 	return maker{
@@ -83,13 +82,12 @@ func newPooled() maker {
 	}
 }
 
-// newBare makes a new record for each number around values that were made before.
+// newBare makes a new record for each number with one of a thousand fixed values.
 func newBare() maker {
 	values := madeBefore(recordBytes)
 	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
 }
 
-// write fills a value with a number over and over.
 func write(value []byte, number int64) {
 	var digits [20]byte
 	text := append(strconv.AppendInt(digits[:0], number, 10), ' ')
@@ -98,7 +96,7 @@ func write(value []byte, number int64) {
 	}
 }
 
-// produceLoop is the loop that a program would have that only wants to produce.
+// produceLoop is a minimal producer that only counts.
 func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, error) {
 	topic, remove, err := l.topic(ctx, "bare", partitions)
 	if err != nil {
@@ -144,9 +142,8 @@ func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, er
 	return s, err
 }
 
-// madeBefore are a thousand random values, to be sent over and over: what a
-// client that measures nothing would send to a broker that is to find the same
-// work in them as in ours.
+// madeBefore returns a thousand random values that a minimal producer sends repeatedly. They cause
+// the broker the same work as the tool's values.
 func madeBefore(size int) [][]byte {
 	values := make([][]byte, 1000)
 	source := rand.NewChaCha8([32]byte{})
@@ -157,8 +154,8 @@ func madeBefore(size int) [][]byte {
 	return values
 }
 
-// watch lets a closed loop warm up and then tells how fast a count of its grows,
-// and what this process spends on it.
+// watch lets a closed loop warm up, and then measures the rate of its count and what this process
+// spends.
 func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	if err := sleep(ctx, warmup); err != nil {
 		return sample{}, err
@@ -174,7 +171,6 @@ func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	return since.sample(records), nil
 }
 
-// mark is where a measurement began.
 type mark struct {
 	count     int64
 	at        time.Time
@@ -186,7 +182,7 @@ func begin(count int64) mark {
 	return mark{count: count, at: time.Now(), cpu: cpu(), allocated: probe.ReadRuntime().AllocBytes}
 }
 
-// sample is what so many records since the mark have cost.
+// sample is the cost of the records since the mark.
 func (m mark) sample(records int64) sample {
 	allocated := float64(probe.ReadRuntime().AllocBytes-m.allocated) / float64(records)
 	return sample{
@@ -196,7 +192,7 @@ func (m mark) sample(records int64) sample {
 	}
 }
 
-// cpu is the CPU time that this process has used; 0 where it can't be told.
+// cpu is the CPU time that this process has used; 0 if it is not known.
 func cpu() time.Duration {
 	usage, err := probe.Self()
 	if err != nil {
@@ -214,7 +210,7 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// produceOurs is a whole run of the tool, but for consumers.
+// produceOurs is a run of the tool without consumers.
 func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	outcome, err := l.bench(ctx, produceRun("perf-produce", "max", workers, warmup, l.plan.measure))
 	if err != nil {
@@ -223,8 +219,8 @@ func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	return sampleOf(outcome.Run), nil
 }
 
-// produceRun is the scenario of a run that only sends, by workers who share a client
-// that is set as the bare ones are.
+// produceRun is the scenario of a run that only sends, with workers that share a client with the
+// common settings.
 func produceRun(name, rate string, workers int, warmup, measure time.Duration) string {
 	return fmt.Sprintf(`
 name: %s
@@ -245,7 +241,6 @@ phases: {warmup: %v, measure: %v, drain: 30s}
 `, name, partitions, rate, workers, recordBytes, linger, batchBytes>>10, maxBuffered, warmup, measure)
 }
 
-// sampleOf is what a run of the tool says of itself.
 func sampleOf(r result.Run) sample {
 	allocated := float64(r.Process.AllocBytes) / float64(r.Load.Acked)
 	s := sample{perSecond: r.Load.AckedPerS, allocated: &allocated}

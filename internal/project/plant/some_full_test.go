@@ -2,5 +2,5 @@
 
 package plant_test
 
-// some returns the values, all of them.
+// some returns all values.
 func some[T any](values ...T) []T { return values }

@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A module in which the tests of "one" import "two", and "three" stands by itself.
+// A module in which the tests of "one" import "two"; "three" is independent.
 var module = map[string]string{
 	".gitignore":           "/bin/\n",
 	"go.mod":               "module example.com/tiny\n\ngo 1.26.0\n",
@@ -120,8 +120,8 @@ func TestStamps(t *testing.T) {
 	step("after a failure", one(passed), "-only", "one")
 }
 
-// A group with another command runs again, leaves no stamp if it fails, and the
-// others run.
+// A group with another command runs again and leaves no stamp if it fails, and the other groups
+// run.
 func TestFailure(t *testing.T) {
 	dir := checkout(t, module)
 	groups := slices.Clone(tinyGroups)
@@ -142,7 +142,7 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// The tests that exist only with the tag proof run, in packages that no other group has.
+// The rest runs the proof tests of packages that no group owns.
 func TestRest(t *testing.T) {
 	dir := checkout(t, module)
 	write(t, filepath.Join(dir, "four/slow_test.go"),
@@ -184,7 +184,7 @@ func TestSlowest(t *testing.T) {
 	}
 }
 
-// Every group is complete, and no name or command is there twice.
+// Every group is complete, and names and commands are unique.
 func TestGroups(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, g := range all {
@@ -206,7 +206,6 @@ func prove(t *testing.T, dir string, args ...string) (stdout string, err error) 
 	return out.String(), err
 }
 
-// ended returns the groups of the table at the end of the output.
 func ended(out string, err error) (groups []string) {
 	if err != nil {
 		return []string{err.Error()}
@@ -242,7 +241,6 @@ type writerFunc func([]byte)
 
 func (f writerFunc) Write(b []byte) (int, error) { f(b); return len(b), nil }
 
-// checkout makes a repository of files.
 func checkout(t *testing.T, files map[string]string) (dir string) {
 	t.Helper()
 	dir = t.TempDir()

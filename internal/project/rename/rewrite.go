@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// move is an import path and what it becomes. Packages below it move with it.
+// move is an old and a new import path. Packages below it move too.
 type move struct{ from, to string }
 
-// renamed returns an import path after the moves: the longest that fits decides.
+// renamed returns an import path after the moves; the longest match decides.
 func renamed(path string, moves []move) string {
 	longest := move{}
 	for _, m := range moves {
@@ -25,8 +25,8 @@ func renamed(path string, moves []move) string {
 	return longest.to + strings.TrimPrefix(path, longest.from)
 }
 
-// pathIn finds import paths of a module within text: the module's path before one
-// of its folders, and not at the end of a longer path.
+// pathIn matches import paths of a module within text: the module's path before one of its folders.
+// It does not match the end of a longer path.
 func pathIn(module string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w./-])(` + regexp.QuoteMeta(module) + `/(?:backpressure|kmq|internal|cmd)\b[\w/-]*)`)
 }
@@ -40,14 +40,13 @@ func text(src []byte, module string, moves []move) []byte {
 	})
 }
 
-// edit replaces src[from:to].
 type edit struct {
 	from, to int
 	by       string
 }
 
-// goFile rewrites the imports of a Go file and the import paths in its comments.
-// Strings stay: what they mean is not known.
+// goFile rewrites the imports of a Go file and the import paths in its comments. It keeps strings,
+// whose meaning is not known.
 func goFile(src []byte, module string, moves []move) ([]byte, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", src, parser.ParseComments|parser.SkipObjectResolution)

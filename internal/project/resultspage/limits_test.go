@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// Every row that the page is to have is in PERFORMANCE.md.
+// PERFORMANCE.md has every row of limitRows.
 func TestLimitsAreThoseOfThePage(t *testing.T) {
 	page, err := os.ReadFile("../../../docs/PERFORMANCE.md")
 	if err != nil {

@@ -27,8 +27,7 @@ func filesBelow(t *testing.T, dir string) []string {
 	return files
 }
 
-// What goes onto the shelf takes the place of the former run, and no large file
-// goes with it.
+// New runs in results/ replace earlier ones, without large files.
 func TestShelve(t *testing.T) {
 	out, shelf := t.TempDir(), filepath.Join(t.TempDir(), "results")
 	for i, id := range []string{"first1", "second"} {
@@ -51,8 +50,8 @@ func TestShelve(t *testing.T) {
 	}
 }
 
-// Of a sweep every run keeps its summary and its curves, and the first of each
-// configuration its series.
+// Every run of a sweep keeps its summary and its curves, and the first of each configuration its
+// series.
 func TestShelveSweep(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
@@ -102,8 +101,7 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A run that cannot be made is named, and the page of what is there is written
-// all the same.
+// A failed run is named, and the page of the other runs is written.
 func TestRunThatFails(t *testing.T) {
 	dir := t.TempDir()
 	shelf, page := filepath.Join(dir, "results"), filepath.Join(dir, "RESULTS.md")

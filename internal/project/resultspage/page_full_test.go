@@ -11,7 +11,7 @@ import (
 	"testing"
 )
 
-// The page that is committed is what the runs that are committed make.
+// The committed page is made from the committed runs.
 func TestPageIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -33,7 +33,7 @@ func TestPageIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The result in README is what the runs that are committed make.
+// The result in README is made from the committed runs.
 func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -57,8 +57,7 @@ func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The charts that are committed are what the runs that are committed make, and there are no
-// others.
+// The committed charts are made from the committed runs, and there are no others.
 func TestChartsAreThoseOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// What the page compares with are presets, in the order of the lists.
+// The page's scenarios are presets, in the order of the presets.
 func TestScenariosArePresets(t *testing.T) {
 	got := scenarios()
 	presets := slices.DeleteFunc(slices.Clone(scenario.Names()), func(name string) bool {
@@ -44,7 +44,6 @@ func TestScenariosArePresets(t *testing.T) {
 	}
 }
 
-// save puts a run into a folder of runs, as its directory would be.
 func save(t *testing.T, out string, r *result.Recorded) {
 	t.Helper()
 	dir := filepath.Join(out, filepath.Base(r.Dir))
@@ -82,7 +81,7 @@ var (
 	overloadTight = sync.OnceValue(resulttest.OverloadTight().Run)
 )
 
-// made is a made-up run under another name, begun some minutes into the day.
+// made returns a test run under another name, started the given minutes later.
 func made(plan func() *result.Recorded, name, id string, minutes int) *result.Recorded {
 	r := *plan()
 	r.Run.Run.Name, r.Run.Run.ID = name, id
@@ -91,7 +90,6 @@ func made(plan func() *result.Recorded, name, id string, minutes int) *result.Re
 	return &r
 }
 
-// saveSweep saves a sweep of two codecs, twice each, as a campaign.
 func saveSweep(t *testing.T, out string) {
 	t.Helper()
 	saveCampaign(t, out, result.Campaign{
@@ -107,7 +105,7 @@ func saveSweep(t *testing.T, out string) {
 	}, baseline, baseline)
 }
 
-// saveCampaign saves a campaign with its runs, made up by one plan for each cell.
+// saveCampaign saves a campaign with runs from one plan for each cell.
 func saveCampaign(t *testing.T, out string, c result.Campaign, plans ...func() *result.Recorded) {
 	t.Helper()
 	for i := range c.Cells {
@@ -169,7 +167,7 @@ func TestPageOfMadeUpRuns(t *testing.T) {
 	}
 }
 
-// A picture of one run is of the first that is valid.
+// A picture of one run shows the first valid one.
 func TestPictureOfAValidRun(t *testing.T) {
 	bad, good := made(baseline, "baseline", "base01", 0), made(baseline, "baseline", "base02", 1)
 	bad.Run.Verdict.Status = result.Invalid
@@ -181,7 +179,7 @@ func TestPictureOfAValidRun(t *testing.T) {
 	}
 }
 
-// Runs of two machines on one page would be compared, and must not be.
+// Runs from two machines on one page are an error.
 func TestPageOfTwoMachines(t *testing.T) {
 	out := t.TempDir()
 	save(t, out, made(baseline, "baseline", "base01", 0))

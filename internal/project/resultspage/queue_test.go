@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Every preset of the section is one with a question and an answer, and the section has all
-// that there are.
+// Every preset of the section has a question and an answer, and the section has all such presets.
 func TestQueuesArePresets(t *testing.T) {
 	of := map[string]bool{}
 	for _, name := range queues {
@@ -30,8 +29,8 @@ func TestQueuesArePresets(t *testing.T) {
 	}
 }
 
-// saveQueue saves a suite of queues: what each variant acknowledged a second in each run,
-// and its end-to-end median in tenths of a millisecond, as much.
+// saveQueue saves a suite of queues. perS is each run's acknowledged records per second, and its
+// end-to-end median in tenths of a millisecond.
 func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	t.Helper()
 	saveStudy(t, out, name, variants, func(r *result.Run) {
@@ -53,8 +52,8 @@ func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	})
 }
 
-// The goals of the queues are ratios to plain, and differences to it, the decision has a row
-// of what was made, and what was not is said.
+// The goals of the queues are ratios to plain and differences from it. The decision has the suites
+// that were made, and the page names the others.
 func TestPageOfQueues(t *testing.T) {
 	out := t.TempDir()
 	saveQueue(t, out, "kmq-drain", []variantOf{
@@ -87,7 +86,7 @@ func TestPageOfQueues(t *testing.T) {
 	}
 }
 
-// Without a run the section says that there is none, and decides nothing.
+// Without runs, the section says so and decides nothing.
 func TestPageWithoutQueues(t *testing.T) {
 	text := strings.Join(strings.Fields(pageOf(t, t.TempDir())), " ")
 	if !strings.Contains(text, "what each experiment is. The runs have not been made.") || strings.Contains(text, "Which engine for which work") || strings.Contains(text, "the article on the first implementation") {

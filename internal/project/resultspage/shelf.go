@@ -13,21 +13,20 @@ import (
 
 // shelf is the runs in results/, by scenario.
 type shelf struct {
-	entries []entry // of the scenarios that were reported on before
+	entries []entry // of the scenarios that have an earlier report
 	front   []entry
 	studies []entry
 	suites  []entry
 	queues  []entry
-	// limits is a table of what the tool itself can take; empty where nobody measured.
+	// limits is a table of the tool's own limits; empty if they were not measured.
 	limits string
 }
 
-// entry is what there is of one scenario: one configuration, or those of a
-// sweep.
+// entry is the runs of one scenario: of one configuration, or of a sweep.
 type entry struct {
 	scenario string
 	cells    []cell
-	// campaign is where the cells are of one; else nil.
+	// campaign has the cells; nil for a single run.
 	campaign *result.RecordedCampaign
 }
 
@@ -37,7 +36,6 @@ type cell struct {
 	runs  []*result.Recorded
 }
 
-// newShelf has an empty entry for each scenario.
 func newShelf() *shelf {
 	s := &shelf{}
 	for _, name := range scenarios() {
@@ -58,8 +56,8 @@ func newShelf() *shelf {
 	return s
 }
 
-// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of
-// one scenario the latest counts.
+// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of one scenario, the
+// latest counts.
 func readShelf(dir string) (*shelf, error) {
 	s := newShelf()
 	runs, err := result.List(dir)
@@ -114,12 +112,11 @@ func (s *shelf) readCampaigns(dir string) error {
 	return nil
 }
 
-// valueOf is what a configuration sets: a value of each axis.
 func valueOf(c result.Cell) string {
 	return strings.Join(c.Values, ", ")
 }
 
-// of is the entry of a scenario; nil if the page has none.
+// of returns the entry of a scenario; nil if the page has none.
 func (s *shelf) of(scenario string) *entry {
 	for _, entries := range [][]entry{s.entries, s.front, s.studies, s.suites, s.queues} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
@@ -129,7 +126,6 @@ func (s *shelf) of(scenario string) *entry {
 	return nil
 }
 
-// missing names the scenarios that were reported on and have no run, and the configurations without one.
 func (s *shelf) missing() []string {
 	var missing []string
 	for _, e := range s.entries {
@@ -145,7 +141,6 @@ func (s *shelf) missing() []string {
 	return missing
 }
 
-// runs are all runs of an entry.
 func (e *entry) runs() []*result.Recorded {
 	var all []*result.Recorded
 	for _, c := range e.cells {
@@ -154,7 +149,6 @@ func (e *entry) runs() []*result.Recorded {
 	return all
 }
 
-// summaries are the runs without their series.
 func summaries(recorded []*result.Recorded) []*result.Run {
 	runs := make([]*result.Run, len(recorded))
 	for i, r := range recorded {
@@ -163,11 +157,11 @@ func summaries(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// methodsOf names the methods of the runs of a table. Among runs of several, those of
-// before a figure's method do not have that figure (see figure.Figure.Among).
+// methodsOf names the methods of the runs of a table. If there are several, runs of methods older
+// than a figure's do not have that figure (see figure.Figure.Among).
 func methodsOf(runs []*result.Recorded) string { return report.Methods(summaries(runs)) }
 
-// one is the first run of a scenario; nil if there is none.
+// one returns the first run of a scenario; nil if there is none.
 func (s *shelf) one(scenario string) *result.Recorded {
 	if e := s.of(scenario); e != nil && len(e.runs()) > 0 {
 		return e.runs()[0]
@@ -175,7 +169,7 @@ func (s *shelf) one(scenario string) *result.Recorded {
 	return nil
 }
 
-// all are all runs of the scenarios that were reported on.
+// all returns all runs of the scenarios with an earlier report.
 func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
 
 func runsOf(entries []entry) []*result.Recorded {

@@ -15,12 +15,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A vandal changes what a run's consumers receive, or what its producers hear of their
-// records, at known places: one record in nth of each lane, over a period. It
-// remembers each record that it touched.
+// A vandal changes the records of a run's consumers, or the reports to its producers: one record in
+// nth of each lane, over a period. It remembers each changed record.
 type vandal struct {
 	nth uint64
-	// The records that may be touched were due in [from, to), in nanoseconds.
+	// It may change records that were due in [from, to), in nanoseconds.
 	from, to int64
 
 	mu      sync.Mutex
@@ -28,17 +27,16 @@ type vandal struct {
 	held    map[int32][]driver.Received // by partition, from poll to poll
 }
 
-// touchable is how many records a new vandal may touch: one in ten of the 400 that
-// are due in its period.
+// touchable is the number of records that a new vandal may change: one in ten of the 400 in its
+// period.
 const touchable = 40
 
-// newVandal touches one record in ten of the middle of the measured window: what
-// comes before and after stays as it is, so that the consumers pass every place.
+// newVandal changes one record in ten of the middle of the measured window. Later records are
+// unchanged, so the consumers pass every changed one.
 func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
 
-// touches reports whether the record is one to be touched.
 func (v *vandal) touches(value []byte) bool {
 	stamp, id, ok := stampOf(value)
 	if !ok || id.sequence%v.nth != 3%v.nth || stamp.Intended < v.from || stamp.Intended >= v.to {
@@ -50,10 +48,10 @@ func (v *vandal) touches(value []byte) bool {
 	return true
 }
 
-// received makes of one delivered record what the application gets.
+// received returns what the application gets for one delivered record.
 type received func(r driver.Received) []driver.Received
 
-// each returns a poll that rewrites every touched record.
+// each returns a poll that rewrites every changed record.
 func (v *vandal) each(rewrite received) func([]driver.Chunk) []driver.Chunk {
 	return func(chunks []driver.Chunk) []driver.Chunk {
 		for i := range chunks {
@@ -80,7 +78,7 @@ func precede(r driver.Received) []driver.Received {
 	return []driver.Received{stranger, r}
 }
 
-// flip changes one bit of a copy: what was received is read-only.
+// flip changes one bit of a copy, because the received record is read-only.
 func flip(bit int) received {
 	return func(r driver.Received) []driver.Received {
 		value := slices.Clone(r.Value)
@@ -93,8 +91,8 @@ func cut(r driver.Received) []driver.Received {
 	return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: r.Value[:20]}}
 }
 
-// swap exchanges each touched record with the next one of its lane in the same
-// chunk, if there is one, which makes one late record of each pair.
+// swap exchanges each changed record with the next one of its lane in the same chunk, if there is
+// one. One record of each pair is then late.
 func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	for _, c := range chunks {
 		for i := 0; i < len(c.Records); i++ {
@@ -107,8 +105,8 @@ func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// holdBack keeps touched records until the next poll of their partition, if a
-// later one of their lane is not kept.
+// holdBack keeps changed records until the next poll of their partition, if a later one of their
+// lane is not kept.
 func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 	for i, c := range chunks {
 		v.mu.Lock()
@@ -130,8 +128,8 @@ func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// nextOfLane is the place of the next record after place i that the same
-// producer sent; 0 if there is none.
+// nextOfLane is the index of the next record of the same producer after index i; 0 if there is
+// none.
 func nextOfLane(records []driver.Received, i int) int {
 	_, id, _ := stampOf(records[i].Value)
 	for j := i + 1; j < len(records); j++ {
@@ -142,7 +140,7 @@ func nextOfLane(records []driver.Received, i int) int {
 	return 0
 }
 
-// ackUnwritten reports touched records as acked and writes them nowhere.
+// ackUnwritten reports changed records as acked and does not write them.
 func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	if !v.touches(r.Value) {
 		return true
@@ -151,17 +149,15 @@ func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	return false
 }
 
-// TestBooks lets a vandal at the stream, in one way for each run, and wants every
-// deed found and counted exactly, and the books to balance. The run stays valid: these
-// are findings about Kafka, and not about the tool.
+// The books find and count every change of a vandal exactly and balance, and the run stays valid.
 func TestBooks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		vandal func(v *vandal, d *tapped)
-		// want changes the books of an untouched run of 1000 records into those
-		// of the run, given how many were touched.
+		// want changes the books of an unchanged run of 1000 records into those of the run with n
+		// changed records.
 		want        func(d *result.Delivery, n int64)
-		least, most int64  // records that are touched
+		least, most int64  // bounds of the number of changed records
 		warning     string // follows their number
 	}{
 		{
@@ -267,8 +263,8 @@ func TestBooks(t *testing.T) {
 
 func corrupted(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Corrupt = n }
 
-// vandalised makes, in virtual time, a run of 500 warm-up and 1000 measured records with a vandal
-// on the line. A linger of 20 ms gives it several records of a lane in a poll.
+// vandalised makes, in virtual time, a run of 500 warm-up and 1000 measured records with a vandal.
+// With a linger of 20 ms, a poll has several records of a lane.
 func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (*result.Recorded, *vandal) {
 	t.Helper()
 	v, d := newVandal(), &tapped{Driver: franz.New()}
@@ -281,8 +277,7 @@ func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (
 	return r, v
 }
 
-// wantDelivery compares two deliveries but for their rates and the names of the
-// lost.
+// wantDelivery compares two deliveries without their rates and lost ranges.
 func wantDelivery(t *testing.T, got, want result.Delivery) {
 	t.Helper()
 	got.LostRanges, got.DeliveredPerS, got.DuplicatesPerS = nil, 0, nil
@@ -291,8 +286,7 @@ func wantDelivery(t *testing.T, got, want result.Delivery) {
 	}
 }
 
-// wantLost fails the test unless the records that are named as lost are those
-// that were touched, each of them, and no other.
+// wantLost checks that exactly the changed records are named as lost.
 func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	t.Helper()
 	named, touched := make(map[identity]bool), make(map[identity]bool)
@@ -309,7 +303,7 @@ func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	}
 }
 
-// TestLostWarmup wants what is lost of the warm-up in the books of the warm-up.
+// Lost records of the warm-up are in the warm-up's books.
 func TestLostWarmup(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -327,8 +321,7 @@ func TestLostWarmup(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestPendingTail keeps the last records from the consumers, which therefore
-// never pass them: they are not lost but pending.
+// Records that the consumers never reach are pending, not lost.
 func TestPendingTail(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -359,9 +352,8 @@ func TestPendingTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestLostTail lets the last 200 ms of all lanes be acked and never written. No
-// later record of a lane shows that the consumers have passed them, but the end of
-// the log does: they are lost, and not pending.
+// Records at the end of all lanes that were acked but not written are lost, not pending, because
+// the consumers have reached the log's end.
 func TestLostTail(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -377,9 +369,7 @@ func TestLostTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// TestUnknownStaysUnknown lets the client report records as unknown, or as
-// failed, that are in the log all the same: their delivery does not make acked
-// ones of them.
+// Delivered records that the client reported as unknown or failed do not become acked.
 func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []driver.Outcome{driver.Unknown, driver.Failed} {
@@ -409,8 +399,7 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	}
 }
 
-// TestUnreported lets the client swallow records without ever reporting on them:
-// that is no finding about Kafka, but a tool that cannot be believed.
+// Records that the client never reports make the run invalid.
 func TestUnreported(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {

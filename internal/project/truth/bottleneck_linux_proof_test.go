@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// TestBottleneckIsBrokerCPU confines a broker of its own, once it is up, and sends it more
-// small requests than it can take.
+// A confined broker that gets more small requests than it can process is the bottleneck.
 func TestBottleneckIsBrokerCPU(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	cores := confineBroker(t, k.Brokers()[0])
@@ -34,8 +33,8 @@ func TestBottleneckIsBrokerCPU(t *testing.T) {
 	}
 }
 
-// TestBottleneckIsClientCPU leaves the tool one core, its embedded broker included, and has
-// it send what it can. Where others took of that core, it is the machine's.
+// With one core for the tool and its embedded broker, the client's CPU is the bottleneck, or the
+// host's if others used that core.
 func TestBottleneckIsClientCPU(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := smallScenario(t, "client", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.linger=0s", "load.compression=zstd",
@@ -49,8 +48,8 @@ func TestBottleneckIsClientCPU(t *testing.T) {
 	wantBottleneck(t, r, want)
 }
 
-// TestBottleneckIsTheMachine has others take all cores. The requests that may be under way
-// are all there, since each takes so long: that is not the limit.
+// If other processes use all cores, the host's CPU is the bottleneck, although all allowed requests
+// are in flight.
 func TestBottleneckIsTheMachine(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	for range 4 * runtime.NumCPU() {
@@ -69,9 +68,9 @@ func TestBottleneckIsTheMachine(t *testing.T) {
 	}
 }
 
-// confineBroker leaves a broker a part of a core by a quota of the kernel's where this
-// process may set one, and else binds it to one core, for which it needs no rights. It
-// returns how many cores that is.
+// confineBroker limits a broker to a part of a core by a quota of the kernel, if this process may
+// set one. Otherwise it binds the broker to one core, which needs no privileges. It returns the
+// number of cores.
 func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	t.Helper()
 	const quota = 0.5
@@ -80,8 +79,7 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 		bind(t, b)
 		return 1
 	}
-	// The folder can only go when nothing is in it any more: this comes before the
-	// cluster is stopped.
+	// The folder can only be removed when it is empty, before the cluster is stopped.
 	t.Cleanup(func() {
 		b.Kill()
 		if err := os.Remove(group); err != nil {
@@ -90,7 +88,7 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	})
 	for name, value := range map[string]int{
 		"cpu.cfs_period_us": 100_000, "cpu.cfs_quota_us": quota * 100_000,
-		"cpu.shares":   1 << 16, // of what the machine has, it comes first: whatever else runs there
+		"cpu.shares":   1 << 16, // priority over other processes of the machine
 		"cgroup.procs": b.PID(),
 	} {
 		if err := os.WriteFile(filepath.Join(group, name), []byte(strconv.Itoa(value)), 0o644); err != nil {
@@ -101,19 +99,19 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	return quota
 }
 
-// bind has all threads of a broker, and those that they will start, run on one core.
+// bind binds all present and future threads of a broker to one core.
 func bind(t *testing.T, b *cluster.Broker) {
 	t.Helper()
 	var allowed, only unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		t.Fatal(err)
 	}
-	for core := 0; only.Count() == 0; core++ { // the first that this process may use itself
+	for core := 0; only.Count() == 0; core++ { // the first one that this process may use
 		if allowed.IsSet(core) {
 			only.Set(core)
 		}
 	}
-	// Threads that start meanwhile inherit from one that is bound in the next round.
+	// A thread that starts in between inherits from one that is bound in the next round.
 	for range 2 {
 		threads, err := filepath.Glob(fmt.Sprintf("/proc/%d/task/*", b.PID()))
 		if err != nil || len(threads) == 0 {

@@ -18,10 +18,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// These runs have real processes, on a real clock: what they assert is counts, states
-// and reasons.
+// These runs have real processes on a real clock. They assert counts, states and reasons.
 
-// loopback starts an embedded cluster on this machine's network, which processes reach.
+// loopback starts an embedded cluster that other processes of this machine can reach.
 func loopback(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
@@ -32,7 +31,6 @@ func loopback(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// processes are the numbers of the processes that a run says it started.
 func processes(events []result.Event) (pids []int) {
 	for _, e := range events {
 		if pid, err := strconv.Atoi(fmt.Sprint(e.Data["pid"])); err == nil && e.Kind == "process" {
@@ -42,7 +40,6 @@ func processes(events []result.Event) (pids []int) {
 	return pids
 }
 
-// wantProcessesGone wants nothing to be left of n processes of a run.
 func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	t.Helper()
 	pids := processes(r.Events)
@@ -56,15 +53,14 @@ func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	}
 }
 
-// TestProcessKilled kills one process of producers from outside, and one of consumers:
-// the run goes to its end with the others, does not wait for what nobody delivers (it
-// may drain for longer than run lets it), and is invalid for that
-// reason alone, and for the records that a killed producer did not offer.
+// After a process of producers or consumers is killed, the run continues without it and does not
+// wait for undeliverable records. It is invalid only for that, and for records that a killed
+// producer did not offer.
 func TestProcessKilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
 		who, reason string
-		unoffered   int // reasons that tell of it
+		unoffered   int // reasons that mention it
 		processes   int
 		overrides   []string
 	}{
@@ -77,7 +73,7 @@ func TestProcessKilled(t *testing.T) {
 			cfg.Watch = &outsider{who: c.who, sends: map[time.Duration]syscall.Signal{0: syscall.SIGKILL}}
 			r := run(t, cfg)
 			left := reasons(r)
-			unoffered := func(why string) bool { return strings.Contains(why, " records came due where the schedule has ") }
+			unoffered := func(why string) bool { return strings.Contains(why, " records came due, but the schedule has ") }
 			others := slices.DeleteFunc(slices.Clone(left), unoffered)
 			if r.Run.Verdict.Status != result.Invalid || len(others) != 1 || len(left) != 1+c.unoffered ||
 				!strings.HasPrefix(left[0], c.reason+c.who+" (pid ") || !strings.Contains(left[0], "killed") {
@@ -98,9 +94,8 @@ func TestProcessKilled(t *testing.T) {
 	}
 }
 
-// TestKilledProcess has a run kill the process of one of two consumers and start it
-// again. What it had not committed comes twice, to another process, and nothing is
-// lost: the books of both balance together.
+// After the process of a consumer is killed and restarted, its uncommitted records come twice,
+// nothing is lost, and the books balance.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "killed-apart", "consume.processes=2", "topic.partitions=4", "consume.consumers=2",
@@ -118,8 +113,7 @@ func TestKilledProcess(t *testing.T) {
 	if len(r.Run.Faults) != 2 || r.Run.Faults[0].Name != "kill" || r.Run.Faults[0].EndNs == nil {
 		t.Fatalf("the faults are %+v", r.Run.Faults)
 	}
-	// Nothing is committed in the moment before the end, so that it is no bound but
-	// the number.
+	// Nothing is committed in the moment before the end, so the number is exact.
 	words := strings.Fields(strings.ReplaceAll(r.Run.Faults[0].Detail, ",", ""))
 	at := slices.Index(words, "committed")
 	if at < 0 || at+1 == len(words) || words[at+1] != fmt.Sprint(r.Run.Delivery.Duplicates) {
@@ -128,8 +122,8 @@ func TestKilledProcess(t *testing.T) {
 	wantProcessesGone(t, r, 3)
 }
 
-// TestPausedProcess has a process stand still (SIGSTOP) for a second of the window: its
-// partitions rest, nobody misses it, and what waited is delivered once it is let go.
+// If a process is stopped (SIGSTOP) for a second, its partitions rest without a rebalance, and its
+// records are delivered later.
 func TestPausedProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "paused", "consume.consumers=2", "consume.processes=2", "phases.measure=2s",
@@ -146,10 +140,10 @@ func TestPausedProcess(t *testing.T) {
 	wantProcessesGone(t, r, 2)
 }
 
-// outsider sends signals to one process of a run, which nothing in the run has planned.
+// outsider sends signals to one process of a run, unknown to the run.
 type outsider struct {
 	who   string                           // as the event of its start begins
-	sends map[time.Duration]syscall.Signal // by when, in the measured window
+	sends map[time.Duration]syscall.Signal // by time in the measured window
 
 	mu  sync.Mutex
 	pid int
@@ -173,8 +167,7 @@ func (o *outsider) Event(e result.Event) {
 	}
 }
 
-// wantProcesses fails the test unless the series say how these processes stood, of which the
-// last was killed and came back as another.
+// wantProcesses checks the processes in the series. The last one was killed and replaced.
 func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	t.Helper()
 	pids := make(map[string][]int)
@@ -203,8 +196,8 @@ func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	wantCount(t, "names of processes", int64(len(pids)), int64(len(names)))
 }
 
-// wantRebalances fails the test unless each event of a rebalance says for programs whose
-// assignment changed, and how.
+// wantRebalances checks that each event of a rebalance has data on whose assignment changed, and
+// how.
 func wantRebalances(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	changes := make(map[any]int)

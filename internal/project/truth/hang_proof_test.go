@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestHungProcess is TestHungProcessBlindsNobody with a process that is stopped.
+// As TestHungProcessBlindsNobody, with a stopped process.
 func TestHungProcess(t *testing.T) {
 	for name, h := range hanging {
 		t.Run(name, func(t *testing.T) {

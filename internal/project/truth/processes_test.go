@@ -9,10 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestProcesses makes a run whose producers are in three processes, and one whose
-// producers are all in the tool: what was offered is the same, the books balance, and
-// the times are of one clock. Each of five producers sends a record each 5 ms, in a
-// request of its own.
+// With producers in three processes, a run offers the same records, its books balance, and its
+// times come from one clock.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	const delay, lingers = 50 * time.Millisecond, time.Millisecond
@@ -34,8 +32,8 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// sameApart makes a run that is all in the tool, and one that has some of it in three
-// processes by an override, and wants the second to have counted what the first has.
+// sameApart makes a run completely in the tool, and one with a part of it in three processes by an
+// override. It checks that both have the same counts.
 func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...string) (here, apart *result.Recorded) {
 	t.Helper()
 	here = run(t, config(t, c, smallScenario(t, "here", overrides...)))
@@ -49,15 +47,14 @@ func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...s
 	wantCount(t, "unique apart", b.Delivery.Unique, a.Delivery.Unique)
 	wantCount(t, "unique apart in the warm-up", b.Warmup.Delivery.Unique, a.Warmup.Delivery.Unique)
 	for metric, time := range a.Time {
-		if metric != "poll_time" && metric != "commit_time" { // of requests and not of records
+		if metric != "poll_time" && metric != "commit_time" { // they count requests, not records
 			wantCount(t, metric+" apart", b.Time[metric].Count, time.Count)
 		}
 	}
 	return here, apart
 }
 
-// wantWhole wants each record of a run to have come once and in its order, and the books
-// to say so wherever they are.
+// wantWhole checks that each record came once and in order, and that all books say so.
 func wantWhole(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
@@ -69,7 +66,6 @@ func wantWhole(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantTimes wants a metric of a run to have values, and all of them to be in a range.
 func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time.Duration) {
 	t.Helper()
 	got := r.Run.Time[metric]
@@ -80,13 +76,13 @@ func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time
 	wantBetween(t, metric+" max", got.MaxNs, least, most)
 }
 
-// TestProcessesInterrupted ends a run of several processes early: all of them offer
-// what was due before its end, and no more.
+// If a run of several processes is interrupted, all of them offer exactly the records due before
+// its end.
 func TestProcessesInterrupted(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		cfg, w := withCrew(t, c, smallScenario(t, "interrupted", "phases.measure=1m", "load.rate=2k/s", "load.processes=2"))
-		// The children are told of the end 20 ms ahead; it lies between two records.
+		// The children get the end 20 ms ahead; it lies between two records.
 		const after, ahead = 700100 * time.Microsecond, 20 * time.Millisecond
 		r := run(t, interruptIn(cfg, "measure", after))
 		w.wantDone(t, 2)
@@ -97,8 +93,7 @@ func TestProcessesInterrupted(t *testing.T) {
 	})
 }
 
-// TestProcessesKeepABound has the gates of three processes share a bound, in equal parts
-// for good or by demand.
+// The gates of three processes share a bound, in equal parts or by demand.
 func TestProcessesKeepABound(t *testing.T) {
 	t.Parallel()
 	for _, share := range []string{"static", "demand"} {
@@ -111,8 +106,8 @@ func TestProcessesKeepABound(t *testing.T) {
 	}
 }
 
-// wantSharedBound makes a run of three processes that share a bound of 300 and have more
-// to send, and wants the lag to have been below it.
+// wantSharedBound makes a run of three busy processes that share a bound of 300, and checks that
+// the lag stays below it.
 func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	t.Helper()
 	const bound = 300
@@ -138,7 +133,7 @@ func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	wantNoTopics(t, c)
 }
 
-// TestNoCommandForProcesses: a run that can't start its processes is none.
+// A run that cannot start its processes does not begin.
 func TestNoCommandForProcesses(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// small is the run that the tests start from: two producers, two partitions, one
-// consumer, half a second of warm-up and one second that is measured.
+// small is the base scenario: two producers, two partitions, one consumer, half a second of warm-up
+// and one measured second.
 const small = `
 topic: {partitions: 2}
 load:
@@ -47,14 +47,13 @@ func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scen
 	return s
 }
 
-// workerWord makes the test binary a process that works for a run.
+// workerWord makes the test binary a child process of a run.
 const workerWord = "worker"
 
-// workerCommand starts it.
 var workerCommand = []string{os.Args[0], workerWord}
 
-// config is a run of a scenario on a cluster, into a folder of the test's. On a
-// cluster of package virtual it is a run in virtual time.
+// config is a run of a scenario on a cluster, into a folder of the test. A cluster of package
+// virtual makes it a run in virtual time.
 func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	t.Helper()
 	cfg := bench.Config{
@@ -67,7 +66,6 @@ func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	return cfg
 }
 
-// withDriver is cfg with another driver.
 func withDriver(cfg bench.Config, d driver.Driver) bench.Config {
 	cfg.Driver = d
 	return cfg
@@ -76,7 +74,7 @@ func withDriver(cfg bench.Config, d driver.Driver) bench.Config {
 // runTimeout bounds one run, so that a test that hangs fails with its name.
 const runTimeout = 2 * time.Minute
 
-// run makes a run and reads it back from its files: they are what has to be true.
+// run makes a run and reads it from its files.
 func run(t *testing.T, cfg bench.Config) *result.Recorded {
 	t.Helper()
 	recorded, err := tryRun(cfg)
@@ -103,7 +101,6 @@ func tryRun(cfg bench.Config) (*result.Recorded, error) {
 	return recorded, nil
 }
 
-// onlyRun reads the one run in a folder.
 func onlyRun(t *testing.T, out string) *result.Recorded {
 	t.Helper()
 	entries, err := os.ReadDir(out)
@@ -117,14 +114,13 @@ func onlyRun(t *testing.T, out string) *result.Recorded {
 	return recorded
 }
 
-// ofTheMachine are the beginnings of the reasons by which a verdict says that
-// the machine was too busy.
+// ofTheMachine are the beginnings of reasons that the machine was too busy.
 var ofTheMachine = []string{"the pacer was late", "the tool was starved of CPU"}
 
-// reasons returns why a run is invalid. A run on a real clock may have had a busy
-// machine: it is left out, because no time of such a run is asserted.
+// reasons returns why a run is invalid. For a run on a real clock, it omits a busy machine, as no
+// time of such a run is asserted.
 func reasons(r *result.Recorded) []string {
-	if r.Run.Run.StartedAt.Year() == 2000 { // as a bubble's clock has it
+	if r.Run.Run.StartedAt.Year() == 2000 { // the year of a bubble's clock
 		return r.Run.Verdict.Reasons
 	}
 	return slices.DeleteFunc(slices.Clone(r.Run.Verdict.Reasons), func(reason string) bool {
@@ -132,7 +128,6 @@ func reasons(r *result.Recorded) []string {
 	})
 }
 
-// wantValid fails the test if the run is invalid.
 func wantValid(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if why := reasons(r); len(why) > 0 {
@@ -143,7 +138,6 @@ func wantValid(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantReason fails the test unless the run is invalid, for this one reason.
 func wantReason(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	why := reasons(r)
@@ -152,7 +146,6 @@ func wantReason(t *testing.T, r *result.Recorded, want string) {
 	}
 }
 
-// wantWarning fails the test unless one of the run's warnings begins like this.
 func wantWarning(t *testing.T, r *result.Recorded, beginning string) {
 	t.Helper()
 	for _, w := range r.Run.Verdict.Warnings {
@@ -163,7 +156,6 @@ func wantWarning(t *testing.T, r *result.Recorded, beginning string) {
 	t.Errorf("no warning begins with %q; there are %q", beginning, r.Run.Verdict.Warnings)
 }
 
-// wantCount fails the test unless a count is what it has to be.
 func wantCount(t *testing.T, what string, got, want int64) {
 	t.Helper()
 	if got != want {
@@ -171,8 +163,7 @@ func wantCount(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// wantBalance checks the equations of the books with the numbers of run.json, in
-// both phases.
+// wantBalance checks the equations of the books with the numbers of run.json, in both phases.
 func wantBalance(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for phase, b := range map[string]struct {

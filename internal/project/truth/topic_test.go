@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// client opens a client of the test's own, which shares no code with the run's.
+// client opens a client that shares no code with the run's.
 func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	k, err := kgo.NewClient(slices.Concat(cluster.AccessTo(c).Options(), []kgo.Opt{
@@ -34,7 +34,6 @@ func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	return k
 }
 
-// topics are the topics of a cluster, with the number of records in each.
 func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	t.Helper()
 	admin := kadm.NewClient(client(t, c))
@@ -49,8 +48,6 @@ func topics(t *testing.T, c cluster.Cluster) map[string]int64 {
 	return records
 }
 
-// wantNoTopics fails the test if a run's topic is left on the cluster, or its
-// group.
 func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	t.Helper()
 	for name := range topics(t, c) {
@@ -69,7 +66,7 @@ func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	}
 }
 
-// wantNothingLeft fails the test if a run that did not begin left anything.
+// wantNothingLeft checks that a run that did not begin left no files and no topics.
 func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	t.Helper()
 	if entries, err := os.ReadDir(out); err != nil || len(entries) > 0 {
@@ -78,8 +75,7 @@ func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	wantNoTopics(t, c)
 }
 
-// TestTopicIsGone wants a run to clear up after itself, or to leave its topic with
-// every record if it is asked to.
+// A run deletes its topic, or keeps it with every record if asked to.
 func TestTopicIsGone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -95,9 +91,8 @@ func TestTopicIsGone(t *testing.T) {
 	})
 }
 
-// TestChosenNames: a run makes a topic and a group of the names that a scenario chose, and
-// removes them, so that the next can make them again. What is there already is refused
-// before anything is sent, and stays as it is.
+// A run creates and removes a topic and a group with the scenario's names. Existing ones are
+// refused before anything is sent, and are unchanged.
 func TestChosenNames(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -126,8 +121,8 @@ func TestChosenNames(t *testing.T) {
 		}
 		queue := ofQueue(t, "chosen-queue", "markers", "topic.name=bills", "consume.group=clerks", "consume.queue.max_deliveries=3")
 		for want, s := range map[string]scenario.Scenario{
-			`there is already the topic "orders", and the group "readers-2"; choose another topic.name or consume.group`:                                s,
-			`there is already the topic "bills-markers", and the topic "bills-dead", and the group "clerks-tracker"; choose another topic.name or cons`: queue,
+			`the cluster already has the topic "orders", and the group "readers-2"; choose another topic.name or consume.group`:                                s,
+			`the cluster already has the topic "bills-markers", and the topic "bills-dead", and the group "clerks-tracker"; choose another topic.name or cons`: queue,
 		} {
 			cfg := config(t, c, s)
 			_, err := tryRun(cfg)
@@ -145,7 +140,6 @@ func TestChosenNames(t *testing.T) {
 	})
 }
 
-// wantOnly fails the test unless a cluster has these topics and groups.
 func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	t.Helper()
 	if got := slices.Sorted(maps.Keys(topics(t, c))); !slices.Equal(got, names) {
@@ -160,9 +154,8 @@ func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	}
 }
 
-// TestExistingTopic runs on a topic that others use: what they wrote before is
-// not the run's, what they write meanwhile is counted as foreign, and all of it
-// stays.
+// On a topic that others use, records that they write during the run are counted as foreign,
+// earlier ones are not counted, and all of them stay.
 func TestExistingTopic(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

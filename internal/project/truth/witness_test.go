@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// TestWitness compares the books and the times of a run with what a witness saw of
-// each record, on a cluster whose delays spread the times.
+// The books and the times of a run agree with a witness's view of each record, on a cluster whose
+// delays spread the times.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	o := virtual.Options{ProduceDelay: 30 * time.Millisecond, FetchDelay: 70 * time.Millisecond}
@@ -39,7 +39,7 @@ func TestWitness(t *testing.T) {
 	})
 }
 
-// took returns how long after it was sent each measured record came.
+// took returns the time from each measured record's send until came.
 func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	h := latency.NewHistogram()
 	for id, s := range w.settled {
@@ -50,19 +50,18 @@ func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	return h.Distribution()
 }
 
-// witness keeps books of its own: every single record by name, which a tool that runs
-// for hours cannot do.
+// witness keeps its own books of every single record, which would be too much for a long run.
 type witness struct {
 	mu      sync.Mutex
 	sent    map[identity]time.Time
 	settled map[identity]settlement
-	twice   int // settled twice, which no driver may
-	// A record is delivered to the application between the poll that first
-	// returned it and the moment when the application is done with its chunk.
+	twice   int // settled twice, which no driver may do
+	// A record is delivered to the application between the poll that first returned it and the
+	// moment when the application has finished its chunk.
 	polledAt, handledAt map[identity]time.Time
 }
 
-// settlement is how the client handed a record back.
+// settlement is the client's report of a record.
 type settlement struct {
 	outcome  driver.Outcome
 	offset   int64
@@ -77,7 +76,6 @@ func newWitness() *witness {
 	}
 }
 
-// watch returns a driver that the witness listens to.
 func (w *witness) watch(d driver.Driver) *tapped {
 	return &tapped{Driver: d, produce: w.produced, done: w.done, poll: w.polled}
 }
@@ -122,7 +120,7 @@ func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// note remembers when something happened to records for the first time.
+// note stores when something first happened to records.
 func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -133,7 +131,6 @@ func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time
 	}
 }
 
-// settledAt is when each record was handed back.
 func (w *witness) settledAt() map[identity]time.Time {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -144,7 +141,6 @@ func (w *witness) settledAt() map[identity]time.Time {
 	return at
 }
 
-// with counts the records of a phase that ended so.
 func (w *witness) with(outcome driver.Outcome, measured bool) (n int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -24,7 +24,7 @@ func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	return r[0]
 }
 
-// samples are one of each format.
+// samples has at least one sample of each format.
 var samples = map[string]foreign.Format{
 	"ssp/results-bp-tight.json": foreign.SSP, "producer-4.txt": foreign.ProducerPerf, "producer-3.txt": foreign.ProducerPerf,
 	"producer-steady.txt": foreign.ProducerPerf, "producer-failed.txt": foreign.ProducerPerf,
@@ -45,7 +45,7 @@ func TestFormatsAreDetected(t *testing.T) {
 	}
 }
 
-// TestSavedRunsAreRead writes each sample as a run's folder and reads it again.
+// A saved run is read back unchanged.
 func TestSavedRunsAreRead(t *testing.T) {
 	for name := range samples {
 		r := read(t, name, foreign.Options{Modified: time.Unix(1_800_000_000, 0)})
@@ -69,8 +69,7 @@ func TestSavedRunsAreRead(t *testing.T) {
 	}
 }
 
-// TestNothingIsClaimedSilently holds the two rules of an import: its first warning
-// says that it was not judged, and each number that is not told is named.
+// The first warning of an import says that it was not judged, and each unknown number is named.
 func TestNothingIsClaimedSilently(t *testing.T) {
 	for name := range samples {
 		run := read(t, name, foreign.Options{}).Run
@@ -126,7 +125,7 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestFaultsNameTheLine gives each reader what is no whole result.
+// Each reader reports an incomplete result with its line.
 func TestFaultsNameTheLine(t *testing.T) {
 	sample := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -142,7 +141,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 		{"a negative rate", strings.Replace(sample("omb.json"), "4999.5", "-4999.5", 1), "x:9: publishRate[1]: -4999.5 cannot be: it must be 0 or above"},
 		{"no aggregates", `{"publishRate": [1]}`, "x: aggregatedPublishLatencyAvg is missing\nx: aggregatedPublishLatency50pct is missing\nx: aggregatedPublishLatency99pct is missing\nx: aggregatedPublishLatencyMax is missing"},
 		{"time goes back", strings.Replace(sample("ssp/results-bp-tight.json"), "8.000137625", "3.5", 1), "x:86: timeline[1].elapsed_s: 3.5 does not come after 4.0003185"},
-		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string where int64 belongs"},
+		{"a text for a number", strings.Replace(sample("ssp/results-bp-tight.json"), `"messages_sent": 77626`, `"messages_sent": "many"`, 1), "x:34: final.messages_sent is a string and must be of type int64"},
 		{"no totals", sample("producer-4.txt")[:280], `x:3: "12636 records sent, 12022.8 records/sec (2.29 MB/sec), 1420.0 ms avg latency, 16…" is not a whole line of kafka-producer-perf-test`},
 		{"cut between lines", "10 records sent, 5.0 records/sec (0.04 MB/sec), 2.0 ms avg latency, 9.0 ms max latency.\n", "x:2: the output ends without its line of totals (… ms 50th, … ms 99.9th.): the tool did not come to its end"},
 		{"another locale", "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max latency.\n", `x:1: "10 records sent, 5,0 records/sec (0,04 MB/sec), 2,0 ms avg latency, 9,0 ms max l…" is not a whole line of kafka-producer-perf-test, with decimal points as in 9984.4`},
@@ -166,7 +165,7 @@ func TestFaultsNameTheLine(t *testing.T) {
 	}
 }
 
-// TestContradictions makes a run invalid whose own figures cannot be true.
+// A run with contradictory figures is invalid.
 func TestContradictions(t *testing.T) {
 	content, err := os.ReadFile("testdata/producer-4.txt")
 	if err != nil {

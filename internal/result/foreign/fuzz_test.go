@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// FuzzParse wants every content to be a run that can be saved, or an error that
-// names the file.
+// Any content is a run that can be saved, or an error that names the file.
 func FuzzParse(f *testing.F) {
 	for name := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -42,7 +41,7 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// TestTruncated reads every sample up to each of its bytes: none may break it.
+// A sample that is cut at any byte gives a run or an error.
 func TestTruncated(t *testing.T) {
 	for name, format := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Units of a histogram log, by the names that the command line takes.
+// Units of a histogram log, by their names on the command line.
 var hlogUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond}
 
 // ParseHlogUnit reads ns, us or ms.
@@ -27,15 +27,13 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 	return 0, fmt.Errorf("there is no unit %q; choose ns, us or ms", text)
 }
 
-// readHdrLog reads an HdrHistogram interval log of any geometry and with any tags,
-// such as Tussle's. A tag, or the file's name where there is none, that is one of
-// our metrics by one of its usual names is that metric; any other keeps its own.
+// readHdrLog reads an HdrHistogram interval log of any geometry and with any tags, such as
+// Tussle's. A usual name of one of our metrics becomes that metric; other names are kept. The name
+// is the tag, or the file's name without a tag.
 //
-// The axis begins where a "#[MeasuredStart: …" comment of ours says, and else at
-// the first interval. In a log that was merged of several runs, each begins with
-// its first measured interval. A histogram is re-recorded in nanoseconds, each value as the
-// highest that its slot stands for, as HdrHistogram itself reports percentiles:
-// none comes out below the true one.
+// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval. In a merged
+// log each run begins with its first measured interval. Values are recorded again in nanoseconds as
+// the highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
 func readHdrLog(d *draft, content []byte) error {
 	log, err := d.hdrLines(content)
 	if err != nil {
@@ -66,7 +64,7 @@ func readHdrLog(d *draft, content []byte) error {
 		d.phase("warm-up", int64(first), 0)
 	}
 	d.phase("measure", 0, nanos(d.lengthS, 1e9))
-	d.warn("a histogram log has times and nothing else: no rates, no books, no configuration")
+	d.warn("a histogram log has only times: no rates, no books, no configuration")
 	if of := d.options.merged; of.id != "" {
 		d.warn("it is of the run %s-%s of kafka-bench: its times begin where that run's did", of.name, of.id)
 		return nil
@@ -80,8 +78,8 @@ var timeFields = []string{
 	"p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
 }
 
-// hdrEntry is one line of a log. Its histogram stays as it is written until it is
-// needed: a long log has more of them than fit into memory.
+// hdrEntry is one line of a log. It keeps the encoded histogram, because those of a long log do not
+// fit into memory.
 type hdrEntry struct {
 	line       int
 	start, end time.Duration
@@ -90,13 +88,11 @@ type hdrEntry struct {
 	unit       time.Duration
 }
 
-// histogram decodes the line's.
 func (e hdrEntry) histogram() (*latency.Histogram, error) { return decodeHdr(e.text, e.unit) }
 
-// hdrLog is a log as it is read.
 type hdrLog struct {
-	entries    []hdrEntry    // in the order of their start, on the run's axis
-	epoch      time.Time     // of the log's zero, if it tells
+	entries    []hdrEntry    // by start, on the run's axis
+	epoch      time.Time     // of the log's zero, if it has one
 	measuredAt time.Duration // of the run's zero, in the log's time
 }
 
@@ -107,14 +103,13 @@ func (l *hdrLog) startedAt() time.Time {
 	return l.epoch.Add(l.measuredAt)
 }
 
-// Comments of the format that say something.
+// Comments that the reader uses.
 const (
 	hdrStartTime     = "#[StartTime: "
 	hdrMeasuredStart = "#[MeasuredStart: "
 )
 
-// hdrAbsolute is where a line's time is taken to be of the clock on the wall, in
-// seconds, and not of the log: 1973.
+// hdrAbsolute is the value from which a line's time is absolute, in Unix seconds: 1973.
 const hdrAbsolute = 100_000_000 * time.Second
 
 func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
@@ -155,8 +150,8 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	return log, errors.Join(faults...)
 }
 
-// firstMeasured is where the first interval begins that is not of the warm-up, or
-// where the last of the warm-up ends.
+// firstMeasured returns the start of the first interval that is not of the warm-up, or the end of
+// the warm-up.
 func (l *hdrLog) firstMeasured() (at time.Duration) {
 	at = l.entries[0].end
 	found := false
@@ -189,7 +184,7 @@ func (l *hdrLog) settle(measured bool) {
 	}
 }
 
-// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag may be missing.
+// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag is optional.
 func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	tag := ""
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
@@ -228,7 +223,7 @@ func seconds(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// decodeHdr reads a histogram of any geometry into one of nanoseconds.
+// decodeHdr converts a histogram of any geometry to one of nanoseconds.
 func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
@@ -248,11 +243,10 @@ func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	return h, nil
 }
 
-// warmupTag is before the tags of our own warm-up.
+// warmupTag is the prefix of the tags of our warm-up.
 const warmupTag = "warmup_"
 
-// metricNames are what others call our metrics, with words and digits joined by
-// "_".
+// metricNames are other tools' names of our metrics, with words and digits joined by "_".
 var metricNames = map[string]string{
 	"send_service":                     "send_service_time",
 	"send_response":                    "send_response_time",
@@ -270,8 +264,8 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// metricOf is the metric of a tag, or of the file where there is no tag; one that
-// is none of ours keeps its name, as far as a tag can have it.
+// metricOf returns the metric of a tag, or of the file without a tag. An unknown name is kept, as
+// far as a tag may contain it.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)
@@ -282,7 +276,7 @@ func (d *draft) metricOf(tag string) string {
 		return plain
 	}
 	for _, metric := range result.TimeMetrics {
-		if strings.HasPrefix(plain, metric+"_") { // Tussle's names go on with percent, rate and step
+		if strings.HasPrefix(plain, metric+"_") { // Tussle appends percent, rate and step
 			return metric
 		}
 	}
@@ -297,8 +291,7 @@ func (d *draft) metricOf(tag string) string {
 	return plain
 }
 
-// plainName writes a name in lower case, with "_" for whatever is between its
-// letters and digits.
+// plainName returns a name in lower case, with "_" between groups of letters and digits.
 func plainName(name string) string {
 	words := strings.FieldsFunc(strings.ToLower(name), func(r rune) bool {
 		return (r < 'a' || r > 'z') && (r < '0' || r > '9')
@@ -306,11 +299,11 @@ func plainName(name string) string {
 	return strings.Join(words, "_")
 }
 
-// maxTags bounds the tags of a log; each takes a histogram in memory.
+// maxTags bounds the tags of a log; each needs a histogram in memory.
 const maxTags = 100
 
-// read decodes the histograms one after another. It returns the sum of each tag,
-// and leaves an interval for each stretch of time that there are histograms of.
+// read decodes the histograms one after another. It returns the sum of each tag, and adds an
+// interval for each period.
 func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error) {
 	d.tells("intervals.start_ns", "intervals.end_ns",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")
@@ -330,7 +323,7 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 			d.Intervals = append(d.Intervals, e.interval())
 			clear(stretch)
 		}
-		// Records of the warm-up that land in an interval are part of it.
+		// An interval includes records of the warm-up that end in it.
 		metric := strings.TrimPrefix(e.tag, warmupTag)
 		mergeInto(totals, e.tag, h)
 		mergeInto(stretch, metric, h)
@@ -343,7 +336,6 @@ func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error
 	return totals, errors.Join(faults...)
 }
 
-// interval is an empty one for the entry's stretch of time.
 func (e hdrEntry) interval() result.Interval {
 	phase := "measure"
 	if e.end <= 0 && e.start < 0 {

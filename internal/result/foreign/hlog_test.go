@@ -61,7 +61,7 @@ func TestHdrLogOfMicroseconds(t *testing.T) {
 	}
 }
 
-// TestHdrLogWithoutTag goes by the file's name.
+// Without a tag the file's name gives the metric.
 func TestHdrLogWithoutTag(t *testing.T) {
 	log := "0.0,1.0,1.0," + hdr(t, 1, 1000, 1, 5) + "\n"
 	for name, metric := range map[string]string{
@@ -78,7 +78,7 @@ func TestHdrLogWithoutTag(t *testing.T) {
 	}
 }
 
-// TestOurOwnLog is read as it was written, warm-up and axis included.
+// Our own log is read back as written, including warm-up and axis.
 func TestOurOwnLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(1, latency.HighestNs), 1, 50).Draw(t, "values")
@@ -114,8 +114,8 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
-// merged is a log as "report --hlog-merge" writes it, of two runs that began ten
-// seconds apart.
+// merged returns a log as "report --hlog-merge" writes it, of two runs that began ten seconds
+// apart.
 func merged(t *testing.T) []byte {
 	t.Helper()
 	h := latency.NewHistogram()
@@ -140,8 +140,7 @@ func merged(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// TestMergedLog makes a run of each run in it, with its name, its metrics and its
-// own time axis.
+// Each run of a merged log gets its name, its metrics and its own time axis.
 func TestMergedLog(t *testing.T) {
 	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
 	if err != nil || len(all) != 2 {
@@ -170,8 +169,8 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// TestMergedLogIsNamed by what was asked for, in front of each run's own name where
-// there are several; lines of no run are one more.
+// The requested name is a prefix of the runs' names if there are several; lines of no run are one
+// more run.
 func TestMergedLogIsNamed(t *testing.T) {
 	log := merged(t)
 	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {
@@ -211,7 +210,7 @@ func TestMergedLogIsNamed(t *testing.T) {
 	}
 }
 
-// TestHdrLogIsSaved in nanoseconds, for whoever reads the run's own log.
+// The saved histogram log is in nanoseconds.
 func TestHdrLogIsSaved(t *testing.T) {
 	log := fmt.Sprintf("Tag=ack latency,5.0,1.0,1.0,%s\n", hdr(t, 1, 100_000, 3, 12, 34))
 	r, err := foreign.Parse("x", []byte(log), foreign.Options{HlogUnit: time.Millisecond, Format: foreign.HdrLog})
@@ -227,7 +226,8 @@ func TestHdrLogIsSaved(t *testing.T) {
 		t.Fatal(err)
 	}
 	got, want := again[0].Run.Time["send_service_time"], r.Run.Time["send_service_time"]
-	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 { // the format keeps the minimum's slot only
+	// The log keeps only the minimum's bucket.
+	if got.MinNs = want.MinNs; !reflect.DeepEqual(got, want) || got.Count != 2 {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 }

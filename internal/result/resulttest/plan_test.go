@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// The made-up runs obey the laws that real ones must obey, or they would be no
-// use as examples.
+// The figures of simulated runs are consistent.
 func TestBooksOfMadeUpRunsBalance(t *testing.T) {
 	deferring := resulttest.OverloadTight()
 	deferring.Excess = "defer"

@@ -14,27 +14,27 @@ const (
 	gatePoll    = 100 * int64(time.Millisecond)
 	lagSample   = 500 * int64(time.Millisecond)
 	commitEvery = second
-	chunkLimit  = 200 // records that one poll hands to a partition's worker
-	batch       = 50  // records, about what lingering for 5 ms gathers
+	chunkLimit  = 200 // records that one poll returns to a partition's worker
+	batch       = 50  // records, about what a linger of 5 ms collects
 )
 
-// record is one record on its way; its times are on the run's time axis.
+// record is a record that was sent; its times are on the run's time axis.
 type record struct {
 	due, sent, acked int64
 	measured         bool
 }
 
-// partition is a log, and the one worker that reads it.
+// partition is a log, and its worker.
 type partition struct {
 	log       []record // acked at some time, in order
 	delivered int
 	processed int
 	committed int
-	chunk     []record // handed over, in work
+	chunk     []record // delivered and being processed
 	freeAt    int64    // when the worker takes the next record
 }
 
-// simulation steps through a plan a millisecond at a time.
+// simulation simulates a plan in steps of a millisecond.
 type simulation struct {
 	plan       Plan
 	random     *rand.Rand
@@ -115,7 +115,7 @@ func (s *simulation) phase(name string) {
 	s.events = append(s.events, result.Event{AtNs: s.now, Kind: "phase", What: name})
 }
 
-// decide is the hysteresis: shut above MaxLag, open below ResumeLag.
+// decide is the hysteresis: it closes above MaxLag and opens below ResumeLag.
 func (s *simulation) decide() {
 	if s.plan.MaxLag == 0 {
 		return
@@ -147,8 +147,7 @@ func (s *simulation) turn(closed bool, reason string, lag int64) {
 	}
 }
 
-// offer schedules what is due in this tick, and lets it through, defers or
-// sheds it.
+// offer admits, defers or sheds the records that are due in this tick.
 func (s *simulation) offer() {
 	each := s.plan.RatePerS * tick / second
 	if !s.closed {
@@ -205,7 +204,7 @@ func (s *simulation) send(r record) {
 	s.time("send_response_time", r, r.acked-r.due)
 }
 
-// consume lets every partition's worker do what it can until now.
+// consume simulates every partition's worker until now.
 func (s *simulation) consume() {
 	for i := range s.partitions {
 		p := &s.partitions[i]
@@ -235,14 +234,12 @@ func (s *simulation) consume() {
 	}
 }
 
-// commitPhase spreads the members' commits over the second, as joining the
-// group one after the other does.
+// commitPhase spreads the members' commits over the second, as when they join one after another.
 func (s *simulation) commitPhase(member int) int64 {
 	return (311 + int64(member)*commitEvery/int64(s.plan.Members)/tick) * tick
 }
 
-// poll hands the worker what has reached the log, and tells whether there was
-// any.
+// poll delivers the acked records to the worker, and reports whether there were any.
 func (s *simulation) poll(p *partition) bool {
 	until := p.delivered
 	for until < len(p.log) && until < p.delivered+chunkLimit && p.log[until].acked <= s.now {
@@ -273,8 +270,7 @@ func (s *simulation) poll(p *partition) bool {
 	return true
 }
 
-// commit commits what a member has processed; it owns every Members-th
-// partition.
+// commit commits a member's processed records; it owns every Members-th partition.
 func (s *simulation) commit(member int) {
 	for i := member; i < len(s.partitions); i += s.plan.Members {
 		s.partitions[i].committed = s.partitions[i].processed
@@ -311,8 +307,7 @@ func (s *simulation) readLag() {
 	}
 }
 
-// time books one measured time, in the interval and, for measured records, in
-// the run.
+// time records one time in the interval and, for measured records, in the run.
 func (s *simulation) time(metric string, r record, ns int64) {
 	s.current.add(metric, ns)
 	if r.measured {
@@ -320,7 +315,7 @@ func (s *simulation) time(metric string, r record, ns int64) {
 	}
 }
 
-// closeInterval ends the current line of the time series and begins the next.
+// closeInterval ends the current interval and begins the next.
 func (s *simulation) closeInterval(end int64) {
 	i := &s.interval
 	if i.StartNs >= end {

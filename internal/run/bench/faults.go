@@ -19,25 +19,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// faults injects what the scenario breaks on purpose, and keeps what became of it.
 type faults struct {
 	*base
 	observer *observe.Observer
 	groups   remote.Groups
-	replicas *observe.Replicas // nil if no fault befalls a broker
-	mended   bool              // the brokers are what they were, or given up
+	replicas *observe.Replicas // nil if no fault hits a broker
+	mended   bool              // the brokers are restored, or given up
 
 	mu   sync.Mutex // guards seen
 	seen judge.Faults
 }
 
-// scheduled is a fault with the time that the scenario has for it.
 type scheduled struct {
 	fault.Fault
 	scenario.ScheduledFault
 }
 
-// planned returns the faults of the run's scenario, in the order of their times.
 func (fs *faults) planned() []scheduled {
 	on := fs.stand()
 	all := make([]scheduled, len(fs.cfg.Scenario.Faults))
@@ -47,7 +44,6 @@ func (fs *faults) planned() []scheduled {
 	return all
 }
 
-// stand is what of the run can be broken.
 func (fs *faults) stand() fault.Stand {
 	on := fault.Stand{
 		Cluster: fs.cfg.Cluster, Partitions: fs.topic.Partitions,
@@ -65,7 +61,7 @@ func (fs *faults) stand() fault.Stand {
 	return on
 }
 
-// numbers bounds the numbers of consumers, those included that faults start.
+// numbers returns how many numbers consumers have, including those that faults start.
 func numbers(s scenario.Scenario) int {
 	bound := s.Consume.Consumers
 	for _, f := range s.Faults {
@@ -76,8 +72,7 @@ func numbers(s scenario.Scenario) int {
 	return bound
 }
 
-// check finds out before the run whether every fault can be injected, and
-// prepares to watch the replicas where one befalls a broker.
+// check returns an error if a fault cannot be injected.
 func (fs *faults) check(ctx context.Context) error {
 	for _, f := range fs.planned() {
 		if err := f.Available(); err != nil {
@@ -97,13 +92,11 @@ func (fs *faults) check(ctx context.Context) error {
 	return err
 }
 
-// breaksBrokers tells whether a fault of the scenario befalls a broker.
 func breaksBrokers(s scenario.Scenario) bool { return slices.ContainsFunc(s.Faults, fault.OfBrokers) }
 
-// injectAll injects the faults at their times. A window that ends early ends the
-// faults too, and an interrupt those that are under way. What befalls a broker takes
-// as long as the broker does, and nobody waits for it; what befalls consumers is done
-// in the order of the scenario.
+// injectAll injects the faults at their times until the window ends. An interrupt stops those under
+// way. Faults of consumers run in the scenario's order. Faults of brokers run concurrently, because
+// a broker may take long.
 func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
 	ctx, giveUp := fs.cfg.Starting(ctx)
 	defer giveUp()
@@ -122,13 +115,11 @@ func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
 	}
 }
 
-// injectFor injects a fault, and undoes it after its time where it has one.
 func (fs *faults) injectFor(ctx context.Context, f fault.Fault, planned scenario.ScheduledFault) {
 	fs.undo(ctx, fs.inject(ctx, f, planned.At.String()), planned.For)
 }
 
-// undo injects what undoes a fault, after a time; nil is nothing to undo. It may come
-// after the measured window, while the run drains.
+// undo injects f after a delay, if necessary during the drain; a nil f undoes nothing.
 func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) {
 	if f == nil || after == 0 {
 		return
@@ -140,8 +131,8 @@ func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) 
 	fs.inject(ctx, f, unit.Duration(max(0, at)).String())
 }
 
-// inject injects a fault, and returns what undoes it; nil if nothing does. It is told
-// before it is done: what it brings about comes after it in the journal.
+// inject injects a fault and returns the fault that undoes it, or nil. It writes the event first,
+// so that consequences follow it in the journal.
 func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fault.Fault) {
 	name := f.Name()
 	var err error
@@ -170,8 +161,8 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 	return nil
 }
 
-// dataOf returns what the event of a fault has for programs. A start and a resume end what
-// befell their target; a restart has a second event, for its own end.
+// dataOf returns the data of a fault's event. A start and a resume end their target's fault. A
+// restart has a second event for its end.
 func dataOf(f result.Fault) map[string]any {
 	data := map[string]any{"name": f.Name, "target": f.Target, "state": "begin"}
 	if scenario.Mends(f.Name) {
@@ -183,16 +174,13 @@ func dataOf(f result.Fault) map[string]any {
 	return data
 }
 
-// targetOf is what a fault befalls, by its name.
 func targetOf(f fault.Fault) string {
 	_, target, _ := strings.Cut(f.Name(), " ")
 	return target
 }
 
-// notDone notes that a fault, which was to be at a time, was not done or not to its
-// end, unless the run is over. One that belongs into the measured window makes it
-// another run than was asked for. What fails in the drain, as the undoing of a fault,
-// does not touch what was measured, but what is found out by the drain: it is a warning.
+// notDone records that a fault failed, unless the run is over. A failure in the measured window
+// makes the run invalid; one in the drain, as of an undo, is a warning.
 func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, err error) {
 	if ctx.Err() != nil {
 		return
@@ -208,7 +196,6 @@ func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, e
 	fs.journal.Now("error", name+" was not done", err.Error())
 }
 
-// began notes a fault that is under way, and returns its place.
 func (fs *faults) began(f result.Fault) (place int) {
 	fs.mu.Lock()
 	defer fs.mu.Unlock()
@@ -217,8 +204,7 @@ func (fs *faults) began(f result.Fault) (place int) {
 	return len(fs.seen.Injected) - 1
 }
 
-// failedAt notes why the fault at a place did not succeed. It stays, without an end: a part
-// of it may have happened, and a broker that was stopped on the way to an error is gone.
+// failedAt leaves the fault without an end, because it may have taken effect in part.
 func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {
@@ -229,8 +215,8 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	fs.seen.Injected[place].Detail = detail
 }
 
-// ended notes that a fault was done, and what that ends: a start or a resume is the
-// end of what it undoes, and a restart of itself. Data is for the event of its detail.
+// ended records the end of a fault: a start or resume ends the fault that it undoes, a restart ends
+// itself.
 func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
@@ -242,7 +228,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	}
 	at := fs.axis.Now()
 	if ofConsumer || done.Name == scenario.Resume {
-		at = done.StartNs // the one joins in the background, the other goes on at once
+		at = done.StartNs // a consumer joins in the background; a resumed broker continues at once
 	}
 	if done.Name == scenario.Restart {
 		done.EndNs = &at
@@ -260,8 +246,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	fs.seen.Injected[place] = done
 }
 
-// endFault notes that a target is there again, whatever befell it. The caller holds the
-// lock.
+// endFault sets the end of all faults of target. fs.mu is held.
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
@@ -271,9 +256,8 @@ func (fs *faults) endFault(target string, at int64) {
 	}
 }
 
-// deleteGroup deletes a group. Its members that could not leave, because they were killed,
-// or the broker that they would have told it, are put out first: the deletion would have to
-// wait for their sessions to time out. What can't be deleted expires by itself.
+// deleteGroup first removes members that could not leave: otherwise the deletion waits for their
+// session timeouts. A group that remains expires by itself.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)

@@ -2,8 +2,7 @@ package bench
 
 import "fmt"
 
-// groupNames are the names of n groups of a run: the run's own, or for several the
-// run's with their numbers from 1 on.
+// groupNames returns run if n is 1, and otherwise run-1 to run-n.
 func groupNames(run string, n int) []string {
 	if n == 1 {
 		return []string{run}

@@ -9,11 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// mendTimeout bounds how long brokers may take to be what they were.
 const mendTimeout = 90 * time.Second
 
-// mend has the brokers that were broken on purpose be what they were, for the next run of
-// the same cluster. A person who ended the run does not wait for that, and has no next run.
+// mend restores the brokers that faults broke, for the next run on the cluster. After an interrupt
+// there is no next run, and mend does not wait.
 func (fs *faults) mend(interrupted bool) error {
 	if fs.replicas == nil {
 		return nil
@@ -35,8 +34,7 @@ func (fs *faults) mend(interrupted bool) error {
 	return kafka.Heal(ctx)
 }
 
-// thaw has paused brokers go on if a person ended the run, who does not wait for brokers
-// that can't answer.
+// thaw resumes paused brokers after an interrupt, so that nothing waits for their answers.
 func (fs *faults) thaw() {
 	if kafka, own := fs.cfg.Cluster.(*cluster.Kafka); own && fs.replicas != nil {
 		kafka.Thaw()

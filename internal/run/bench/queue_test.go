@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A queue is asked whether it is empty when nothing has happened for long, and then again
-// after as long.
+// A queue is inspected once nothing has happened for the length, and then again after as long.
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
@@ -57,7 +56,6 @@ func TestCheckQueue(t *testing.T) {
 	}
 }
 
-// The clients' requests are counted by type.
 func TestTraffic(t *testing.T) {
 	var tr traffic
 	for key, n := range []int{1, 3} {
@@ -71,8 +69,7 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// What a queue logs is an event with what it says of it, and not more often than a person
-// would read.
+// Log records become events with their attributes, and one message becomes at most maxTold.
 func TestQueueLog(t *testing.T) {
 	w, err := result.Create(t.TempDir(), "log", time.Now())
 	if err != nil {
@@ -109,7 +106,6 @@ func (*eventsSeen) Began(string)             {}
 func (*eventsSeen) Interval(result.Interval) {}
 func (s *eventsSeen) Event(e result.Event)   { s.all = append(s.all, e) }
 
-// The words of the queue's errors are the load's, whatever is around them.
 func TestErrorsOfAQueue(t *testing.T) {
 	for from, to := range map[error]error{kmq.ErrExpired: queued.ErrLockExpired, kmq.ErrLost: queued.ErrLockLost, nil: nil} {
 		if got := inLoadsWords(from); !errors.Is(got, to) || !errors.Is(got, from) {
@@ -118,7 +114,7 @@ func TestErrorsOfAQueue(t *testing.T) {
 	}
 }
 
-// Work that is said by its tail has the moments that the tail gives it.
+// Work given by its median and sigma has the mean of its distribution.
 func TestTailsOfWork(t *testing.T) {
 	w := work(scenario.Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"})
 	if want := time.Duration(1e6 * math.Exp(0.5)); (w.Time-want).Abs() > time.Microsecond || w.Distribution != "lognormal" || w.Jitter < w.Time {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The end of what there is to read is found by the positions alone, in few looks, and
-// the window ends with the last record all the same.
+// The end of a topic is found from positions, in few requests, and the window ends with the last
+// record.
 func TestReadToEndAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

@@ -12,20 +12,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// framingBytes is what a record takes in the log beside its value, at the most and
-// without a long key: the framing of the record, its part of the batch's, its index
-// entries.
+// framingBytes bounds what a record with a short key takes in the log besides its value: its
+// framing, its part of the batch's, its index entries.
 const framingBytes = 20
 
-// leastStored is how much has to be left of what a run wants to store: with less there
-// is nothing to see.
+// leastStored is the least number of bytes to which a run is reduced.
 const leastStored = 10_000_000
 
-// boundStored sees to it that what the run stores, all replicas of a local cluster
-// together, is never more than half of the free disk: it takes the fill and the volume
-// down, and says so. The scenario stays what was asked for, so that the run stays a
-// repeat of its like; what it came to is in the result beside what was stored. Nobody can tell what
-// disk other clusters have.
+// boundStored reduces fill and volume so that all replicas of a local cluster take at most half of
+// the free disk, and warns. The recorded scenario stays as asked, so that the run stays a repeat of
+// its set. The free disk of other clusters is unknown.
 func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err
@@ -33,7 +29,6 @@ func (r *run) boundStored(context.Context) error {
 	return keepsFill(r.cfg.Scenario, r.cfg.Cluster.Info().Settings)
 }
 
-// boundToDisk is boundStored, but for what the brokers keep.
 func (r *run) boundToDisk() error {
 	s := r.cfg.Scenario
 	stored := s.Load.Bytes() + s.FillBytes()
@@ -69,8 +64,8 @@ func (r *run) boundToDisk() error {
 	return nil
 }
 
-// volumeBound is what the volume was taken down to, and fillBound the fill; 0 where the
-// disk had room for what was asked.
+// volumeBound returns the reduced volume, or 0 if the disk has room for it; fillBound is likewise
+// for the fill.
 func (b *base) volumeBound() int64 {
 	return ifBounded(b.cfg.Scenario.Load.Volume, b.asked.Load.Volume)
 }
@@ -86,8 +81,6 @@ func ifBounded[amount int64 | unit.Size](stored, asked amount) int64 {
 	return int64(stored)
 }
 
-// leastFree is what is free where the brokers keep their logs, of several disks on the
-// fullest.
 func leastFree(local cluster.Local) (least int64, err error) {
 	first := true
 	for _, p := range local.Processes() {
@@ -104,10 +97,9 @@ func leastFree(local cluster.Local) (least int64, err error) {
 	return least, nil
 }
 
-// withinDisk is s with a fill and a volume that take no more than half of the free
-// bytes, each taken down by the same part, and then to two digits: what is free differs
-// a little from run to run, and repeats of a run are to store the same. Compression is not
-// counted on.
+// withinDisk returns s with fill and volume reduced by one factor, so that they take at most half
+// of the free bytes without compression. It rounds down to two digits: free space varies, but
+// repeats must store the same.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
@@ -121,12 +113,12 @@ func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	return s
 }
 
-// partOf is a part of a number of records: at least one, because 0 would be no bound.
+// partOf returns a part of records, but at least 1, because 0 means no bound.
 func partOf(records int64, part float64) int64 {
 	return max(min(records, 1), int64(twoDigits(float64(records)*part)))
 }
 
-// twoDigits rounds down to two digits: 39 GB of 39.8.
+// twoDigits rounds down to two digits: 39.8 GB to 39.
 func twoDigits(n float64) float64 {
 	if n < 100 {
 		return n
@@ -135,16 +127,15 @@ func twoDigits(n float64) float64 {
 	return math.Floor(n/step) * step
 }
 
-// keepsFill refuses a fill of which brokers with these settings would delete the oldest
-// records before anybody has read them, as those do that keep them in memory: they
-// would be missed in the books as if they were lost.
+// keepsFill refuses a fill whose oldest records brokers with these settings delete before they are
+// read. The books would count them as lost.
 func keepsFill(s scenario.Scenario, settings map[string]string) error {
 	setting := s.Topic.Config["retention.bytes"]
 	if setting == "" {
 		setting = settings["log.retention.bytes"]
 	}
 	keeps, err := strconv.ParseInt(setting, 10, 64)
-	if err != nil || keeps < 0 { // not set, or no bound
+	if err != nil || keeps < 0 { // unset, or unlimited
 		return nil //nolint:nilerr // what a broker does not tell, it does not do
 	}
 	mean := max(1, s.Load.Record.Size.Mean())

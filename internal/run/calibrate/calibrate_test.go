@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// made is a calibration with rates for some sizes.
 func made(rates map[int]float64) *Calibration {
 	c := &Calibration{
 		SchemaVersion: SchemaVersion, MadeAt: time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC), HostName: hostName(),
@@ -36,9 +35,9 @@ func made(rates map[int]float64) *Calibration {
 	return c
 }
 
-// TestHighest finds the rate that a cluster of known capacity keeps up with: of 4,000/s
-// it tries 95, 85, 70, 55 and 40 %, and between the last two the ratio's half, twice.
-// The cluster takes 98.4 % of the last, 2,031/s, which is kept up.
+// TestHighest: the search finds the rate that a cluster of known capacity keeps up with. Of 4,000/s
+// it tries 95, 85, 70, 55 and 40 %, and then bisects twice. The cluster takes 98.4 % of the last
+// rate, 2,031/s, which holds.
 func TestHighest(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: 2000}, func(t *testing.T, c *virtual.Cluster) {
 		m := &measurer{
@@ -67,7 +66,6 @@ func mustJSON(t *testing.T, v any) []byte {
 	return text
 }
 
-// TestInterrupted ends at once, and leaves nothing behind.
 func TestInterrupted(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ctx, cancel := context.WithCancel(context.Background())
@@ -83,11 +81,11 @@ func TestInterrupted(t *testing.T) {
 func TestHighestPerS(t *testing.T) {
 	c := made(map[int]float64{100: 200_000, 1000: 100_000, 5000: 0, 10_000: 20_000})
 	for bytes, want := range map[float64]float64{
-		1: 200_000, 100: 200_000, // records are what costs
+		1: 200_000, 100: 200_000, // the record is the cost
 		550:    1 / (0.5/200_000 + 0.5/100_000), // half way in time, not in rate
 		1000:   100_000,
 		10_000: 20_000,
-		40_000: 5_000, // bytes are what costs
+		40_000: 5_000, // the bytes are the cost
 	} {
 		if got, known := c.HighestPerS(bytes); !known || math.Abs(got/want-1) > 1e-9 {
 			t.Errorf("of %v B: %v, %v; want %v", bytes, got, known, want)
@@ -103,8 +101,6 @@ func TestHighestPerS(t *testing.T) {
 	}
 }
 
-// TestHighestPerSFalls: larger records are never said to go faster than the sizes
-// beside them do.
 func TestHighestPerSFalls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		fast := rapid.Float64Range(1e4, 1e6).Draw(t, "fast")
@@ -132,7 +128,7 @@ func TestQuote(t *testing.T) {
 		return r
 	}
 	warning, above := c.Quote(run(func(*result.Run) {}))
-	if want := "100,001/s were offered, and this machine was found able to offer 100,000/s of such records (512 B each; calibrated on 2026-11-21): above that the times may be the tool's own"; !above || warning != want {
+	if want := "100,001/s were offered, but this machine can only offer 100,000/s of such records (512 B each; calibrated on 2026-11-21): above that the times may be the tool's own"; !above || warning != want {
 		t.Errorf("%q, %v; want %q", warning, above, want)
 	}
 	for name, change := range map[string]func(*result.Run){
@@ -179,7 +175,7 @@ func TestStore(t *testing.T) {
 			t.Errorf("of %s: %v", text, err)
 		}
 	}
-	// A newer version of the same schema may know more.
+	// A newer version of the same schema may have more fields.
 	text, err := json.Marshal(map[string]any{"schema_version": 1, "host_name": hostName(), "new": true})
 	if err != nil {
 		t.Fatal(err)
@@ -196,7 +192,7 @@ func TestSentence(t *testing.T) {
 	for want, c := range map[string]*Calibration{
 		"This machine can offer up to 200,000/s of 100B records, and 20,000/s of 10KiB; of 100 records, 99 are then sent at most 1.20 ms late.": made(map[int]float64{100: 200_000, 10_240: 20_000}),
 		"This machine can offer up to 7.00/s of 1KiB records; of 100 records, 99 are then sent at most 1.20 ms late.":                           made(map[int]float64{1024: 7}),
-		"No open loop held on this machine: no rate that is offered here can be believed.":                                                      made(nil),
+		"No open loop held on this machine: do not trust any rate that it offers.":                                                              made(nil),
 	} {
 		if got := c.Sentence(); got != want {
 			t.Errorf("got  %s\nwant %s", got, want)

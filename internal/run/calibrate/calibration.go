@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// SchemaVersion of a stored calibration. Fields are added within a version, never
-// renamed or removed.
+// SchemaVersion is the version of stored calibrations. Within a version, fields are only added.
 const SchemaVersion = 1
 
-// Calibration is what one machine was found able to offer.
+// Calibration is the load that one machine was able to offer.
 type Calibration struct {
 	SchemaVersion int         `json:"schema_version"`
 	MadeAt        time.Time   `json:"made_at"` // UTC
@@ -22,54 +21,52 @@ type Calibration struct {
 	Host          result.Host `json:"host"`
 	Tool          result.Tool `json:"tool"`
 	Driver        string      `json:"driver"`
-	Broker        string      `json:"broker"`          // of the embedded cluster, with its version
+	Broker        string      `json:"broker"`          // the embedded broker and its version
 	Quick         bool        `json:"quick,omitempty"` // short runs
-	Offers        []Offer     `json:"offers"`          // by record size, the smallest first, and pacer
+	Offers        []Offer     `json:"offers"`          // by record size, ascending, and pacer
 	Sleeps        []Sleep     `json:"sleeps"`
-	ClockNs       float64     `json:"clock_ns"`        // a reading of the run's clock
+	ClockNs       float64     `json:"clock_ns"`        // one reading of the run's clock
 	Costs         []Cost      `json:"costs"`           // by record size
-	Disks         []Disk      `json:"disks,omitempty"` // that were measured, each once
-	// Notes are reasons to distrust it.
+	Disks         []Disk      `json:"disks,omitempty"` // each measured disk once
+	// Notes are reasons to distrust the calibration.
 	Notes []string `json:"notes,omitempty"`
 }
 
-// Offer is what can be offered of records of one size, with one pacer.
+// Offer is the load that the machine can offer with one record size and one pacer.
 type Offer struct {
 	RecordBytes    int     `json:"record_bytes"`
 	Pacer          string  `json:"pacer"`
-	ClosedLoopPerS float64 `json:"closed_loop_per_s"` // acknowledged, as fast as it goes
-	// HighestPerS is the highest open loop that held, records/s; null if none
-	// of those that were tried did.
+	ClosedLoopPerS float64 `json:"closed_loop_per_s"` // acked records/s of a closed loop
+	// HighestPerS is the highest tried open-loop rate that held, records/s; null if none held.
 	HighestPerS *float64 `json:"highest_per_s"`
-	// FailedPerS is the lowest rate above it that was tried and did not hold,
-	// records/s: the true answer lies between the two. Null if none was tried.
+	// FailedPerS is the lowest tried rate above HighestPerS that did not hold, records/s; null if
+	// none was tried. The true limit lies between the two.
 	FailedPerS *float64 `json:"failed_per_s,omitempty"`
-	// LatenessP50Ns and LatenessP99Ns are the pacer's there.
+	// LatenessP50Ns and LatenessP99Ns are the pacer's lateness at HighestPerS.
 	LatenessP50Ns int64 `json:"lateness_p50_ns"`
 	LatenessP99Ns int64 `json:"lateness_p99_ns"`
-	// CPUPerRecordNs is what the process spends on a record there, embedded
-	// broker included; null where the system does not say.
+	// CPUPerRecordNs is the CPU time of the process for one record at HighestPerS, with the
+	// embedded broker; null if the system does not report it.
 	CPUPerRecordNs *float64 `json:"cpu_per_record_ns"`
 }
 
-// Sleep is how much later than asked for a sleep ends.
+// Sleep is how much later than requested a sleep ends.
 type Sleep struct {
 	AskedNs int64 `json:"asked_ns"`
 	P50Ns   int64 `json:"oversleep_p50_ns"`
 	P99Ns   int64 `json:"oversleep_p99_ns"`
 }
 
-// Cost is what the tool itself does for one record.
+// Cost is the tool's own work for one record.
 type Cost struct {
 	RecordBytes int     `json:"record_bytes"`
 	GenerateNs  float64 `json:"generate_ns"` // its body, before the run
 	StampNs     float64 `json:"stamp_ns"`    // stamp, checksum and copy
-	RecordNs    float64 `json:"record_ns"`   // the sending side's times into histograms
+	RecordNs    float64 `json:"record_ns"`   // recording the sender's times in histograms
 }
 
-// Step is by how much of the highest rate that held the next higher one was above
-// it that did not: so much too low the answer may be. It is not known where no rate
-// held, or none was tried above it.
+// Step returns by how much FailedPerS is above HighestPerS, as a ratio: the answer may be too low
+// by that. Known is false if either is null.
 func (o Offer) Step() (ratio float64, known bool) {
 	if o.HighestPerS == nil || o.FailedPerS == nil {
 		return 0, false
@@ -77,10 +74,9 @@ func (o Offer) Step() (ratio float64, known bool) {
 	return *o.FailedPerS / *o.HighestPerS - 1, true
 }
 
-// HighestPerS is the rate that the machine can offer of records with so many
-// bytes in the mean; known is false where no rate held. Between two sizes that
-// were measured the time that a record takes is taken to grow evenly; beyond the
-// largest, bytes a second stay what they are, and below the smallest, records.
+// HighestPerS returns the rate that the machine can offer of records with this mean size in bytes.
+// Known is false if no rate held. Between two measured sizes, the time per record is linear. Above
+// the largest size, bytes per second stay constant; below the smallest, records per second.
 func (c *Calibration) HighestPerS(bytes float64) (perS float64, known bool) {
 	held := c.held()
 	if len(held) == 0 || !(bytes > 0) {
@@ -100,7 +96,7 @@ func (c *Calibration) HighestPerS(bytes float64) (perS float64, known bool) {
 	return 1 / seconds, true
 }
 
-// held are the offers with a rate, by size; of one size that of the better pacer.
+// held returns the offers with a rate, ordered by size, with the better pacer of each size.
 func (c *Calibration) held() (held []Offer) {
 	for _, o := range c.Offers {
 		if o.HighestPerS != nil && *o.HighestPerS > 0 {
@@ -113,9 +109,8 @@ func (c *Calibration) held() (held []Offer) {
 	return slices.CompactFunc(held, func(a, b Offer) bool { return a.RecordBytes == b.RecordBytes })
 }
 
-// Quote is the warning for a run that offered more than the machine was found
-// able to offer of such records; above is false where it did not, where another
-// machine made the run, or where the calibration cannot say.
+// Quote returns the warning for a run that offered more than this machine can offer. Above is false
+// if it did not, if another machine made the run, or if the calibration has no answer.
 func (c *Calibration) Quote(r *result.Run) (warning string, above bool) {
 	if r.Load.ClosedLoop || r.Load.Acked == 0 || !c.isOf(r.Run.Host) {
 		return "", false
@@ -125,16 +120,15 @@ func (c *Calibration) Quote(r *result.Run) (warning string, above bool) {
 	if !known || r.Load.OfferedPerS <= highest {
 		return "", false
 	}
-	return fmt.Sprintf("%s were offered, and this machine was found able to offer %s of such records (%s each; calibrated on %s): above that the times may be the tool's own",
+	return fmt.Sprintf("%s were offered, but this machine can only offer %s of such records (%s each; calibrated on %s): above that the times may be the tool's own",
 		unit.PerSecond(r.Load.OfferedPerS), unit.PerSecond(highest), unit.Bytes(int64(bytes)), c.MadeAt.UTC().Format(time.DateOnly)), true
 }
 
-// isOf tells whether the machine of a run is the one that was calibrated.
 func (c *Calibration) isOf(h result.Host) bool {
 	return c.Host.OS == h.OS && c.Host.Arch == h.Arch && c.Host.CPUModel == h.CPUModel && c.Host.CPUs == h.CPUs
 }
 
-// Caveats is Quote as a run takes it. It may be called on nil, which has none.
+// Caveats returns the warning of Quote as a list. On a nil Calibration it returns nil.
 func (c *Calibration) Caveats(r *result.Run) []string {
 	if c == nil {
 		return nil
@@ -145,11 +139,11 @@ func (c *Calibration) Caveats(r *result.Run) []string {
 	return nil
 }
 
-// Sentence is the calibration in a sentence.
+// Sentence returns the calibration as a sentence.
 func (c *Calibration) Sentence() string {
 	held := c.held()
 	if len(held) == 0 {
-		return "No open loop held on this machine: no rate that is offered here can be believed."
+		return "No open loop held on this machine: do not trust any rate that it offers."
 	}
 	first, last := held[0], held[len(held)-1]
 	text := fmt.Sprintf("This machine can offer up to %s of %s records", unit.PerSecond(*first.HighestPerS),

@@ -15,26 +15,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// Disk is what one disk takes of sequential writes: a yardstick for what brokers write.
+// Disk is the measured speed of sequential writes to one disk, to compare brokers' writes with.
 type Disk struct {
-	Name   string    `json:"name"` // as runs name it: vda; empty if the system does not say
+	Name   string    `json:"name"` // as in runs, for example vda; "" if the system does not report it
 	Folder string    `json:"folder"`
 	MadeAt time.Time `json:"made_at"` // UTC
-	// WriteBytesPerS is of blocks of 1 MiB, with one fsync at the end that counts.
+	// WriteBytesPerS is with blocks of 1 MiB and one fsync at the end, which is included.
 	WriteBytesPerS float64 `json:"write_bytes_per_s"`
-	// FsyncsPerS and FsyncBytesPerS are of blocks of 64 KiB, with an fsync after each.
+	// FsyncsPerS and FsyncBytesPerS are with blocks of 64 KiB and an fsync after each.
 	FsyncsPerS     float64 `json:"fsyncs_per_s"`
 	FsyncBytesPerS float64 `json:"fsync_bytes_per_s"`
 }
 
-// DiskPlan bounds the writes to a disk. Each of the two measurements ends with whatever
-// comes first.
+// DiskPlan bounds each of the two measurements. A measurement ends at the first bound.
 type DiskPlan struct {
 	Bytes  int64
 	Length time.Duration
 }
 
-// FullDisk writes at most 4 GiB, and QuickDisk a quarter of that.
+// FullDisk writes at most 4 GiB in total, and QuickDisk a quarter of that.
 func FullDisk() DiskPlan  { return DiskPlan{Bytes: 2 << 30, Length: 10 * time.Second} }
 func QuickDisk() DiskPlan { return DiskPlan{Bytes: 512 << 20, Length: 2500 * time.Millisecond} }
 
@@ -43,8 +42,8 @@ const (
 	fsyncBlock = 64 << 10 // the default of load.batch
 )
 
-// MeasureDisk measures the disk of a folder, in a file that it removes again. A folder in
-// which brokers can't keep logs is an error of kind cluster.ErrInput.
+// MeasureDisk measures the disk of a folder, with a file that it removes. If brokers can't keep
+// logs in the folder, the error has the kind cluster.ErrInput.
 func MeasureDisk(ctx context.Context, folder string, plan DiskPlan) (d Disk, err error) {
 	folder, err = filepath.Abs(folder)
 	if err != nil {
@@ -72,8 +71,7 @@ func MeasureDisk(ctx context.Context, folder string, plan DiskPlan) (d Disk, err
 	return d, nil
 }
 
-// writes writes blocks one after the other into a new file, and says how long that took
-// until the last of them was on the disk.
+// writes writes blocks into a new file and returns the time until the last one was on the disk.
 func writes(ctx context.Context, folder string, plan DiskPlan, block int, each bool) (written int64, fsyncs int,
 	took time.Duration, err error) {
 	file, err := os.CreateTemp(folder, "kafka-bench-calibrate-")
@@ -82,7 +80,7 @@ func writes(ctx context.Context, folder string, plan DiskPlan, block int, each b
 	}
 	defer func() { err = errors.Join(err, file.Close(), os.Remove(file.Name())) }()
 	bytes, source := make([]byte, block), rand.NewPCG(1, 2)
-	for i := 0; i+8 <= block; i += 8 { // a disk may compress what repeats within a block
+	for i := 0; i+8 <= block; i += 8 { // a disk may compress repetitions within a block
 		binary.LittleEndian.PutUint64(bytes[i:], source.Uint64())
 	}
 	sync := func() error {
@@ -94,7 +92,7 @@ func writes(ctx context.Context, folder string, plan DiskPlan, block int, each b
 		if err := ctx.Err(); err != nil {
 			return 0, 0, 0, err
 		}
-		for i := 0; i+8 <= block; i += 4096 { // and store blocks that are alike once
+		for i := 0; i+8 <= block; i += 4096 { // a disk may store equal blocks once
 			binary.LittleEndian.PutUint64(bytes[i:], source.Uint64())
 		}
 		if _, err := file.Write(bytes); err != nil {
@@ -116,14 +114,14 @@ func writes(ctx context.Context, folder string, plan DiskPlan, block int, each b
 	return written, fsyncs, time.Since(began), nil
 }
 
-// SetDisk keeps the measurement of a disk in the place of an earlier one.
+// SetDisk adds a disk, or replaces its earlier measurement.
 func (c *Calibration) SetDisk(d Disk) {
 	same := func(was Disk) bool { return was.Name == d.Name && (d.Name != "" || was.Folder == d.Folder) }
 	c.Disks = append(slices.DeleteFunc(c.Disks, same), d)
 }
 
-// DiskYardsticks are the bytes/s that each disk takes, by its name. It may be called on nil, which
-// knows of none.
+// DiskYardsticks returns the write rate of each named disk in bytes/s. On a nil Calibration it
+// returns nil.
 func (c *Calibration) DiskYardsticks() map[string]float64 {
 	if c == nil {
 		return nil
@@ -137,7 +135,7 @@ func (c *Calibration) DiskYardsticks() map[string]float64 {
 	return yardsticks
 }
 
-// NewDisks is a calibration of this machine that has only disks.
+// NewDisks returns a calibration of this machine that has only disks.
 func NewDisks() *Calibration {
 	return &Calibration{SchemaVersion: SchemaVersion, MadeAt: time.Now().UTC(), HostName: hostName()}
 }

@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// TestMeasureDisk writes no more than it may, and leaves nothing behind.
+// TestMeasureDisk: the measurement keeps its bound and removes its file.
 func TestMeasureDisk(t *testing.T) {
 	dir := t.TempDir()
 	d, err := MeasureDisk(t.Context(), dir, DiskPlan{Bytes: 3 << 20, Length: time.Hour})
@@ -45,13 +45,12 @@ func TestMeasureDisk(t *testing.T) {
 	}
 }
 
-// TestSetDisk has one yardstick for each disk, the last.
 func TestSetDisk(t *testing.T) {
 	c := made(nil)
 	c.SetDisk(Disk{Name: "vda", Folder: "/a", WriteBytesPerS: 1})
 	c.SetDisk(Disk{Name: "vdb", Folder: "/b", WriteBytesPerS: 2})
 	c.SetDisk(Disk{Name: "vda", Folder: "/c", WriteBytesPerS: 3})
-	c.SetDisk(Disk{Folder: "/d", WriteBytesPerS: 4}) // its device is not known
+	c.SetDisk(Disk{Folder: "/d", WriteBytesPerS: 4}) // its device is unknown
 	if want := map[string]float64{"vda": 3, "vdb": 2}; !reflect.DeepEqual(c.DiskYardsticks(), want) || len(c.Disks) != 3 {
 		t.Errorf("%v of %+v", c.DiskYardsticks(), c.Disks)
 	}

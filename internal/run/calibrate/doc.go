@@ -1,24 +1,18 @@
-// Package calibrate measures what load this machine can offer, and keeps the answer for
-// later runs.
+// Package calibrate measures what load this machine can offer, and keeps the answer for later runs.
 //
-// A load generator is part of what it measures. Whatever it cannot send on time
-// looks like a slow Kafka, and the rate at which that begins depends on the
-// machine and on the size of the records. So it is looked for once, without a
-// Kafka: against the embedded broker, in the same process and on the same
-// processors, which costs more than a broker elsewhere would, so that the figure
-// errs to the safe side. For each size a closed loop says what can be sent at
-// all, and the open loop is tried at falling shares of that until it holds: every
-// record is offered and acknowledged in time, and the pacer keeps its bound. Then it
-// is tried between the share that holds and the one that does not, until they are a
-// tenth apart or time is up; what is left of the step is told with the rate. Beside
-// the rates stand the parts that they are made of: how late a sleep wakes, what a
-// reading of the clock costs, and what one record costs to make, to stamp and
-// to record.
+// A load generator is part of what it measures: records that it sends late look like a slow Kafka.
+// So calibrate searches the highest rate that the machine can offer, for several record sizes,
+// against the embedded broker. That broker shares the processors with the load, so the answer is
+// rather too low than too high. For each size, a closed loop gives the capacity. An open loop then
+// tries falling parts of it until one holds: every record is offered and acked in time, and the
+// pacer keeps its bound. Bisection ends when a rate that holds and one that fails are a tenth
+// apart, or when its tries are used up; the rest of the step is stored with the rate. The
+// calibration also has the cost of each part: how late a sleep ends, a reading of the clock, and
+// making, stamping and recording a record.
 //
-// A disk is measured when it is asked for: sequential writes are the yardstick for what
-// brokers write.
+// A disk is measured on request, by sequential writes.
 //
-// The verdict is kept, and a run that offers more than it says is told so.
+// A run that offers more than the calibration allows gets a warning.
 //
 // Files to know: calibration.go, measure.go, disk.go.
 package calibrate

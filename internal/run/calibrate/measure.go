@@ -18,12 +18,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Plan says what is measured, and for how long.
+// Plan says what to measure, and for how long.
 type Plan struct {
 	Quick       bool
 	RecordBytes []int // the sizes, ascending
-	// Halvings is how often the search goes between a rate that holds and one that
-	// does not, at the most.
+	// Halvings is the greatest number of bisections between a rate that holds and one that fails.
 	Halvings int
 	// Warmup and Measure are the phases of each run.
 	Warmup, Measure time.Duration
@@ -31,68 +30,63 @@ type Plan struct {
 	Micro time.Duration
 }
 
-// recordSizes are from the small, where the record is what costs, to the large,
-// where its bytes are.
+// recordSizes range from small records, where the record is the cost, to large ones, where the
+// bytes are.
 var recordSizes = []int{100, 512, 1 << 10, 10 << 10}
 
-// quickSizes are those that it takes to tell the two apart.
+// quickSizes are the fewest sizes that separate both costs.
 var quickSizes = []int{100, 1 << 10, 10 << 10}
 
-// Full takes about a minute.
+// Full returns a plan that takes about a minute.
 func Full() Plan {
 	return Plan{RecordBytes: recordSizes, Halvings: 2, Warmup: 300 * time.Millisecond,
 		Measure: 1200 * time.Millisecond, Micro: 400 * time.Millisecond}
 }
 
-// Quick takes about a quarter of that, and is less sure.
+// Quick returns a plan that takes about a quarter of that and is less certain.
 func Quick() Plan {
 	return Plan{Quick: true, RecordBytes: quickSizes, Halvings: 1, Warmup: 100 * time.Millisecond,
 		Measure: 250 * time.Millisecond, Micro: 100 * time.Millisecond}
 }
 
-// Config says how to calibrate.
+// Config configures a calibration.
 type Config struct {
 	Plan   Plan
 	Driver driver.Driver
 	Tool   result.Tool
-	// Progress is told what is measured next; nil is nobody.
+	// Progress receives what is measured next; nil drops it.
 	Progress func(string)
 }
 
-// The runs of a calibration: a load as most have it.
+// A typical load.
 const (
 	producers  = 4
 	partitions = 6
 	drain      = 10 * time.Second
-	// retention keeps the embedded broker from filling the memory with records
-	// that nobody will read.
+	// retention keeps unread records from filling the memory of the embedded broker.
 	retention = 16 << 20
-	// maxBufferedBytes bounds what one producer has in flight: enough never to
-	// wait for, and no more than goes through in a part of the shortest run.
+	// maxBufferedBytes bounds the bytes in flight of one producer. A producer never waits for it,
+	// and the broker takes as much in a part of the shortest run.
 	maxBufferedBytes = 4 << 20
 )
 
-// pacers are those that a load can have.
 var pacers = []string{"frugal", "precise"}
 
-// maxLateness bounds the pacer's lateness at p99 for a rate to hold. It is that
-// from which on a run is warned.
+// maxLateness bounds the pacer's lateness at p99 for a rate that holds. A run with more gets a
+// warning.
 const maxLateness = 5 * time.Millisecond
 
-// keptUp is the share of what was offered that must be acknowledged within the
-// measured window.
+// keptUp is the part of the offered rate that must be acked in the measured window.
 const keptUp = 0.98
 
-// maxOthers is the share of the processors that other processes may take before
-// it is noted.
+// maxOthers is the part of the processors that other processes may use without a note.
 const maxOthers = 0.1
 
-// Measure calibrates this machine. An error, or the end of ctx, leaves nothing
-// behind.
+// Measure calibrates this machine. If it fails or ctx ends, it leaves no files.
 func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 	out, err := os.MkdirTemp("", "kafka-bench-calibrate-")
 	if err != nil {
-		return nil, fmt.Errorf("there is no place for the runs of a calibration: %w", err)
+		return nil, fmt.Errorf("the folder for the runs of a calibration could not be made: %w", err)
 	}
 	defer func() { err = errors.Join(err, os.RemoveAll(out)) }()
 	broker, err := cluster.StartEmbedded(cluster.EmbeddedOptions{RetentionBytes: retention})
@@ -119,23 +113,21 @@ func Measure(ctx context.Context, cfg Config) (c *Calibration, err error) {
 	c.Host = m.host
 	if m.others > maxOthers {
 		c.Notes = append(c.Notes,
-			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they rest",
+			fmt.Sprintf("other processes took up to %s of the processors meanwhile: calibrate again when they are idle",
 				unit.Percent(m.others)))
 	}
 	return c, nil
 }
 
-// measurer makes the runs of a calibration.
 type measurer struct {
 	cfg     Config
 	cluster cluster.Cluster
 	out     string
 	probes  probe.Set
 	host    result.Host // as the runs describe it
-	others  float64     // the most of the processors that other processes took
-	// held are the places in shares of those that held last, by pacer: sizes
-	// differ in their rates, and less in the share of them that keeping to a
-	// schedule costs.
+	others  float64     // the most of the processors that other processes used
+	// held is the index in shares of the last one that held, by pacer. It differs little between
+	// record sizes.
 	held map[string]int
 }
 
@@ -145,8 +137,7 @@ func (m *measurer) tell(format string, args ...any) {
 	}
 }
 
-// offers looks for the highest rate that can be offered of one size, with each
-// pacer.
+// offers searches the highest rate for one record size, with each pacer.
 func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err error) {
 	m.tell("records of %v: as fast as it goes", unit.Size(bytes))
 	closed, err := m.run(ctx, bytes, unit.MaxRate, pacers[0])
@@ -163,8 +154,7 @@ func (m *measurer) offers(ctx context.Context, bytes int) (offers []Offer, err e
 	return offers, nil
 }
 
-// highest looks for the highest share of the closed loop that holds, from the one
-// that held last.
+// highest searches the highest share of the closed loop that holds, beginning at the last one.
 func (m *measurer) highest(ctx context.Context, o *Offer) error {
 	rate := func(share float64) float64 { return math.Floor(share * o.ClosedLoopPerS) }
 	f, err := highestShare(m.held[o.Pacer], m.cfg.Plan.Halvings, func(share float64) (bool, error) {
@@ -193,13 +183,11 @@ func (m *measurer) highest(ctx context.Context, o *Offer) error {
 	return nil
 }
 
-// holds tells whether what was to be offered was, in time.
 func holds(r *result.Run) bool {
 	return r.Verdict.Status == result.Valid && time.Duration(r.Time["pacer_lateness"].P99Ns) <= maxLateness &&
 		r.Load.AckedPerS >= keptUp*r.Load.OfferedPerS
 }
 
-// run makes one run, which nobody will look at afterwards.
 func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer string) (*result.Run, error) {
 	s := scenario.Defaults()
 	s.Name = "calibrate"
@@ -212,7 +200,7 @@ func (m *measurer) run(ctx context.Context, bytes int, rate unit.Rate, pacer str
 		Warmup: unit.Duration(m.cfg.Plan.Warmup), Measure: unit.Duration(m.cfg.Plan.Measure),
 		Drain: unit.Duration(drain),
 	}
-	runtime.GC() // what the run before left is not this one's to clear away
+	runtime.GC() // so that this run does not collect the garbage of the last one
 	outcome, err := bench.Run(ctx, bench.Config{
 		Scenario: s.Resolve(), Cluster: m.cluster, Driver: m.cfg.Driver, Out: m.out, Tool: m.cfg.Tool, Probes: m.probes,
 	})

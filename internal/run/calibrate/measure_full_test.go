@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// TestMeasure calibrates this machine in a hurry. What it finds depends on the machine: a
-// busy one may send nothing in a fifth of a second, and then no rate is tried.
+// TestMeasure: a short calibration is complete. On a busy machine nothing may be sent in a fifth of
+// a second; then no rate is tried.
 func TestMeasure(t *testing.T) {
 	var told []string
 	c, err := Measure(context.Background(), Config{

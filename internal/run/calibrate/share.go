@@ -2,24 +2,22 @@ package calibrate
 
 import "math"
 
-// shares of what the closed loop reached, at which the open loop is tried first.
+// shares are the parts of the closed loop's rate that are tried first.
 var shares = []float64{0.95, 0.85, 0.7, 0.55, 0.4, 0.25, 0.1}
 
-// fine is how far apart, as a ratio, a share that holds and one that does not may
-// lie for the search to end: closer than that, runs this short differ by chance.
+// fine is the ratio of a share that failed to one that held at which the search ends. Closer
+// results of such short runs differ by chance.
 const fine = 1.1
 
-// found is what a search for the highest share came to. The answer lies between
-// the two.
+// found is the result of a search. The answer lies between held and failed.
 type found struct {
-	held   float64 // the highest that held; 0 if none did
-	failed float64 // the lowest above it that was tried and did not; 0 if none was
-	at     int     // the place in shares of the highest of those that held
+	held   float64 // highest that held; 0 if none did
+	failed float64 // lowest tried above held that failed; 0 if none
+	at     int     // index in shares of the highest that held
 }
 
-// highestShare tries shares from one place on until one holds and the next higher
-// one does not, and then goes between the two, up to so many times: half way as a
-// ratio, because what matters of a rate is by how much of itself it is wrong.
+// highestShare tries shares from an index until one holds and the next higher one fails. It then
+// bisects at most halvings times, at the geometric mean, because the relative error counts.
 func highestShare(from, halvings int, try func(share float64) (holds bool, err error)) (f found, err error) {
 	f.at = from
 	tell := func(share float64) (bool, error) {

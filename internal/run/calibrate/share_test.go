@@ -7,8 +7,8 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestHighestShare finds the edge, wherever it is and wherever it begins: what it
-// says holds, what it says failed does not, and the two are as close as was asked.
+// TestHighestShare: from any start, the search finds the edge: held holds, failed fails, and they
+// are as close as requested.
 func TestHighestShare(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		edge := rapid.Float64Range(0, 1).Draw(t, "edge")
@@ -42,7 +42,6 @@ func TestHighestShare(t *testing.T) {
 	})
 }
 
-// TestHighestShareFails ends with the first run that cannot be made.
 func TestHighestShareFails(t *testing.T) {
 	broken, tries := errors.New("broken"), 0
 	_, err := highestShare(0, 2, func(float64) (bool, error) { tries++; return false, broken })

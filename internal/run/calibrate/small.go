@@ -12,11 +12,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// sleeps are how long one is asked for: what a worker does at a high rate, and at
-// a low one.
+// sleeps are the requested times: those of a worker at a high and at a low rate.
 var sleeps = []time.Duration{50 * time.Microsecond, time.Millisecond, 10 * time.Millisecond}
 
-// small measures what runs are made of.
 func (m *measurer) small(ctx context.Context, c *Calibration) error {
 	m.tell("timers, clock, and the cost of a record")
 	for _, asked := range sleeps {
@@ -42,7 +40,6 @@ func (m *measurer) small(ctx context.Context, c *Calibration) error {
 	return nil
 }
 
-// oversleep sleeps again and again, as the frugal pacer does.
 func oversleep(ctx context.Context, asked, length time.Duration) (Sleep, error) {
 	h := latency.NewHistogram()
 	for began := time.Now(); time.Since(began) < length; {
@@ -56,8 +53,8 @@ func oversleep(ctx context.Context, asked, length time.Duration) (Sleep, error) 
 	return Sleep{AskedNs: int64(asked), P50Ns: h.Percentile(50), P99Ns: h.Percentile(99)}, nil
 }
 
-// costOf is what one call of work takes in the mean, in nanoseconds. Work is done
-// by the thousand, so that looking at the clock is not what is measured.
+// costOf returns the mean time of a call of work in nanoseconds. It calls work 1,000 times per
+// reading of the clock, so that the reading costs little.
 func costOf(length time.Duration, work func(i uint64)) float64 {
 	const batch = 1000
 	began := time.Now()
@@ -71,18 +68,18 @@ func costOf(length time.Duration, work func(i uint64)) float64 {
 	return float64(time.Since(began)) / float64(calls)
 }
 
-// clockCost is a reading of the clock that stamps are read from.
+// clockCost returns the cost of a reading of the clock for stamps, in nanoseconds.
 func clockCost(length time.Duration) float64 {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
 	var sum int64
 	cost := costOf(length, func(uint64) { sum += axis.Now() })
-	runtime.KeepAlive(sum) // else the compiler leaves out what nobody wants
+	runtime.KeepAlive(sum) // so that the compiler keeps the loop
 	return cost
 }
 
-// recordingCost is the entry of what the sending side knows of a record: lateness,
-// delay, service and response time, under the lock that is taken for many.
+// recordingCost returns the cost of recording the sender's four times of a record, in nanoseconds.
+// The lock is taken once for many records.
 func recordingCost(length time.Duration) float64 {
 	metrics := []latency.Metric{latency.PacerLateness, latency.SendDelay, latency.SendServiceTime,
 		latency.SendResponseTime}
@@ -97,7 +94,6 @@ func recordingCost(length time.Duration) float64 {
 	})
 }
 
-// payloadCost is the making of a body, and the stamping of a record.
 func payloadCost(bytes int, length time.Duration) (Cost, error) {
 	record := scenario.Defaults().Load.Record
 	began := time.Now()

@@ -10,10 +10,10 @@ import (
 	"strings"
 )
 
-// ErrNone is what Load wraps where this machine was never calibrated.
+// ErrNone is wrapped by Load if this machine was never calibrated.
 var ErrNone = errors.New("this machine was never calibrated; kafka-bench calibrate does it")
 
-// path is the file of a machine in dir, which several machines may share.
+// path returns the file of a machine in dir. Several machines may share dir.
 func path(dir, hostName string) string {
 	name := strings.Map(func(r rune) rune {
 		if r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '-' || r == '.' {
@@ -24,7 +24,6 @@ func path(dir, hostName string) string {
 	return filepath.Join(dir, "calibration-"+name+".json")
 }
 
-// hostName is this machine's.
 func hostName() string {
 	name, err := os.Hostname()
 	if err != nil || name == "" {
@@ -33,8 +32,7 @@ func hostName() string {
 	return name
 }
 
-// Save puts the calibration into dir, in the place of that machine's former one,
-// and returns the file.
+// Save writes the calibration to dir, replaces this machine's earlier one, and returns the file.
 func (c *Calibration) Save(dir string) (file string, err error) {
 	text, err := json.MarshalIndent(c, "", "  ")
 	if err != nil {
@@ -44,7 +42,7 @@ func (c *Calibration) Save(dir string) (file string, err error) {
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)
 	}
-	// In one step: another tool may be reading it.
+	// In one step, because another tool may read it.
 	fresh := file + ".new"
 	if err := os.WriteFile(fresh, append(text, '\n'), 0o644); err != nil {
 		return "", fmt.Errorf("the calibration could not be saved: %w", err)
@@ -55,8 +53,7 @@ func (c *Calibration) Save(dir string) (file string, err error) {
 	return file, nil
 }
 
-// Load reads this machine's calibration from dir. The error wraps ErrNone where
-// there is none.
+// Load reads this machine's calibration from dir. The error wraps ErrNone if there is none.
 func Load(dir string) (*Calibration, error) {
 	file := path(dir, hostName())
 	text, err := os.ReadFile(file)
@@ -68,11 +65,11 @@ func Load(dir string) (*Calibration, error) {
 	}
 	c := new(Calibration)
 	if err := json.Unmarshal(text, c); err != nil {
-		return nil, fmt.Errorf("the calibration in %s cannot be read: %w; make it anew with kafka-bench calibrate",
+		return nil, fmt.Errorf("the calibration in %s cannot be read: %w; make a new one with kafka-bench calibrate",
 			file, err)
 	}
 	if c.SchemaVersion < 1 || c.SchemaVersion > SchemaVersion {
-		return nil, fmt.Errorf("the calibration in %s has the schema_version %d, and this kafka-bench reads %d; make it anew with kafka-bench calibrate", file, c.SchemaVersion, SchemaVersion)
+		return nil, fmt.Errorf("the calibration in %s has the schema_version %d, and this kafka-bench reads %d; make a new one with kafka-bench calibrate", file, c.SchemaVersion, SchemaVersion)
 	}
 	return c, nil
 }

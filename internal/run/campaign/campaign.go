@@ -1,16 +1,12 @@
-// Package campaign makes many runs, in an order that is drawn first, and makes searches.
-// A plan says which and in what order: each configuration as often as it is to be
-// repeated, interleaved, so that whatever drifts on the machine meanwhile (its
-// temperature, its neighbours, a broker's warm code) falls on all of them alike. An
-// engine makes one run, and a journal keeps what has come of each, saved after every one,
-// so that a campaign that was stopped or killed goes on where it was.
+// Package campaign makes many runs, in an order that is drawn first, and makes searches. A Plan has
+// the runs and their order: repeats of all configurations are interleaved, so that a drift of the
+// machine affects all alike. An Engine makes one run. A Journal saves the result of each run, so
+// that a stopped or killed campaign can continue.
 //
-// The three do not need each other: whoever chooses the next run by what the
-// last one showed has no plan, and whoever makes runs with another tool has no
-// engine, and both keep the same journal.
+// A search, which chooses the next run by the last result, has no Plan. Runs of other tools have no
+// Engine. Both use the Journal.
 //
-// Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go,
-// searchanswer.go.
+// Files to know: plan.go, campaign.go, journal.go, search.go, searchjudge.go, searchanswer.go.
 package campaign
 
 import (
@@ -21,28 +17,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Maker makes one run. It tells began the run's folder as soon as there is one,
-// and nothing if there never is. An error means that there was no run. Engine is
-// the one that measures.
+// Maker makes one run. It calls began with the run's folder as soon as the folder exists. An error
+// means that there was no run. Engine is the Maker that measures.
 type Maker interface {
 	Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (*bench.Outcome, error)
 }
 
-// Config says how a campaign is carried out.
+// Config configures a campaign.
 type Config struct {
 	Maker Maker
-	// Scenario gives the scenario of a cell, by its place.
+	// Scenarios are the scenarios of the cells, by index.
 	Scenarios []scenario.Scenario
-	// Began is told before each run, and Ended after it, by its place in the
-	// journal. An error of Ended ends the campaign.
+	// Began is called before each run and Ended after it, with the run's index in the journal. An
+	// error of Ended ends the campaign.
 	Began func(place int)
 	Ended func(place int, o *bench.Outcome) error
 }
 
-// Run makes the runs of the journal that are still to be made, in their order,
-// and finishes the journal when none is left. It ends early, with an error, at a
-// run that cannot be started, and without one after a run that a person
-// interrupted: then the journal says so. An invalid run does not end it.
+// Run makes the pending runs of the journal in their order, and finishes the journal after the
+// last. It returns an error for a run that cannot be started. After an interrupted run it returns
+// nil early; the journal says so. An invalid run does not end the campaign.
 func Run(ctx context.Context, j *Journal, cfg Config) error {
 	for _, place := range j.Pending() {
 		cfg.Began(place)
@@ -60,7 +54,6 @@ func Run(ctx context.Context, j *Journal, cfg Config) error {
 	return j.Finish()
 }
 
-// status is what a campaign says of a run that was made.
 func status(r *result.Run) string {
 	if r.Run.Interrupted || !r.Finished() {
 		return result.Interrupted

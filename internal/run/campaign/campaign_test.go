@@ -16,16 +16,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// maker makes runs that measure nothing, and ends each as it is told.
+// maker makes runs without measuring, and ends each as the test asks.
 type maker struct {
 	out string
-	// next is how the next run ends; "" is valid.
+	// next returns how the next run ends; "" is valid.
 	next    func() string
-	noFiles bool     // its runs leave nothing
-	made    []string // names of the scenarios whose runs have ended, in order
+	noFiles bool     // its runs write no files
+	made    []string // names of the scenarios of finished runs, in order
 }
 
-// The ways a run of a maker ends, beside the statuses of a campaign.
 const (
 	killed      = "killed"       // the tool dies during the run
 	killedLater = "killed later" // after the run was saved, before the campaign was
@@ -83,8 +82,8 @@ func (m *maker) save(name string, run result.Run, began func(string), dies bool)
 	return w.Dir(), w.Finish(run)
 }
 
-// carryOut runs a journal, and survives that the tool is killed: then it closes
-// nothing but what the kernel would.
+// carryOut runs a journal and survives a "kill" of the tool. It then closes only what the kernel
+// would close.
 func carryOut(t interface{ Fatal(...any) }, j *Journal, m Maker) (err error) {
 	defer func() {
 		if recover() != nil {
@@ -132,9 +131,8 @@ func resume(t interface{ Fatal(...any) }, dir string) *Journal {
 	return j
 }
 
-// However often a campaign is stopped, and in whatever way, it comes to its end
-// with each planned run made once, in the order of the plan, and every run that
-// it names is there.
+// However often and in whatever way a campaign is stopped, it makes each planned run once, in
+// order, and every run that it names exists.
 func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		out, err := os.MkdirTemp("", "campaign-")
@@ -189,14 +187,14 @@ func TestResumedCampaignMakesEveryRunOnce(t *testing.T) {
 	})
 }
 
-// An invalid run does not end a campaign; one that cannot be started does, and
-// what came before it is kept.
+// An invalid run does not end a campaign; a run that cannot be started does, and earlier runs are
+// kept.
 func TestHowACampaignEnds(t *testing.T) {
 	for name, c := range map[string]struct {
 		ends  []string
 		want  []string // statuses
 		err   error
-		count int // runs that ended
+		count int // finished runs
 	}{
 		"all valid":     {[]string{result.Valid, result.Valid, result.Valid}, []string{result.Valid, result.Valid, result.Valid}, nil, 3},
 		"one invalid":   {[]string{result.Valid, result.Invalid, result.Valid}, []string{result.Valid, result.Invalid, result.Valid}, nil, 3},
@@ -227,7 +225,7 @@ func TestHowACampaignEnds(t *testing.T) {
 	}
 }
 
-// A run that was abandoned before it began is none that failed.
+// A run that was cancelled before it began does not count as failed.
 func TestAbandonedRun(t *testing.T) {
 	out := t.TempDir()
 	j := create(t, out, suiteOf("s", 2, "a"))
@@ -245,7 +243,7 @@ func TestAbandonedRun(t *testing.T) {
 	}
 }
 
-// Two at once would make every run twice.
+// Only one process may run a campaign.
 func TestOneTool(t *testing.T) {
 	j := create(t, t.TempDir(), suiteOf("s", 2, "a"))
 	if _, err := Resume(j.Dir()); !errors.Is(err, result.ErrCampaignBusy) {

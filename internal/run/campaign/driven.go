@@ -10,13 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// driverAxis is the path of the axis that a matrix over drivers has.
 const driverAxis = "driver"
 
-// LeaveOut takes out of a suite the cells whose driver is not to be had. Missing says
-// why there is none of a name, or "". What was left out comes back as notes, one for
-// each driver. A suite of which nothing is left is an error: then it is the driver
-// that was asked for, and not one among others.
+// LeaveOut removes the cells of a suite whose driver is not available. missing returns why a driver
+// is missing, or "". The result has one note for each missing driver. If no cell is left, LeaveOut
+// returns an error.
 func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenario.Suite, []string, error) {
 	gone := map[string]int{} // driver → cells
 	var names []string
@@ -51,7 +49,6 @@ func LeaveOut(suite scenario.Suite, missing func(driver string) string) (scenari
 	return suite, notes, nil
 }
 
-// cells says how many there are.
 func cells(n int) string {
 	if n == 1 {
 		return "1 cell"
@@ -59,9 +56,8 @@ func cells(n int) string {
 	return fmt.Sprintf("%d cells", n)
 }
 
-// Unmet holds each scenario against what its client lacks, and tells all that does not
-// go together, nil if everything does. Secured tells whether the brokers want TLS or a
-// user of it. Open gives the driver of a name.
+// Unmet returns everything that the scenarios need and their drivers lack; nil if nothing. secured
+// reports whether the brokers require TLS or credentials. open returns the driver of a name.
 func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (driver.Driver, error)) error {
 	var faults []error
 	for _, s := range scenarios {
@@ -87,7 +83,7 @@ func Unmet(scenarios []scenario.Scenario, secured bool, open func(name string) (
 						s.Name, n.Key, n.Capability, s.Driver, why, n.Remedy))
 			}
 		}
-		if len(unmet) == 0 { // or the client would be tried with what it lacks
+		if len(unmet) == 0 { // otherwise the client would be created with settings that it lacks
 			if err := bench.CheckClients(s, d); err != nil {
 				unmet = append(unmet, fmt.Errorf("scenario %s: %w", s.Name, err))
 			}

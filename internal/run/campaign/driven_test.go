@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// overDrivers is a suite over drivers and acks.
 func overDrivers(t *testing.T, drivers string) scenario.Suite {
 	t.Helper()
 	suite, err := scenario.ReadSuite("quick", scenario.Options{Set: []string{"matrix.driver=[" + drivers + "]", "matrix.load.acks=[1, all]"}})
@@ -46,7 +45,7 @@ func TestLeaveOut(t *testing.T) {
 	}
 }
 
-// lacking is a driver that has no idempotent producer and no TLS.
+// lacking is a driver without an idempotent producer and without TLS.
 type lacking struct{ driver.Driver }
 
 func (lacking) Lacks() map[driver.Capability]string {

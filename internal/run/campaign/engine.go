@@ -13,33 +13,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Source gives a run its cluster. Runs that ask for the same get the same.
+// Source returns the cluster of a run. Runs that ask for the same cluster get the same.
 type Source interface {
 	For(ctx context.Context, s scenario.Cluster) (cluster.Cluster, error)
 }
 
-// Engine makes runs, one at a time, each on the cluster that it asks for.
+// Engine makes runs, one at a time, each on the cluster that its scenario asks for.
 type Engine struct {
 	Source Source
-	// Open gives a run the client that its scenario names. It is nil where all runs
-	// have that of Bench.
+	// Open returns the driver of a name. If it is nil, all runs use the driver of Bench.
 	Open func(name string) (driver.Driver, error)
-	// Bench is the configuration of every run, but for the scenario, the client and
-	// the cluster.
+	// Bench is the configuration of every run, except its scenario, driver and cluster.
 	Bench bench.Config
-	// Ready is told of each run when its cluster is there, before it begins; nil
-	// is nobody.
+	// Ready is called before each run, when its cluster exists; nil is not called.
 	Ready func(s scenario.Scenario, c cluster.Info)
-	// Warmer warms up brokers that were just started, where a scenario wants it; nil
-	// leaves them cold.
+	// Warmer warms up brokers that were just started, if a scenario asks for it; nil never does.
 	Warmer *Warmer
-	// Fleet gives the agents that make runs on a cluster; nil makes them in this process.
+	// Fleet returns the agents that make runs on a cluster; nil makes the runs in this process.
 	Fleet func(ctx context.Context, c cluster.Cluster) (bench.Fleet, error)
 }
 
-// Make makes one run of s and waits for its end. It tells began the run's folder
-// as soon as there is one; began may be nil. An error means that there was no
-// run.
+// Make makes one run of s and waits for its end. It calls began, which may be nil, with the run's
+// folder as soon as that exists. An error means that there was no run.
 func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir string)) (_ *bench.Outcome, err error) {
 	cfg := e.Bench
 	if e.Open != nil {
@@ -71,8 +66,7 @@ func (e Engine) Make(ctx context.Context, s scenario.Scenario, began func(dir st
 	return bench.Run(ctx, cfg)
 }
 
-// watcher tells of a run's folder, and hands everything on to the next watcher,
-// if there is one.
+// watcher reports the run's folder, and passes everything on to next, which may be nil.
 type watcher struct {
 	began func(dir string)
 	next  observe.Watcher
@@ -97,11 +91,10 @@ func (w watcher) Event(e result.Event) {
 	}
 }
 
-// refusedSession is what Kafka calls a session timeout that its settings do not allow.
+// refusedSession is Kafka's error for a session timeout that a broker does not allow.
 const refusedSession = "INVALID_SESSION_TIMEOUT"
 
-// Failure says which scenario could not be run, and which of its keys a broker refused,
-// where only the broker knows what it allows.
+// Failure wraps an error of a run with its scenario, and with the key that a broker refused.
 func Failure(s scenario.Scenario, err error) error {
 	if strings.Contains(err.Error(), refusedSession) {
 		return fmt.Errorf("scenario %s: consume.session_timeout %s: %w", s.Name, s.Consume.SessionTimeout, err)

@@ -2,23 +2,22 @@ package campaign
 
 import "time"
 
-// firstGuess is what a run is taken to need beyond what its scenario says, before
-// one was made: the topic, the group, a short drain, the clean-up.
+// firstGuess is the assumed time of a run beyond its phases, before any was made: topic, group,
+// short drain, clean-up.
 const firstGuess = 3 * time.Second
 
-// Forecast says how long the rest of a campaign will take: what a cell's runs
-// took so far, and for a cell that had none what its scenario says, with what
-// runs took beyond that.
+// Forecast estimates the rest of a campaign by the mean time of each cell's runs. A cell without
+// runs has the time of its scenario plus what other runs took beyond theirs.
 type Forecast struct {
 	plan Plan
-	took map[int]time.Duration // by cell, all its runs together
+	took map[int]time.Duration // by cell, sum of its runs
 	runs map[int]int
 
-	beyond time.Duration // of all runs together
+	beyond time.Duration // sum of all runs
 	made   int
 }
 
-// NewForecast begins with no run made.
+// NewForecast returns a forecast without runs.
 func NewForecast(p Plan) *Forecast {
 	return &Forecast{plan: p, took: make(map[int]time.Duration), runs: make(map[int]int)}
 }
@@ -31,7 +30,7 @@ func (f *Forecast) Took(cell int, d time.Duration) {
 	f.made++
 }
 
-// Left is how long the runs will take.
+// Left returns how long the runs will take.
 func (f *Forecast) Left(runs []PlannedRun) (left time.Duration) {
 	for _, run := range runs {
 		left += f.one(run.Cell)
@@ -39,7 +38,6 @@ func (f *Forecast) Left(runs []PlannedRun) (left time.Duration) {
 	return left
 }
 
-// one is how long a run of the cell will take.
 func (f *Forecast) one(cell int) time.Duration {
 	if n := f.runs[cell]; n > 0 {
 		return f.took[cell] / time.Duration(n)

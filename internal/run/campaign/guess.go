@@ -7,24 +7,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Before a run was made, how long it takes is a guess: what its scenario says, and
-// where that is an amount and no time, what a small machine does in a second. A guess
-// that is too long is better than one that a person waits beyond.
+// These constants guess the time of a run before any was made. They assume a small machine, because
+// a guess that is too long is better than one that is too short.
 const (
-	// What a client writes as fast as it goes, with the brokers on the same two cores,
-	// and how much faster it reads.
+	// A client as fast as it can, with brokers on the same two cores, and how much faster it reads.
 	writtenRecordsPerS = 400_000
 	writtenBytesPerS   = 100e6
 	readsFaster        = 3
-	// aPartition is what each partition beyond the first hundred costs to create and
-	// to delete.
+	// aPartition is the time to create and delete each partition beyond the first hundred.
 	aPartition = 10 * time.Millisecond
-	// Starting a local cluster, and each further broker of it.
+	// Start of a local cluster, and of each further broker.
 	firstBroker, anotherBroker = 6 * time.Second, 3 * time.Second
 )
 
-// guess is how long one run of s takes: its fill, its warm-up and window, and its drain
-// where that has to be long.
+// guess returns the time of one run of s: its fill, its phases, and its drain if that is long.
 func guess(s scenario.Scenario) time.Duration {
 	measure := time.Duration(s.Phases.Measure)
 	switch volume := s.Load.Bytes(); {
@@ -37,7 +33,7 @@ func guess(s scenario.Scenario) time.Duration {
 	return asFast(s, s.FillBytes()) + time.Duration(s.Phases.Warmup) + measure + drain(s) + partitions
 }
 
-// asFast is how long so many bytes of values take to write as fast as it goes.
+// asFast returns how long a producer needs for this many bytes of values.
 func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	mean := s.Load.Record.Size.Mean()
 	if mean <= 0 {
@@ -46,8 +42,8 @@ func asFast(s scenario.Scenario, bytes float64) time.Duration {
 	return inTime(max(bytes/mean/writtenRecordsPerS, bytes/writtenBytesPerS))
 }
 
-// share is the part of a core that is enough that consumers have who are confined to
-// so many cores; 0 is no limit.
+// share returns the speed of consumers limited to this many cores, relative to one core, at most 1;
+// 0 cores is no limit.
 func share(cores float64) float64 {
 	if cores == 0 {
 		return 1
@@ -55,9 +51,8 @@ func share(cores float64) float64 {
 	return min(1, cores)
 }
 
-// drain is how long the consumers need for what they could not take in the window,
-// because they work longer for a record than they are given time, or were held. What
-// backpressure kept back they need no time for.
+// drain returns the time that the consumers need after the window, because their work takes longer
+// than the load or they were held. With backpressure it is 0.
 func drain(s scenario.Scenario) time.Duration {
 	most := time.Duration(s.Phases.Drain)
 	e := s.Expected()
@@ -86,12 +81,12 @@ func drain(s scenario.Scenario) time.Duration {
 	}
 }
 
-// inTime is a number of seconds, and a long time where that is no number.
+// inTime converts seconds to a duration; infinity is a long time.
 func inTime(seconds float64) time.Duration {
 	return time.Duration(min(seconds, math.MaxInt32) * float64(time.Second))
 }
 
-// Takes is about how long the runs take, with the clusters that they have started.
+// Takes returns about how long the runs take, with the start of their clusters.
 func (p Plan) Takes(runs []PlannedRun) time.Duration {
 	all := NewForecast(p).Left(runs)
 	var scenarios []scenario.Scenario

@@ -11,18 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Journal keeps a campaign's record: which runs there are to be, and what has
-// come of each. It is saved with every change, so that a crash loses no more than
-// the run that was under way. A journal belongs to one goroutine, and its folder
-// to one journal.
+// Journal keeps the runs of a campaign and their results. It saves every change, so that a crash
+// loses only the current run. A Journal belongs to one goroutine, and its folder to one Journal.
 type Journal struct {
 	writer *result.CampaignWriter
 	c      result.Campaign
 }
 
-// Create makes the folder of a new campaign in out and saves c in it. A plan's
-// campaign has its cells and runs; one that chooses its runs as it goes begins
-// with none and adds them.
+// Create makes the folder of a new campaign in out and saves c in it. A search begins without cells
+// and runs, and adds them.
 func Create(out string, c result.Campaign) (*Journal, error) {
 	c.Campaign.StartedAt = time.Now().UTC()
 	w, err := result.CreateCampaign(out, c)
@@ -33,9 +30,8 @@ func Create(out string, c result.Campaign) (*Journal, error) {
 	return &Journal{writer: w, c: c}, nil
 }
 
-// Resume opens the campaign in dir to go on with it. A run that had ended, and
-// that the campaign had no time to say so of, is taken as it is. The error wraps
-// result.ErrCampaignBusy where another process is at it.
+// Resume opens the campaign in dir to continue it. A finished run that the campaign did not record
+// is taken as it is. If another process runs the campaign, the error wraps result.ErrCampaignBusy.
 func Resume(dir string) (*Journal, error) {
 	w, c, err := result.OpenCampaign(dir)
 	if err != nil {
@@ -48,7 +44,7 @@ func Resume(dir string) (*Journal, error) {
 	return j, nil
 }
 
-// adopt reads of a run with a folder and no status what became of it.
+// adopt sets the status of a run that has a folder and no status.
 func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	if run.Dir == "" || run.Status != "" {
 		return
@@ -60,19 +56,17 @@ func (j *Journal) adopt(run *result.CampaignRun, place int) {
 	run.Status = status(&recorded.Run)
 }
 
-// Dir is the campaign's folder.
+// Dir returns the campaign's folder.
 func (j *Journal) Dir() string { return j.writer.Dir() }
 
-// Campaign is the campaign as it is now. Its lists are the journal's own and are
-// not to be changed.
+// Campaign returns the current campaign. The caller must not change it.
 func (j *Journal) Campaign() *result.Campaign { return &j.c }
 
-// Pending are the places of the runs that are still to be made, in their order:
-// those that were not begun, and those that were interrupted or could not be
-// started.
+// Pending returns the indexes of the runs still to be made, in order: runs that have not begun,
+// were interrupted, or could not be started.
 func (j *Journal) Pending() []int { return Pending(&j.c) }
 
-// Pending is Journal.Pending for a campaign that was read.
+// Pending returns the indexes of the runs of c still to be made; see Journal.Pending.
 func Pending(c *result.Campaign) (places []int) {
 	for place, run := range c.Runs {
 		if !run.Done() {
@@ -82,16 +76,14 @@ func Pending(c *result.Campaign) (places []int) {
 	return places
 }
 
-// Cell adds a configuration and returns its place. It is saved with the next
-// run.
+// Cell adds a configuration and returns its index. The next change saves it.
 func (j *Journal) Cell(name string, values []string, s scenario.Scenario) (int, error) {
 	settings, err := result.SettingsOf(s)
 	j.c.Cells = append(j.c.Cells, result.Cell{Name: name, Values: values, Scenario: settings})
 	return len(j.c.Cells) - 1, err
 }
 
-// Add plans one more run of a cell, and returns its place. It is saved with the
-// next change.
+// Add plans another run of a cell and returns its index. The next change saves it.
 func (j *Journal) Add(cell int) int {
 	round := 0
 	for _, run := range j.c.Runs {
@@ -104,8 +96,8 @@ func (j *Journal) Add(cell int) int {
 	return len(j.c.Runs) - 1
 }
 
-// Make makes the run at a place with m and notes what comes of it. An error means
-// that there was no run, or that the journal could not be saved.
+// Make makes the run at an index with m and records its result. An error means that there was no
+// run, or that the journal could not be saved.
 func (j *Journal) Make(ctx context.Context, m Maker, place int, s scenario.Scenario) (*bench.Outcome, error) {
 	var unsaved error
 	outcome, err := m.Make(ctx, s, func(dir string) { unsaved = j.Began(place, dir) })
@@ -118,22 +110,21 @@ func (j *Journal) Make(ctx context.Context, m Maker, place int, s scenario.Scena
 	return outcome, nil
 }
 
-// Began notes the folder of a run that begins.
+// Began records the folder of a run that begins.
 func (j *Journal) Began(place int, dir string) error {
 	run := &j.c.Runs[place]
 	run.Dir, run.Status, run.Error = result.Beside(dir), "", ""
 	return j.save()
 }
 
-// Ended notes the verdict of a run that was made, in the folder dir.
+// Ended records the status of a run and its folder dir.
 func (j *Journal) Ended(place int, dir string, r *result.Run) error {
 	run := &j.c.Runs[place]
 	run.Dir, run.Status, run.Error = result.Beside(dir), status(r), ""
 	return j.save()
 }
 
-// Failed notes why there was no run. A run that was abandoned before it began is
-// none that failed.
+// Failed records why there was no run. A run that was cancelled before it began did not fail.
 func (j *Journal) Failed(place int, why error) error {
 	run := &j.c.Runs[place]
 	run.Dir, run.Status, run.Error = "", result.Failed, why.Error()
@@ -143,13 +134,13 @@ func (j *Journal) Failed(place int, why error) error {
 	return j.save()
 }
 
-// Search notes what a search has found so far.
+// Search records what a search has found so far.
 func (j *Journal) Search(s result.Search) error {
 	j.c.Search = &s
 	return j.save()
 }
 
-// Finish notes that the campaign has come to its end.
+// Finish records the end of the campaign.
 func (j *Journal) Finish() error {
 	j.c.Campaign.FinishedAt = time.Now().UTC()
 	return j.save()
@@ -157,8 +148,7 @@ func (j *Journal) Finish() error {
 
 func (j *Journal) save() error { return j.writer.Save(j.c) }
 
-// Close lets go of the campaign's folder. A campaign in which nothing was made
-// and nothing is under way leaves none.
+// Close releases the campaign's folder. If the campaign is empty, it removes the folder.
 func (j *Journal) Close() error {
 	if j.Empty() {
 		return j.writer.Discard()
@@ -166,7 +156,7 @@ func (j *Journal) Close() error {
 	return j.writer.Close()
 }
 
-// Empty tells whether no run has left anything behind.
+// Empty reports whether the campaign is not finished and none of its runs has a folder.
 func (j *Journal) Empty() bool {
 	for _, run := range j.c.Runs {
 		if run.Dir != "" {

@@ -8,26 +8,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Needs is what runs take, as far as their scenarios say. What a closed loop
-// offers cannot be known before it was offered.
+// Needs is what runs need, as far as their scenarios say. The records of a closed loop are unknown.
 type Needs struct {
 	Runs        int
-	Least, Most time.Duration // without starting clusters
-	Records     int64         // of the runs that say how many, warm-up included
+	Least, Most time.Duration // without the start of clusters
+	Records     int64         // of runs with a known number, warm-up included
 	Bytes       int64         // of their values, uncompressed
-	Unknown     int           // runs that do not say how many
-	Warmups     int           // runs that say how many, but for their warm-up
-	Topics      int           // that are created, one for each run that does not use an existing one
-	DiskBytes   int64         // that Kafka holds at a time at most, replicas included
-	Clusters    int           // how often a local cluster would be started
+	Unknown     int           // runs with an unknown number of records
+	Warmups     int           // runs whose number is known only without the warm-up
+	Topics      int           // created topics: one for each run without an existing topic
+	DiskBytes   int64         // most bytes on Kafka's disks at a time, replicas included
+	Clusters    int           // starts of a local cluster
 }
 
-// deleteDelay is how long Kafka keeps the data of a deleted topic on disk, unless
-// it is told otherwise (file.delete.delay.ms).
+// deleteDelay is how long Kafka keeps the data of a deleted topic by default
+// (file.delete.delay.ms).
 const deleteDelay = time.Minute
 
-// Needs adds up what the runs take, one after another. With keepTopics nothing
-// is deleted.
+// Needs adds up what the runs need, one after another. With keepTopics no topic is deleted.
 func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	n := Needs{Runs: len(runs), DiskBytes: p.disk(runs, keepTopics)}
 	for i, run := range runs {
@@ -53,17 +51,16 @@ func (p Plan) Needs(runs []PlannedRun, keepTopics bool) Needs {
 	return n
 }
 
-// sameCluster tells whether one local cluster serves both.
 func sameCluster(a, b scenario.Scenario) bool { return reflect.DeepEqual(a.Cluster, b.Cluster) }
 
-// disk is the most that Kafka holds at the end of one of the runs: what is never
-// deleted, and what it has yet to delete.
+// disk returns the most bytes on disk at the end of one of the runs: kept topics, and deleted ones
+// whose data still exists.
 func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	type held struct {
 		bytes float64
-		ended time.Duration // since the first run began, if no drain takes long
+		ended time.Duration // since the first run began, without long drains
 	}
-	var deleted []held // those that still lie there
+	var deleted []held
 	var kept, waiting, most float64
 	now := time.Duration(0)
 	for _, run := range runs {
@@ -84,7 +81,7 @@ func (p Plan) disk(runs []PlannedRun, keepTopics bool) int64 {
 	return int64(min(most, math.MaxInt64/2))
 }
 
-// add is a + b, and the most there is where that is too much.
+// add returns a + b, at most math.MaxInt64.
 func add(a, b int64) int64 {
 	if b > math.MaxInt64-a {
 		return math.MaxInt64

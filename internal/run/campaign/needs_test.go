@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// plain is a suite of one scenario: 100 records of 1 kB a second for 10 s of
-// warm-up and 20 s of measured window, on 3 replicas.
+// plain returns a suite of one scenario: 100 records of 1 kB per second for 10 s of warm-up and 20
+// s of measured window, on 3 replicas.
 func plain(name string) scenario.Suite {
 	s := suiteOf(name, 1, name)
 	one := &s.Cells[0].Scenario
@@ -42,8 +42,7 @@ func TestNeeds(t *testing.T) {
 		"one": {[]scenario.Suite{plain("a")}, 1, false, Needs{
 			Runs: 1, Least: 30 * time.Second, Most: 35 * time.Second, Records: 3000, Bytes: run, Topics: 1, DiskBytes: 3 * run, Clusters: 1,
 		}},
-		// Kafka keeps the data of a deleted topic for a minute: of the two runs
-		// before this one.
+		// Kafka keeps the data of a deleted topic for a minute, so that of two earlier runs.
 		"many": {[]scenario.Suite{plain("a")}, 10, false, Needs{
 			Runs: 10, Least: 300 * time.Second, Most: 350 * time.Second, Records: 30_000, Bytes: 10 * run, Topics: 10, DiskBytes: 9 * run, Clusters: 1,
 		}},
@@ -72,7 +71,7 @@ func TestNeeds(t *testing.T) {
 	}
 }
 
-// The forecast begins with what the scenarios say, and learns from each run.
+// The forecast begins with the times of the scenarios and learns from each run.
 func TestForecast(t *testing.T) {
 	longer := changed(plain("b"), func(s *scenario.Scenario) { s.Phases.Measure = unit.Duration(50 * time.Second) })
 	p := mustPlan(t, PlanOptions{Repeat: 3}, plain("a"), longer) // a b a b a b
@@ -88,13 +87,12 @@ func TestForecast(t *testing.T) {
 	wantLeft(1, (2*40+3*70)*time.Second)
 	f.Took(1, 62*time.Second)
 	wantLeft(2, 2*(40+62)*time.Second)
-	f.Took(0, 30*time.Second) // 35 s in the mean
+	f.Took(0, 30*time.Second) // mean of 35 s
 	wantLeft(3, (35+2*62)*time.Second)
 	wantLeft(6, 0)
 }
 
-// Whatever preset takes longer than two minutes has a quick form, and no quick form
-// does.
+// A preset has a quick form exactly if it takes longer than two minutes, and no quick form does.
 func TestPresetsTakeTwoMinutes(t *testing.T) {
 	const most = 2 * time.Minute
 	takes := func(name string, quick bool) (time.Duration, bool) {
@@ -122,7 +120,7 @@ func TestPresetsTakeTwoMinutes(t *testing.T) {
 	}
 }
 
-// A fill, a window that ends with the last record, and a long drain are in the guess.
+// The guess includes a fill, a window that ends with the last record, and a long drain.
 func TestGuess(t *testing.T) {
 	for text, want := range map[string]time.Duration{
 		"load: {rate: 1k/s}": 33 * time.Second,

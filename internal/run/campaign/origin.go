@@ -10,16 +10,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Origin is what a campaign was begun with, as the first of its runs recorded it.
-// A campaign compares its cells, whose runs are to differ by their scenarios and
-// by nothing else: one that goes on elsewhere would compare clusters,
-// and not say so. The zero value is the origin of a campaign without a run, which
-// nothing contradicts.
+// Origin is the method, cluster and versions with which a campaign began, as its first run recorded
+// them. Its runs may differ only by their scenarios. The zero value is the origin of a campaign
+// without runs; every check passes.
 type Origin struct {
 	run *result.Info
 }
 
-// OriginOf finds a campaign's origin, which may be a run that did not finish.
+// OriginOf returns the campaign's origin. The run that recorded it need not have finished.
 func OriginOf(c *result.RecordedCampaign) Origin {
 	for _, recorded := range c.Runs {
 		if recorded != nil && recorded.Run.Run.Cluster.Kind != "" {
@@ -32,8 +30,7 @@ func OriginOf(c *result.RecordedCampaign) Origin {
 // ErrOtherOrigin is wrapped by the checks of an Origin.
 var ErrOtherOrigin = errors.New("its runs would not compare")
 
-// CheckMethod refuses to go on with a campaign that was begun with another method: its
-// runs would be of both, and compare in part.
+// CheckMethod returns an error if the campaign began with another method.
 func (o Origin) CheckMethod() error {
 	if o.run == nil {
 		return nil
@@ -44,10 +41,9 @@ func (o Origin) CheckMethod() error {
 	return nil
 }
 
-// CheckCluster refuses another cluster than the campaign's: one of another kind, or
-// another existing one. It asks the engine for the cluster, so that one which has to
-// be started runs when it returns. The error wraps ErrOtherOrigin, or says why
-// there is no cluster.
+// CheckCluster returns an error if the cluster has another kind than the campaign's, or is another
+// existing cluster. It gets the cluster from the engine, which may start it. The error wraps
+// ErrOtherOrigin, or says why there is no cluster.
 func (o Origin) CheckCluster(ctx context.Context, e Engine, s scenario.Cluster) error {
 	if o.run == nil {
 		return nil
@@ -74,8 +70,8 @@ func (o Origin) compare(now cluster.Info) error {
 		place(was.Kind, was.ID), place(now.Kind, now.ID), ErrOtherOrigin, remedy)
 }
 
-// place names a cluster for a message. The ID of one that is started for a campaign
-// says nothing: it is another each time.
+// place names a cluster in a message. The ID of a started cluster is left out, because it is new
+// each time.
 func place(kind, id string) string {
 	switch kind {
 	case cluster.KindExisting:
@@ -87,9 +83,8 @@ func place(kind, id string) string {
 	}
 }
 
-// Warnings say which versions are others than those that the campaign was begun
-// with. That is no reason to end a campaign, and one to look twice at it. DriverVersion
-// gives the version of a driver of a name.
+// Warnings returns the versions that differ from those with which the campaign began. driverVersion
+// returns the version of a driver by its name.
 func (o Origin) Warnings(tool result.Tool, driverVersion func(name string) string) (warnings []string) {
 	if o.run == nil {
 		return nil
@@ -106,7 +101,6 @@ func (o Origin) Warnings(tool result.Tool, driverVersion func(name string) strin
 	return warnings
 }
 
-// versionOf names a build of the tool.
 func versionOf(t result.Tool) string {
 	if t.Revision == "" {
 		return t.Version

@@ -13,31 +13,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// maxRuns bounds a campaign: at a second each they take three hours.
+// maxRuns bounds the runs of a campaign: at a second each they take three hours.
 const maxRuns = 10_000
 
-// Plan says which runs a campaign is to make, and in what order.
+// Plan has the runs of a campaign and their order.
 type Plan struct {
 	Name     string
 	Question string
-	Answer   string          // by which the question is answered; see scenario.Answers
-	By       string          // the figure that it is judged by; "" leaves that to the answer
-	Notes    []string        // what a reader of the results has to know of the plan
+	Answer   string          // how the question is answered; see scenario.Answers
+	By       string          // the figure to judge by; "" leaves that to the answer
+	Notes    []string        // what readers of the results must know about the plan
 	Axes     []scenario.Axis // of a single suite's matrix and variants
-	Cells    []scenario.Cell // no two of one name
+	Cells    []scenario.Cell // with unique names
 	Runs     []PlannedRun    // in the order in which they are made
-	Order    string          // interleaved, blocked
-	Seed     uint64          // of the order within each round; 0 is as written
+	Order    string          // interleaved or blocked
+	Seed     uint64          // of the order within each round; 0 keeps the written order
 	Repeat   int             // the most runs of a cell
 }
 
 // PlannedRun is one run of a plan.
 type PlannedRun struct {
-	Cell  int // its place in Cells
+	Cell  int // index in Cells
 	Round int // from 0
 }
 
-// Rounds is how many of the runs are a cell's.
+// Rounds returns how many of the runs belong to a cell.
 func Rounds(runs []PlannedRun, cell int) (n int) {
 	for _, run := range runs {
 		if run.Cell == cell {
@@ -47,22 +47,20 @@ func Rounds(runs []PlannedRun, cell int) (n int) {
 	return n
 }
 
-// PlanOptions are what the command line says over what the suites say.
+// PlanOptions override what the suites say.
 type PlanOptions struct {
-	Repeat int    // runs of each cell; 0 is as the suites say
-	Order  string // interleaved or blocked; "" is as the suite says
+	Repeat int    // runs of each cell; 0 keeps the suites' number
+	Order  string // interleaved or blocked; "" keeps the suite's order
 	Notes  []string
 }
 
-// NewPlan plans the runs of all cells of the suites together. Interleaved, they
-// come in rounds: in each, every cell that is still to be repeated has its turn.
-// Blocked, all runs of a cell come one after another. Several suites are
-// interleaved whatever each says for itself. A seed shuffles each round, or the
-// blocks, and the same seed does so in the same way; of several suites the first
-// that has one counts.
+// NewPlan plans the runs of all cells of the suites together. Interleaved runs come in rounds, each
+// with one run of every cell that has runs left. Blocked, all runs of a cell follow each other.
+// Several suites are interleaved by default. A seed shuffles each round, or the blocks,
+// reproducibly. Of several suites, the first seed counts.
 //
-// The same scenario named twice is one cell with the runs of both. Two different
-// scenarios of one name are an error: nobody could tell their runs apart.
+// The same scenario named twice is one cell with the runs of both. Two different scenarios with one
+// name are an error.
 func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 	p := Plan{Name: nameOf(suites), Order: scenario.Interleaved, Notes: o.Notes}
 	if len(suites) == 1 {
@@ -110,7 +108,7 @@ func NewPlan(suites []scenario.Suite, o PlanOptions) (Plan, error) {
 	return p, nil
 }
 
-// judgedBy wants a figure that is better high or low.
+// judgedBy returns an error if a figure is better neither high nor low.
 func judgedBy(name string) error {
 	if name == "" {
 		return nil
@@ -122,7 +120,6 @@ func judgedBy(name string) error {
 	return err
 }
 
-// cell is c without its values where the plan has no axes to hold them to.
 func (p Plan) cell(c scenario.Cell) scenario.Cell {
 	if len(p.Axes) == 0 {
 		c.Values = nil
@@ -130,7 +127,6 @@ func (p Plan) cell(c scenario.Cell) scenario.Cell {
 	return c
 }
 
-// nameOf is what a campaign of the suites is called.
 func nameOf(suites []scenario.Suite) string {
 	if len(suites) == 0 {
 		return ""
@@ -142,7 +138,6 @@ func nameOf(suites []scenario.Suite) string {
 	return name
 }
 
-// inOrder puts repeats[i] runs of each cell i into order.
 func inOrder(repeats []int, order string, seed uint64) []PlannedRun {
 	if order == scenario.Blocked {
 		return blocks(repeats, seed)
@@ -160,7 +155,6 @@ func inOrder(repeats []int, order string, seed uint64) []PlannedRun {
 	return all
 }
 
-// blocks is inOrder in blocked order.
 func blocks(repeats []int, seed uint64) []PlannedRun {
 	cells := make([]int, len(repeats))
 	for i := range cells {
@@ -176,8 +170,7 @@ func blocks(repeats []int, seed uint64) []PlannedRun {
 	return all
 }
 
-// shuffle puts list into an order that the seed and the round decide; with seed 0
-// it leaves the order alone.
+// shuffle shuffles list by seed and round; seed 0 keeps the order.
 func shuffle[T any](list []T, seed, round uint64) {
 	if seed == 0 {
 		return
@@ -185,7 +178,6 @@ func shuffle[T any](list []T, seed, round uint64) {
 	rand.New(rand.NewPCG(seed, round)).Shuffle(len(list), func(i, j int) { list[i], list[j] = list[j], list[i] })
 }
 
-// sum adds up.
 func sum(all []int) (n int) {
 	for _, one := range all {
 		n += one
@@ -193,7 +185,7 @@ func sum(all []int) (n int) {
 	return n
 }
 
-// Scenarios are those of the cells, in their order.
+// Scenarios returns the scenarios of the cells, in their order.
 func (p Plan) Scenarios() []scenario.Scenario {
 	all := make([]scenario.Scenario, len(p.Cells))
 	for i, cell := range p.Cells {
@@ -202,10 +194,10 @@ func (p Plan) Scenarios() []scenario.Scenario {
 	return all
 }
 
-// Single tells whether the plan is one run, which needs no campaign.
+// Single reports whether the plan is one run, which needs no campaign.
 func (p Plan) Single() bool { return len(p.Runs) == 1 }
 
-// Campaign is the plan as its journal begins.
+// Campaign returns the plan as the first state of its journal.
 func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	c := result.Campaign{Campaign: result.CampaignInfo{
 		Name: p.Name, Kind: result.KindRuns, Question: p.Question, Answer: p.Answer, By: p.By, Notes: p.Notes,
@@ -229,11 +221,11 @@ func (p Plan) Campaign(tool result.Tool) (result.Campaign, error) {
 	return c, nil
 }
 
-// Saved is the plan of a campaign that was read: the scenarios as they were
-// resolved when it began, whatever the files that they came from say today.
+// Saved returns the plan of a campaign that was read, with the scenarios as they were resolved when
+// it began.
 func Saved(c *result.Campaign) (Plan, error) {
 	if c.Campaign.Kind != result.KindRuns {
-		return Plan{}, fmt.Errorf("campaign %s is a %s, which has no plan to go on with; start it anew",
+		return Plan{}, fmt.Errorf("campaign %s is a %s, which cannot be resumed; start a new one",
 			c.Campaign.Name, c.Campaign.Kind)
 	}
 	p := Plan{
@@ -258,7 +250,7 @@ func Saved(c *result.Campaign) (Plan, error) {
 	return p, nil
 }
 
-// savedScenario reads a cell's scenario back. JSON is YAML.
+// savedScenario reads a cell's scenario. JSON is YAML.
 func savedScenario(cell result.Cell) (scenario.Scenario, error) {
 	text, err := json.Marshal(cell.Scenario)
 	if err != nil {
@@ -267,7 +259,7 @@ func savedScenario(cell result.Cell) (scenario.Scenario, error) {
 	return scenario.Parse("cell "+cell.Name, text)
 }
 
-// At are the runs at these places.
+// At returns the runs at these indexes.
 func (p Plan) At(places []int) []PlannedRun {
 	runs := make([]PlannedRun, len(places))
 	for i, place := range places {

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// suiteOf is a suite whose cells differ in nothing but their names.
 func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
 	s := scenario.Suite{Name: name, Repeat: repeat, Order: scenario.Interleaved}
 	for _, cell := range cells {
@@ -23,7 +22,6 @@ func suiteOf(name string, repeat int, cells ...string) scenario.Suite {
 	return s
 }
 
-// planned is a plan's runs as text: a0 b0 a1.
 func planned(p Plan) string {
 	var all []string
 	for _, run := range p.Runs {
@@ -85,7 +83,6 @@ func TestPlanRefuses(t *testing.T) {
 	}
 }
 
-// drawSuites are suites with cells of names of their own.
 func drawSuites(t *rapid.T) []scenario.Suite {
 	var suites []scenario.Suite
 	for i := range rapid.IntRange(1, 4).Draw(t, "suites") {
@@ -101,10 +98,8 @@ func drawSuites(t *rapid.T) []scenario.Suite {
 	return suites
 }
 
-// Whatever the suites and the order: each cell has all its rounds, in order, and
-// the same suites make the same plan. Interleaved, no round begins before the one
-// before it has ended, so that two cells that are both still to be repeated are
-// never more than one run apart. Blocked, a cell's runs follow each other.
+// Each cell has all its rounds in order, and the same suites give the same plan. Interleaved, a
+// round begins after the last one has ended; blocked, a cell's runs follow each other.
 func TestPlanLaws(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		suites := drawSuites(t)
@@ -167,7 +162,6 @@ func TestSeedShufflesRounds(t *testing.T) {
 	}
 }
 
-// A plan survives being saved: its scenarios are those that were resolved.
 func TestSavedPlan(t *testing.T) {
 	var suites []scenario.Suite
 	for _, name := range scenario.Names() {
@@ -177,7 +171,7 @@ func TestSavedPlan(t *testing.T) {
 		}
 		suites = append(suites, suite)
 	}
-	// What a file writes as $${NAME} is text by now, and must stay text.
+	// $${NAME} of a file is plain text here and must stay so.
 	odd := suiteOf("odd", 1, "odd")
 	odd.Cells[0].Scenario.Description = `costs ${HOME} & $${HOME}: "10 %" <more>, 日本`
 	odd.Cells[0].Scenario.Topic.Config = map[string]string{"retention.ms": "-1", "cleanup.policy": "null"}

@@ -17,39 +17,34 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// ErrInterrupted ends a search in which a person interrupted a probe. What was
-// found by then is in the journal.
+// ErrInterrupted reports that the user interrupted a probe. The journal has the finding so far.
 var ErrInterrupted = errors.New("interrupted")
 
-// SearchConfig says what is searched for, and with which runs.
+// SearchConfig says what to search, and with which runs.
 type SearchConfig struct {
 	Maker Maker
-	// Scenario is every probe's, but for the rate and the lengths of the phases.
-	// A volume, or a number of records, is passed over: a probe ends at a time. So are
-	// rounds, which have no rate.
+	// Scenario is the scenario of every probe, except the rate and the lengths of the phases. A
+	// volume, a number of records and rounds are ignored, because a probe has a rate and ends at a
+	// time.
 	Scenario scenario.Scenario
-	// Expect is what a rate must meet to pass. Besides, its run must be valid
-	// and keep up with what was offered.
+	// Expect is what a rate must meet to pass. Its run must also be valid and keep up.
 	Expect  []figure.Expectation
 	Options search.Options
-	// Probe and Confirm are the measured windows of a probe and of the
-	// confirmation. Where the records of a probe would be too few for a percentile
-	// that is expected, it is longer, up to Confirm. The warm-up is the scenario's;
-	// the drain is as long as the window at most, for what is not delivered by then
-	// has told enough.
+	// Probe and Confirm are the measured windows of a probe and of the confirmation. A probe with
+	// too few records for an expected percentile is longer, at most Confirm. The warm-up is the
+	// scenario's; the drain is at most as long as the window.
 	Probe, Confirm time.Duration
-	// Curve adds runs at 10 % to 110 % of the answer. CurveOfPerS makes these of
-	// a rate that is known, records/s, without a search.
+	// Curve adds runs at 10 % to 110 % of the answer. CurveOfPerS makes these runs for a known
+	// rate, records/s, without a search; 0 searches.
 	Curve       bool
 	CurveOfPerS float64
-	// Began is told of each probe before it is made, and Ended after it; nil is
-	// nobody.
+	// Began is called before each probe and Ended after it; nil is not called.
 	Began func(search.Step, scenario.Scenario)
 	Ended func(result.Probe)
 }
 
-// DefaultExpectations are what a rate must meet where nobody says otherwise: what
-// a user would call fast, and nothing that is offered refused or left behind.
+// DefaultExpectations returns the expectations of a search without --expect: times that users call
+// fast, and no record refused or left behind.
 func DefaultExpectations(s scenario.Scenario) []string {
 	if s.Consume.Consumers == 0 {
 		return []string{"send_response_time_p99 <= 50ms", "acked_ratio >= 0.999"}
@@ -58,7 +53,7 @@ func DefaultExpectations(s scenario.Scenario) []string {
 		"backlog_growth <= 0"}
 }
 
-// Check finds what cannot be searched, before anything is started.
+// Check returns what cannot be searched, before anything is started.
 func (c SearchConfig) Check() error {
 	faults := []error{c.Options.Check()}
 	fault := func(bad bool, format string, args ...any) {
@@ -73,9 +68,9 @@ func (c SearchConfig) Check() error {
 	fault(process != "constant" && process != "poisson",
 		"the arrivals of scenario %s are %s, and a search varies one rate; add --set load.arrival=constant", s.Name, process)
 	fault(s.Backpressure.Controller != "off",
-		"scenario %s holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off", s.Name)
+		"scenario %s holds load back, so that Kafka gets less than the offered load; add --set backpressure=off", s.Name)
 	fault(s.Consume.Hold != scenario.Hold{},
-		"scenario %s holds its consumers, so that no rate can be kept up with; leave consume.hold out", s.Name)
+		"scenario %s holds its consumers, so that they cannot keep up with any rate; leave consume.hold out", s.Name)
 	fault(c.Probe <= 0, "a probe of %v measures nothing; give 10s, or more", c.Probe)
 	fault(c.Confirm < c.Probe, "a confirmation of %v is no longer than a probe of %v; give more", c.Confirm, c.Probe)
 	if err := errors.Join(faults...); err != nil {
@@ -90,7 +85,7 @@ func (c SearchConfig) Check() error {
 	return nil
 }
 
-// Campaign is the search as its journal begins.
+// Campaign returns the search as the first state of its journal.
 func (c SearchConfig) Campaign(tool result.Tool) result.Campaign {
 	info := result.CampaignInfo{
 		Name: "search-" + c.Scenario.Name, Kind: result.KindSearch, Tool: tool, Order: scenario.Interleaved,
@@ -104,7 +99,6 @@ func (c SearchConfig) Campaign(tool result.Tool) result.Campaign {
 	return result.Campaign{Campaign: info, Search: c.begin()}
 }
 
-// expected is the expectations in a row.
 func (c SearchConfig) expected() string {
 	texts := make([]string, len(c.Expect))
 	for i, e := range c.Expect {
@@ -116,7 +110,7 @@ func (c SearchConfig) expected() string {
 func (c SearchConfig) begin() *result.Search {
 	s := &result.Search{
 		ResolutionRatio: c.Options.WithDefaults().Resolution, ResponseMetric: "e2e_response_time",
-		Answer: "The search has not come to its end.",
+		Answer: "The search has not finished.",
 	}
 	if c.Scenario.Consume.Consumers == 0 {
 		s.ResponseMetric = "send_response_time"
@@ -127,9 +121,9 @@ func (c SearchConfig) begin() *result.Search {
 	return s
 }
 
-// Search makes the probes of a search as runs of the journal, which holds what
-// was found after each of them, and returns it. An error is that of a run that
-// could not be made, or ErrInterrupted; what was found by then is returned with it.
+// Search makes the probes of a search as runs of the journal, saves the finding after each, and
+// returns it. The error is that of a run that could not be made, or ErrInterrupted; the finding so
+// far is returned with it.
 func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, error) {
 	p := &prober{journal: j, cfg: cfg, found: cfg.begin(), cells: make(map[string]int)}
 	var finding search.Finding
@@ -155,13 +149,13 @@ func Search(ctx context.Context, j *Journal, cfg SearchConfig) (result.Search, e
 	return *p.found, errors.Join(err, saveErr)
 }
 
-// prober makes each probe a run of the journal.
+// prober makes each probe as a run of the journal.
 type prober struct {
 	journal *Journal
 	cfg     SearchConfig
 	found   *result.Search
-	cells   map[string]int // the place of each configuration, by name
-	caveat  string         // of the cluster, in every run
+	cells   map[string]int // index of each configuration, by name
+	caveat  string         // note about the cluster, in every run
 }
 
 // Probe implements search.Prober.
@@ -192,8 +186,8 @@ func (p *prober) Probe(ctx context.Context, step search.Step) (search.Outcome, e
 	return o, p.journal.Search(*p.found)
 }
 
-// cell is the place of a probe's configuration among the campaign's cells. Probes
-// of one rate and length are runs of one cell.
+// cell returns the index of a probe's configuration among the campaign's cells. Probes with one
+// rate and length are runs of one cell.
 func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	place, known := p.cells[s.Name]
 	if !known {
@@ -203,7 +197,6 @@ func (p *prober) cell(s scenario.Scenario) (place int, err error) {
 	return place, err
 }
 
-// scenario is the scenario of a probe.
 func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	s := c.Scenario
 	s.Repeat = 1
@@ -226,7 +219,6 @@ func (c SearchConfig) scenario(step search.Step) scenario.Scenario {
 	return s
 }
 
-// window is the measured window of a probe.
 func (c SearchConfig) window(step search.Step) time.Duration {
 	switch step.Phase {
 	case search.Capacity:
@@ -237,9 +229,9 @@ func (c SearchConfig) window(step search.Step) time.Duration {
 	return min(max(c.Probe, c.enough(step.PerS)), c.Confirm)
 }
 
-// enough is the window, in whole seconds, in which a rate brings the records that
-// the highest of the percentiles that are expected needs: ten beyond it. Arrivals
-// by chance are by their number n seldom, one time in 30,000, short by 4 × √n.
+// enough returns the window, in whole seconds, in which a rate has enough records for the highest
+// expected percentile: ten above it. A random number of arrivals with mean n is short by more than
+// 4 × √n only once in 30,000.
 func (c SearchConfig) enough(perS float64) time.Duration {
 	const beyond, deviations = 10, 4
 	needed := 0.0
@@ -252,11 +244,10 @@ func (c SearchConfig) enough(perS float64) time.Duration {
 	return time.Duration(min(math.Ceil(needed/perS), longest.Seconds())) * time.Second
 }
 
-// longest bounds what is said of a window: nobody makes longer ones.
 const longest = 365 * 24 * time.Hour
 
-// percentileOf is the time and the percentile, from 0 to 100, of a figure such as
-// e2e_response_time_p99_9; 0 of one that is none.
+// percentileOf returns the time and the percentile, from 0 to 100, of a figure such as
+// e2e_response_time_p99_9; 0 if the figure has none.
 func percentileOf(f figure.Figure) (metric string, percentile float64) {
 	at := strings.LastIndex(f.Name, "_p")
 	if at < 0 || !slices.Contains(result.TimeMetrics, f.Name[:at]) {
@@ -270,35 +261,33 @@ func percentileOf(f figure.Figure) (metric string, percentile float64) {
 }
 
 const (
-	// minDrain is what a drain is given at least where the scenario gives it:
-	// a group that keeps up needs a moment, too.
+	// minDrain is the shortest drain, if the scenario allows it, because a group that keeps up
+	// needs some time too.
 	minDrain = unit.Duration(5 * time.Second)
-	// minIntervals are as many as the growth of a backlog is taken from;
-	// shortestInterval is the shortest that a scenario may have.
+	// minIntervals is how many intervals the growth of a backlog needs; shortestInterval is the
+	// shortest that a scenario may have.
 	minIntervals     = 10
 	shortestInterval = unit.Duration(100 * time.Millisecond)
-	// maxName keeps a probe's name within what a scenario's may have.
+	// maxName is the longest name of a scenario.
 	maxName = 63
 )
 
-// rate is a rate of four digits, exactly.
+// rate returns a rate of four digits exactly.
 func rate(perS float64) unit.Rate {
 	if perS == search.ClosedLoop {
 		return unit.MaxRate
 	}
 	r, err := unit.ParseRate(strconv.FormatFloat(perS, 'f', -1, 64) + "/s")
 	if err != nil {
-		return unit.Rate{} // what is out of range is for the scenario's validation to say
+		return unit.Rate{} // Validate reports a rate out of range
 	}
 	return r
 }
 
-// maxCurveTries is how often a point of the curve is made in which nothing comes
-// through.
+// maxCurveTries bounds the tries of a stalled point of the curve.
 const maxCurveTries = 2
 
-// curve makes runs at 10 % to 110 % of a rate. The confirmed one has its run
-// already.
+// curve makes runs at 10 % to 110 % of a rate. The confirmed rate has a run already.
 func (p *prober) curve(ctx context.Context, of, confirmed float64) error {
 	for _, perS := range search.CurveRates(of) {
 		if perS == confirmed {

@@ -25,8 +25,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// searched is a scenario of small batches for a broker with a small capacity, so
-// that a batch takes it some milliseconds.
+// searched returns a scenario with small batches, each of which takes a slow broker some
+// milliseconds.
 func searched(t *testing.T, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse("searched.yaml", []byte(`
@@ -40,7 +40,6 @@ phases: {warmup: 400ms, drain: 5s}
 	return s
 }
 
-// expect parses expectations.
 func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 	t.Helper()
 	for _, text := range texts {
@@ -53,19 +52,16 @@ func expect(t *testing.T, texts ...string) (all []figure.Expectation) {
 	return all
 }
 
-// on is a source with one cluster for all.
 type on struct{ cluster.Cluster }
 
 func (o on) For(context.Context, scenario.Cluster) (cluster.Cluster, error) { return o.Cluster, nil }
 
-// engineOn makes runs on a cluster in virtual time.
 func engineOn(t *testing.T, c cluster.Cluster) Engine {
 	t.Helper()
 	return Engine{Source: on{c}, Bench: bench.Config{Driver: franz.New(), Out: t.TempDir(), Probes: probe.Unknown()}}
 }
 
-// doSearch makes a search in a journal of its own and returns what was found, as
-// it was returned and as it was saved.
+// doSearch makes a search in a new journal, and returns the finding as returned and as saved.
 func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, saved *result.Campaign, err error) {
 	t.Helper()
 	if err := cfg.Check(); err != nil {
@@ -82,7 +78,6 @@ func doSearch(t *testing.T, out string, cfg SearchConfig) (found result.Search, 
 	return found, savedCampaign(t, j.Dir()), err
 }
 
-// told is a search in lines.
 func told(s result.Search) string {
 	var b strings.Builder
 	fmt.Fprintln(&b, s.Answer)
@@ -92,13 +87,13 @@ func told(s result.Search) string {
 	return b.String()
 }
 
-// capacity is what a cluster of TestSearchFindsTheCapacity and of
-// TestSearchRecoversFromAStall takes in a second.
+// capacity is the records/s of the cluster of TestSearchFindsTheCapacity and
+// TestSearchRecoversFromAStall.
 const capacity = 2000
 
-// TestSearchFindsTheCapacity searches a Kafka of known capacity with real runs. At a
-// part x above it, the last of three quarters of a probe's records waits 0.75·x of its
-// length: 30 ms of two seconds at 2 %.
+// TestSearchFindsTheCapacity: a search with real runs finds the known capacity of a Kafka. At a
+// ratio x above it, the last record of three quarters of a probe waits 0.75·x of its length: 30 ms
+// of two seconds at 2 %.
 func TestSearchFindsTheCapacity(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -121,8 +116,8 @@ func TestSearchFindsTheCapacity(t *testing.T) {
 	})
 }
 
-// TestSearchRecoversFromAStall lets a Kafka refuse everything for the length of
-// one probe.
+// TestSearchRecoversFromAStall: a Kafka that refuses everything for one probe does not change the
+// answer.
 func TestSearchRecoversFromAStall(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProducePerSecond: capacity}, func(t *testing.T, c *virtual.Cluster) {
 		engine := engineOn(t, c)
@@ -157,7 +152,6 @@ func TestSearchRecoversFromAStall(t *testing.T) {
 	})
 }
 
-// refusal tells a client to come again later.
 func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	resp := req.ResponseKind().(*kmsg.ProduceResponse)
 	for _, t := range req.Topics {
@@ -173,12 +167,12 @@ func refusal(req *kmsg.ProduceRequest) kmsg.Response {
 	return resp
 }
 
-// plant makes runs without a Kafka: a rate up to holds answers in 5 ms, one above
-// it in 500 ms, and a closed loop reaches twice as much.
+// plant makes runs without a Kafka: up to holds, answers take 5 ms, above it 500 ms, and a closed
+// loop reaches twice as much.
 type plant struct {
 	maker
 	holds float64
-	// change does to a run what the test wants; nil is nothing.
+	// change changes a run for the test; nil does nothing.
 	change func(made int, s scenario.Scenario, r *result.Run)
 	count  int
 }
@@ -221,7 +215,6 @@ func madeUp(t *testing.T, p *plant) SearchConfig {
 	}
 }
 
-// TestSearchAnswers wants a sentence for each way in which a search can end.
 func TestSearchAnswers(t *testing.T) {
 	busy := 0.99
 	for name, c := range map[string]struct {
@@ -291,12 +284,12 @@ func TestSearchAnswers(t *testing.T) {
 		},
 		"too few records": {
 			plant:  plant{holds: 10},
-			answer: "It cannot be told whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s, up to which probes are lengthened.",
+			answer: "It is unknown whether 18.0/s holds: e2e_response_time_p99 is not known: 540 records are too few for p99; expected <= 50ms. Give --confirm 1m3s: probes are lengthened up to that.",
 		},
 		"too few records, below one that failed": {
 			plant:  plant{holds: 300},
 			config: func(c *SearchConfig) { c.Expect = expect(t, "e2e_response_time_p99_9 <= 50ms") },
-			answer: "It cannot be told whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s, up to which probes are lengthened. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
+			answer: "It is unknown whether 326/s holds: e2e_response_time_p99_9 is not known: 9,789 records are too few for p99.9; expected <= 50ms. Give --confirm 32s: probes are lengthened up to that. 336/s did not pass: e2e_response_time_p99_9 is 500 ms, expected <= 50ms.",
 			limit:  result.LimitKafka,
 		},
 		"no probe left to confirm": {
@@ -333,8 +326,8 @@ func TestSearchAnswers(t *testing.T) {
 	}
 }
 
-// TestSearchCampaign looks at what a search leaves: a cell for each rate and
-// length, a run for each probe, each where the probe says.
+// TestSearchCampaign: a search leaves a cell for each rate and length, and a run for each probe at
+// the index that the probe names.
 func TestSearchCampaign(t *testing.T) {
 	p := &plant{}
 	found, saved, err := doSearch(t, p.out, madeUp(t, p))
@@ -369,7 +362,6 @@ func TestSearchCampaign(t *testing.T) {
 	}
 }
 
-// TestSearchInterrupted keeps what was found when a person had enough.
 func TestSearchInterrupted(t *testing.T) {
 	made := 0
 	p := &plant{}
@@ -411,7 +403,6 @@ func TestSearchCannotStart(t *testing.T) {
 	}
 }
 
-// TestCurve makes runs at tenths of a rate: of the answer, and without a search.
 func TestCurve(t *testing.T) {
 	stalls := 0
 	p := &plant{change: func(_ int, s scenario.Scenario, r *result.Run) {
@@ -453,17 +444,17 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// TestCurveAnswer judges the last probe of each rate.
+// TestCurveAnswer: only the last probe of each rate counts.
 func TestCurveAnswer(t *testing.T) {
 	passed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, Passed: true} }
 	failed := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS} }
 	tooFew := func(perS float64) result.Probe { return result.Probe{OfferedPerS: perS, TooFew: true} }
 	for want, probes := range map[string][]result.Probe{
 		"no rate was tried.": nil,
-		"every rate that was tried met the expectations, up to 300/s.":                                             {tooFew(100), failed(200), passed(200), passed(300)},
-		"the expectations are met up to 200/s.":                                                                    {passed(100), failed(200), passed(200), failed(300), passed(400)},
-		"not even the lowest rate met the expectations.":                                                           {tooFew(100), failed(200), failed(200), passed(300)},
-		"the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened.": {tooFew(100), tooFew(200)},
+		"every rate that was tried met the expectations, up to 300/s.":                                          {tooFew(100), failed(200), passed(200), passed(300)},
+		"the expectations are met up to 200/s.":                                                                 {passed(100), failed(200), passed(200), failed(300), passed(400)},
+		"not even the lowest rate met the expectations.":                                                        {tooFew(100), failed(200), failed(200), passed(300)},
+		"the records are too few to judge any rate; give a longer --confirm: probes are lengthened up to that.": {tooFew(100), tooFew(200)},
 	} {
 		if got := (SearchConfig{}).curveAnswer(&result.Search{Probes: probes}, nil); got != want {
 			t.Errorf("got %s, want %s", got, want)
@@ -471,8 +462,7 @@ func TestCurveAnswer(t *testing.T) {
 	}
 }
 
-// TestEnough lengthens a probe for what is expected of it, no further than the
-// confirmation.
+// TestEnough: a probe is lengthened for an expected percentile, at most to the confirmation.
 func TestEnough(t *testing.T) {
 	for _, c := range []struct {
 		expected string
@@ -497,8 +487,7 @@ func TestEnough(t *testing.T) {
 	}
 }
 
-// TestProbeQuotesFigures wants a percentile in a probe only where its records are
-// enough for it.
+// TestProbeQuotesFigures: a probe has a percentile only if it has enough records for it.
 func TestProbeQuotesFigures(t *testing.T) {
 	cfg := madeUp(t, &plant{})
 	for count, want := range map[int64][2]bool{10: {}, 500: {true, false}, 1000: {true, true}} {
@@ -511,7 +500,6 @@ func TestProbeQuotesFigures(t *testing.T) {
 	}
 }
 
-// TestSearchCheck refuses what cannot be searched, with what would be right.
 func TestSearchCheck(t *testing.T) {
 	for name, c := range map[string]struct {
 		overrides []string
@@ -519,7 +507,7 @@ func TestSearchCheck(t *testing.T) {
 		want      string
 	}{
 		"bursts":        {[]string{"load.arrival={process: burst, peak: 2k/s, length: 1s, period: 10s}"}, nil, "the arrivals of scenario searched are burst, and a search varies one rate; add --set load.arrival=constant"},
-		"a gate":        {[]string{"backpressure={controller: hysteresis, max_lag: 100}"}, nil, "scenario searched holds load back, so that what is offered is not what Kafka is given; add --set backpressure=off"},
+		"a gate":        {[]string{"backpressure={controller: hysteresis, max_lag: 100}"}, nil, "scenario searched holds load back, so that Kafka gets less than the offered load; add --set backpressure=off"},
 		"a change":      {[]string{"consume.changes=[{at: 20s, work: 1ms}]"}, nil, "as a probe of 10s: "},
 		"resolution":    {nil, func(c *SearchConfig) { c.Options.Resolution = 0.9 }, "a resolution of 90 % is out of range; give 0.5% to 50%"},
 		"no probes":     {nil, func(c *SearchConfig) { c.Options.MaxProbes = 1 }, "a search of at most 1 probes is out of range; give 4 to 1000"},

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// note takes over what the search has found.
 func (p *prober) note(f search.Finding) {
 	number := func(v float64) *float64 {
 		if v == 0 {
@@ -30,7 +29,6 @@ func (p *prober) note(f search.Finding) {
 	}
 }
 
-// answer is what was found in a sentence or two.
 func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) string {
 	var b strings.Builder
 	switch {
@@ -46,7 +44,7 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 		fmt.Fprintf(&b, "Nothing came through in %s of the closed loop: there is nothing to search.",
 			times(len(f.Probes)))
 	case f.TooFewPerS > 0 && f.TooFewPerS >= f.PassedPerS:
-		fmt.Fprintf(&b, "It cannot be told whether %s holds: %s. Give --confirm %v, up to which probes are lengthened.",
+		fmt.Fprintf(&b, "It is unknown whether %s holds: %s. Give --confirm %v: probes are lengthened up to that.",
 			unit.PerSecond(f.TooFewPerS), strings.Join(why(found, f.TooFewPerS),
 				"; "), unit.Duration(c.enough(f.TooFewPerS)))
 	case f.PassedPerS > 0:
@@ -66,7 +64,7 @@ func (c SearchConfig) answer(f search.Finding, found *result.Search, err error) 
 	return b.String()
 }
 
-// why is what the last probe of a rate did not meet.
+// why returns what the last failed probe of a rate did not meet.
 func why(found *result.Search, perS float64) []string {
 	for _, p := range slices.Backward(found.Probes) {
 		if p.OfferedPerS == perS && !p.Passed {
@@ -76,7 +74,6 @@ func why(found *result.Search, perS float64) []string {
 	return nil
 }
 
-// curveAnswer sums a curve up.
 func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	highest, failed, told := 0.0, false, false
 	for _, p := range lastOfEach(found.Probes) {
@@ -98,7 +95,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	case len(found.Probes) == 0:
 		return early + "no rate was tried."
 	case !told:
-		return early + "the records are too few to tell of any rate; give a longer --confirm, up to which probes are lengthened."
+		return early + "the records are too few to judge any rate; give a longer --confirm: probes are lengthened up to that."
 	case !failed:
 		return early + fmt.Sprintf("every rate that was tried met the expectations, up to %s.", unit.PerSecond(highest))
 	case highest == 0:
@@ -107,8 +104,7 @@ func (c SearchConfig) curveAnswer(found *result.Search, err error) string {
 	return early + fmt.Sprintf("the expectations are met up to %s.", unit.PerSecond(highest))
 }
 
-// lastOfEach is the last probe of each rate, by rate: what one that was made again
-// said before does not count.
+// lastOfEach returns the last probe of each rate, ordered by rate. Earlier ones were repeated.
 func lastOfEach(probes []result.Probe) []result.Probe {
 	last := make(map[float64]result.Probe)
 	for _, p := range probes {
@@ -118,7 +114,6 @@ func lastOfEach(probes []result.Probe) []result.Probe {
 		func(a, b result.Probe) int { return cmp.Compare(a.OfferedPerS, b.OfferedPerS) })
 }
 
-// caveats notes what one should know with the answer.
 func (p *prober) caveats(f search.Finding) {
 	p.found.Caveats = nil
 	if p.caveat != "" {
@@ -148,7 +143,6 @@ func (p *prober) caveats(f search.Finding) {
 	}
 }
 
-// times is a number of times in words.
 func times(n int) string {
 	if n == 1 {
 		return "one run"

@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// judge says what a run tells of its rate.
 func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, search.Outcome) {
 	reached := outcome.Reached(r)
 	probe := result.Probe{
@@ -43,8 +42,8 @@ func (c SearchConfig) judge(step search.Step, r *result.Run) (result.Probe, sear
 	}
 }
 
-// nanos is a time of a run by its figure's name; nil where the run does not have
-// it, for its records are too few, say.
+// nanos returns a time of a run by the figure's name; nil if the run does not have it, for example
+// for too few records.
 func nanos(r *result.Run, name string) *int64 {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -58,8 +57,7 @@ func nanos(r *result.Run, name string) *int64 {
 	return &ns
 }
 
-// doubtful tells whether a run is invalid for nothing but that the tool was not
-// able to measure, which the next one may be.
+// doubtful reports whether a run is invalid only because the tool was not able to measure.
 func doubtful(r *result.Run) bool {
 	limits := judge.ToolLimits(r)
 	return r.Verdict.Status == result.Invalid && !slices.ContainsFunc(r.Verdict.Reasons, func(reason string) bool {
@@ -67,8 +65,8 @@ func doubtful(r *result.Run) bool {
 	})
 }
 
-// failures are why a run's rate does not pass. tooFew of them are percentiles that
-// the records are too few for, which is no fault of the rate.
+// failures returns why a run's rate does not pass. tooFew is how many of the failures are
+// percentiles with too few records.
 func (c SearchConfig) failures(r *result.Run, reached float64) (failures []string, tooFew int) {
 	if reached == 0 {
 		failures = append(failures, "nothing came through")

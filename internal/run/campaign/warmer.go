@@ -12,29 +12,27 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// Warmer puts the brokers of a local Kafka under load before the first run on them,
-// where its scenario asks for that: a JVM interprets what it has not yet compiled, and
-// the run that comes first would pay for it, whatever it measures. Nothing of that load
-// is kept. A cluster is warmed up once for each kind of run; the one that replaces it is
-// another.
+// Warmer loads the brokers of a local Kafka before the first run on them, if its scenario asks for
+// that, because a JVM first has to compile its code. It keeps no result of that load. It warms up
+// each cluster once for each kind of run.
 type Warmer struct {
-	// Tell is told what takes time.
+	// Tell receives each step that takes time.
 	Tell func(string)
-	// Planned are the scenarios of the runs to come, as far as they are known: all
-	// kinds among them are warmed up for before the first run.
+	// Planned are the known scenarios of runs to come. Their kinds are warmed up before the first
+	// run.
 	Planned []scenario.Scenario
 
-	on   cluster.Cluster // the last that was warmed up
-	warm map[string]bool // the kinds that it was warmed up for
-	took time.Duration   // and for how long altogether
+	on   cluster.Cluster // the last warmed-up cluster
+	warm map[string]bool // kinds for which on is warm
+	took time.Duration   // total time of the warm-ups of on
 }
 
-// kind is what tells apart what brokers are asked to do: the engine of a queue, and ""
-// for consumers that are ordinary ones.
+// kind returns the kind of requests of a scenario: the engine of its queue, or "" for ordinary
+// consumers.
 func kind(s scenario.Scenario) string { return s.Consume.Queue.Engine }
 
-// prepare warms up the cluster of a run that is about to begin, unless it is warm, and
-// returns for how long it was warmed up. Of a nil Warmer no cluster is.
+// prepare warms up the cluster of the next run unless it is warm, and returns the total time of its
+// warm-ups. A nil Warmer does nothing.
 func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, error) {
 	if w == nil || !startedHere(run.Cluster) {
 		return 0, nil
@@ -60,8 +58,8 @@ func (w *Warmer) prepare(ctx context.Context, run bench.Config) (time.Duration, 
 	return w.took, nil
 }
 
-// busiest has of each kind among a scenario and those that are planned on the same
-// cluster the one with the most producers, in the order in which the kinds come.
+// busiest returns, for each kind among first and the planned scenarios on the same cluster, the
+// scenario with the most producers. The kinds are in the order in which they appear.
 func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenario.Scenario) {
 	place := map[string]int{}
 	for _, s := range append([]scenario.Scenario{first}, planned...) {
@@ -79,7 +77,6 @@ func busiest(first scenario.Scenario, planned []scenario.Scenario) (all []scenar
 	return all
 }
 
-// with names the engine of a queue, if there is one.
 func with(engine string) string {
 	if engine == "" {
 		return ""
@@ -87,15 +84,13 @@ func with(engine string) string {
 	return " with the queue's engine " + engine
 }
 
-// startedHere tells whether a cluster's brokers are JVMs that were started for the
-// present runs. The embedded broker has nothing to compile, and brokers that somebody
-// else has started are as warm as they are.
+// startedHere reports whether the brokers are JVMs that were started for these runs. The embedded
+// broker has nothing to compile.
 func startedHere(c cluster.Cluster) bool {
 	_, named := c.(*cluster.Named)
 	return !named && c.Info().Kind == cluster.KindKafka
 }
 
-// putUnderLoad makes a run that is thrown away.
 func putUnderLoad(ctx context.Context, run bench.Config) error {
 	aside, err := os.MkdirTemp("", "kafka-bench-warm-up-")
 	if err != nil {
@@ -114,13 +109,12 @@ func putUnderLoad(ctx context.Context, run bench.Config) error {
 	return nil
 }
 
-// warmupDrain is the most that the consumer of a warm-up may take for what is left.
+// warmupDrain is the longest drain of a warm-up.
 const warmupDrain = 5 * time.Second
 
-// warmup is the load that warms up the brokers of s: one producer as fast as it goes, or
-// the producers of s where they go as fast as they can, and one consumer, or the queue of
-// s, of which nothing is dropped. It has the records, the settings and the replicas of s,
-// in a topic of which each broker leads a partition.
+// warmup returns the scenario that warms up the brokers of s: one producer as fast as it can, or
+// those of s if they go as fast as they can, and one consumer, or the queue of s without drops. It
+// has the records, settings and replicas of s, in a topic in which each broker leads a partition.
 func warmup(s scenario.Scenario) scenario.Scenario {
 	w := scenario.Defaults()
 	w.Name, w.Driver, w.Cluster = "warm-up", s.Driver, s.Cluster
@@ -143,8 +137,6 @@ func warmup(s scenario.Scenario) scenario.Scenario {
 	return w.Resolve()
 }
 
-// warmsUp is how long it takes to warm up a cluster for all kinds of runs on it, of which
-// s is one, each with its topics, its group and its drain.
 func warmsUp(s scenario.Scenario, planned []scenario.Scenario) (all time.Duration) {
 	for _, k := range busiest(s, planned) {
 		if k.Cluster.Warmup > 0 {

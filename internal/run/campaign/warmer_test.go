@@ -22,7 +22,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// asKafka is a stand-in that says of itself to be an Apache Kafka that was started here.
+// asKafka claims to be an Apache Kafka that was started here.
 type asKafka struct{ *cluster.Embedded }
 
 func (k *asKafka) Info() cluster.Info {
@@ -31,10 +31,9 @@ func (k *asKafka) Info() cluster.Info {
 	return info
 }
 
-// brokers are those of a virtual cluster: a closed loop needs some that take time.
+// brokers takes some time for each record, which a closed loop needs.
 var brokers = virtual.Options{ProducePerSecond: 20_000}
 
-// moreBrokers starts another cluster in a bubble.
 func moreBrokers(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	o := brokers
@@ -47,7 +46,6 @@ func moreBrokers(t *testing.T) *cluster.Embedded {
 	return e
 }
 
-// coldStart is a short run that wants its brokers to be warm.
 func coldStart(warmup time.Duration) scenario.Scenario {
 	s := scenario.Defaults()
 	s.Name, s.Topic.Partitions, s.Load.Record.Payload = "s", 1, "random"
@@ -56,8 +54,7 @@ func coldStart(warmup time.Duration) scenario.Scenario {
 	return s
 }
 
-// TestWarmer warms up new brokers before the first run on them, once, and leaves nothing
-// behind but that the runs say so.
+// TestWarmer: new brokers are warmed up once before the first run, and only the runs show it.
 func TestWarmer(t *testing.T) {
 	out, aside := t.TempDir(), t.TempDir()
 	t.Setenv("TMPDIR", aside)
@@ -76,8 +73,8 @@ func TestWarmer(t *testing.T) {
 			want   float64
 		}{
 			{first, length, 1, 0.3}, {first, length, 1, 0.3}, {second, length, 2, 0.3},
-			{first, 0, 2, 0}, {first, length, 2, 0}, // which are warm by now
-			{moreBrokers(t), length, 2, 0}, // nothing of the embedded broker has to be compiled
+			{first, 0, 2, 0}, {first, length, 2, 0}, // already warm
+			{moreBrokers(t), length, 2, 0}, // the embedded broker needs no warm-up
 		} {
 			e.Source = on{run.on}
 			outcome, err := e.Make(t.Context(), coldStart(run.warmup), nil)
@@ -100,9 +97,8 @@ func TestWarmer(t *testing.T) {
 	})
 }
 
-// TestWarmerOfQueues warms up new brokers for each kind of run that is planned on them,
-// ordinary consumers and each engine of a queue, before the first; and for one that
-// nobody planned before that.
+// TestWarmerOfQueues: new brokers are warmed up before the first run for each planned kind, and for
+// an unplanned kind before its first run.
 func TestWarmerOfQueues(t *testing.T) {
 	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
 		const length = 200 * time.Millisecond
@@ -151,7 +147,6 @@ func TestWarmerOfQueues(t *testing.T) {
 	})
 }
 
-// TestWarmerInterrupted: who interrupts the warm-up has no run.
 func TestWarmerInterrupted(t *testing.T) {
 	virtual.Test(t, brokers, func(t *testing.T, c *virtual.Cluster) {
 		interrupt := make(chan struct{})
@@ -166,8 +161,7 @@ func TestWarmerInterrupted(t *testing.T) {
 	})
 }
 
-// TestWarmup: the load that warms up is one that could be run, whatever it is for, and
-// every broker has a part in it.
+// TestWarmup: the warm-up of every preset is a valid scenario, and every broker takes part.
 func TestWarmup(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})
@@ -177,7 +171,7 @@ func TestWarmup(t *testing.T) {
 		for _, cell := range suite.Cells {
 			s := cell.Scenario
 			if s.Topic.Existing != "" {
-				continue // which no new brokers have
+				continue // new brokers have no existing topics
 			}
 			s.Cluster.Warmup = unit.Duration(8 * time.Second)
 			w := warmup(s)
@@ -197,7 +191,6 @@ func TestWarmup(t *testing.T) {
 	}
 }
 
-// TestWarmupIsForeseen: the forecast of a plan has the warm-up of each cluster in it.
 func TestWarmupIsForeseen(t *testing.T) {
 	takes := func(text string) time.Duration {
 		s, err := scenario.Parse("s", []byte(text))
@@ -212,7 +205,7 @@ func TestWarmupIsForeseen(t *testing.T) {
 	}
 }
 
-// TestBy: the figure that a suite is judged by is in its campaign, and is one.
+// TestBy: a campaign has the figure that judges its suite, and that figure exists.
 func TestBy(t *testing.T) {
 	for _, name := range scenario.Names() {
 		suite, err := scenario.ReadSuite(name, scenario.Options{})

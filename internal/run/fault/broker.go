@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// brokers are a cluster's that this process has started, by ID from 1 on; an error
-// says why a run may not break them.
+// brokers returns the brokers of a cluster that this process started, ordered by ID from 1. The
+// error says why a run may not break them.
 func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 	if own, mine := c.(*cluster.Kafka); mine {
 		return own.Brokers(), nil
@@ -21,25 +21,23 @@ func brokers(c cluster.Cluster) ([]*cluster.Broker, error) {
 	return nil, Refusal(c.Info().Kind, kept)
 }
 
-// Refusal is why no run may break the brokers of a cluster of a kind (cluster.KindKafka
-// and so on), or of one that is kept up after the run; nil if a run may. It can be asked
-// before there is a cluster.
+// Refusal returns why no run may break the brokers of a cluster of this kind (cluster.KindKafka and
+// so on), or of one that stays up after the run; nil if a run may. It needs no cluster.
 func Refusal(kind string, kept bool) error {
 	switch {
 	case kept:
-		return errors.New("the cluster stays up after the run, and one whose run is cut short would stay broken; " +
-			"say --cluster kafka to have one started for the run")
+		return errors.New("the cluster stays up after the run, and an interrupted run would leave it broken; " +
+			"use --cluster kafka, which starts one for the run")
 	case kind == cluster.KindKafka:
 		return nil
 	case kind == cluster.KindEmbedded:
-		return errors.New("the embedded broker is no process that could be broken; run it on Apache Kafka: --cluster kafka")
+		return errors.New("the embedded broker is no process that a fault could hit; run it on Apache Kafka: --cluster kafka")
 	default:
-		return errors.New("the brokers of an existing cluster are not the tool's to break; " +
-			"say --cluster kafka instead of --brokers to have one started for the run")
+		return errors.New("a fault may not hit the brokers of an existing cluster; " +
+			"use --cluster kafka instead of --brokers, which starts one for the run")
 	}
 }
 
-// brokerFault is what a scenario does to one broker.
 type brokerFault struct {
 	on     Stand
 	action string
@@ -48,7 +46,6 @@ type brokerFault struct {
 
 func (f brokerFault) Name() string { return fmt.Sprintf("%s broker %d", f.action, f.id) }
 
-// Available wants a broker of this ID that is the run's to break.
 func (f brokerFault) Available() error {
 	_, err := f.broker()
 	return err
@@ -60,7 +57,7 @@ func (f brokerFault) broker() (*cluster.Broker, error) {
 	case err != nil:
 		return nil, err
 	case f.id < 1 || int(f.id) > len(all):
-		return nil, fmt.Errorf("there is no broker %d: they are 1 to %d; see cluster.brokers", f.id, len(all))
+		return nil, fmt.Errorf("there is no broker %d; the cluster has brokers 1 to %d, see cluster.brokers", f.id, len(all))
 	}
 	return all[f.id-1], nil
 }
@@ -81,7 +78,7 @@ func (f brokerFault) Inject(ctx context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// act does something to a broker, and tells when the broker is gone.
+// act does an action to a broker, and reports when the broker is gone.
 func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error {
 	switch action {
 	case scenario.Kill:
@@ -105,10 +102,11 @@ func (s Stand) act(ctx context.Context, b *cluster.Broker, action string) error 
 		}
 		return b.Start(ctx)
 	}
-	return fmt.Errorf("nobody knows how to %s a broker", action)
+	return fmt.Errorf("unknown action for a broker: %s", action)
 }
 
-// stop stops a broker in order. One that does not go in time is gone all the same, with an error.
+// stop stops a broker in order. If it does not stop in time, it is killed and stop returns an
+// error.
 func (s Stand) stop(ctx context.Context, b *cluster.Broker) error {
 	ran := b.Alive()
 	err := b.Stop(ctx)
@@ -124,13 +122,12 @@ func (s Stand) tell(step Step) {
 	}
 }
 
-// Undo starts the broker again, or resumes it.
 func (f brokerFault) Undo() Fault {
 	f.action = scenario.Opposite(f.action)
 	return f
 }
 
-// leaderFault is what a scenario does to the broker that leads a partition.
+// leaderFault is a fault of the broker that leads a partition.
 type leaderFault struct {
 	on        Stand
 	action    string
@@ -141,8 +138,8 @@ func (f leaderFault) Name() string {
 	return fmt.Sprintf("%s %s %d", f.action, scenario.LeaderTarget, f.partition)
 }
 
-// Available wants the partition to exist, and something that a leader can suffer: who
-// is gone leads nothing.
+// Available requires that the partition exists, and that a leader can suffer the action: a stopped
+// or paused broker leads nothing.
 func (f leaderFault) Available() error {
 	if _, err := brokers(f.on.Cluster); err != nil {
 		return err
@@ -151,17 +148,16 @@ func (f leaderFault) Available() error {
 	case f.partition >= f.on.Partitions:
 		return fmt.Errorf("the topic has partitions 0 to %d", f.on.Partitions-1)
 	case scenario.Mends(f.action):
-		return fmt.Errorf("a broker that leads a partition needs no %s; give the fault that broke it a for, or name the broker", f.action)
+		return fmt.Errorf("a broker that leads a partition is running, so that %s has no effect; give the first fault a for, or name the broker", f.action)
 	}
 	return nil
 }
 
-// Aim finds the broker that leads the partition now.
 func (f leaderFault) Aim(ctx context.Context) (Fault, error) {
 	id, err := f.on.Topic.Leader(ctx, f.partition)
 	switch {
 	case err != nil:
-		return nil, fmt.Errorf("who leads partition %d: %w", f.partition, err)
+		return nil, fmt.Errorf("finding the leader of partition %d: %w", f.partition, err)
 	case id < 1:
 		return nil, fmt.Errorf("partition %d has no leader", f.partition)
 	}
@@ -176,8 +172,7 @@ func (f leaderFault) Inject(ctx context.Context) (Step, error) {
 	return aimed.Inject(ctx)
 }
 
-// rollingRestart restarts the brokers one after the other, as an operator does who
-// changes their settings.
+// rollingRestart restarts the brokers one after the other.
 type rollingRestart struct {
 	on     Stand
 	action string
@@ -185,7 +180,6 @@ type rollingRestart struct {
 
 func (f rollingRestart) Name() string { return f.action + " " + scenario.EveryBroker }
 
-// Available wants brokers that are the run's to break.
 func (f rollingRestart) Available() error {
 	if f.action != scenario.Restart {
 		return fmt.Errorf("every broker can only be restarted, one after the other; to %s one, name it", f.action)
@@ -194,16 +188,16 @@ func (f rollingRestart) Available() error {
 	return err
 }
 
-// inSyncTimeout bounds how long a rolling restart waits for the replicas before it
-// goes on to the next broker, and inSyncPoll is how often it looks.
+// inSyncTimeout bounds the wait for replicas in a rolling restart, inSyncPoll is the period of its
+// readings.
 const (
 	inSyncTimeout = 60 * time.Second
 	inSyncPoll    = 100 * time.Millisecond
 )
 
-// Inject restarts each broker, and waits before each and after the last until the
-// run's topic has all replicas in sync: two of three away at a time would be an
-// outage, and no rolling restart. That they don't come back in time is an error.
+// Inject restarts each broker. Before each restart and after the last, it waits until all replicas
+// of the topic are in sync, because two brokers down at a time are an outage. It returns an error
+// if they are not in sync in time.
 func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 	all, err := brokers(f.on.Cluster)
 	if err != nil {
@@ -227,7 +221,6 @@ func (f rollingRestart) Inject(ctx context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// awaitInSync waits until the run's topic lacks no replica.
 func (f rollingRestart) awaitInSync(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, inSyncTimeout)
 	defer cancel()

@@ -10,17 +10,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// consumerFault is what a scenario does to the consumer of a number, in every group.
+// consumerFault is a fault of the consumer with this number in every group.
 type consumerFault struct {
 	groups []Consumers
-	names  []string // of the groups, if they are several
+	names  []string // names of the groups; nil for one group
 	action string
 	number int
 }
 
 func (f consumerFault) Name() string { return fmt.Sprintf("%s consumer %d", f.action, f.number) }
 
-// Available wants a driver that can kill where it is to.
+// Available requires, for a kill, a driver that can kill.
 func (f consumerFault) Available() error {
 	if f.action != scenario.Kill {
 		return nil
@@ -56,8 +56,8 @@ func (f consumerFault) Inject(context.Context) (done Step, err error) {
 	return done, nil
 }
 
-// dataOf returns what the event of a kill has for programs: in one group the consumer's partitions
-// and records, in several the records of all and both of each group. A queue has no partitions.
+// dataOf returns the data of the event of a kill. For one group it has the consumer's partitions
+// and records; for several, the records of all and both of each group. A queue has no partitions.
 func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
 	each := make([]map[string]any, len(losses))
 	var records int64
@@ -82,8 +82,8 @@ func (f consumerFault) dataOf(losses []snapshot.Loss) map[string]any {
 	return data
 }
 
-// injectInto does it to the consumer of a group. Lost is what it had been handed and what is
-// nobody's now.
+// injectInto does the action to the consumer of one group. lost counts the records of a killed
+// consumer that it received and had not committed or settled.
 func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Loss, err error) {
 	switch f.action {
 	case scenario.Start:
@@ -113,7 +113,6 @@ func (f consumerFault) injectInto(g Consumers) (detail string, lost snapshot.Los
 		f.number, lost.Partitions, unit.Count(lost.Uncommitted)), lost, nil
 }
 
-// Undo starts the consumer again, or resumes it.
 func (f consumerFault) Undo() Fault {
 	f.action = scenario.Opposite(f.action)
 	return f

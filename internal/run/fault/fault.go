@@ -1,14 +1,11 @@
-// Package fault kills, stops and pauses the consumers and brokers of a run, as its scenario
-// asks. A Fault has a Name, knows whether it is Available in this run, and is done by
-// Inject; when it is done, and what follows from it, is the run's matter.
+// Package fault kills, stops and pauses the consumers and brokers of a run, as its scenario asks. A
+// Fault has a Name, knows whether it is Available in this run, and is done by Inject. The run
+// decides when.
 //
-// A fault happens to a process, and as near to how it happens in the world as can
-// be: a kill is SIGKILL, after which nothing is flushed, handed over or said
-// goodbye to; a stop is what an operator does; a pause is SIGSTOP, which looks from
-// outside like a machine that hangs: connections stay open and nobody answers.
-// What is broken is named by what it is to the run. "Leader of partition 0" is
-// whichever broker leads it at that moment, which is asked when the fault comes
-// (Aimed), for it may have changed since the run began.
+// A fault hits a process as in production: a kill is SIGKILL, after which the process flushes and
+// sends nothing. A stop is an orderly shutdown. A pause is SIGSTOP, which looks like a machine that
+// hangs: connections stay open and do not answer. The target "leader of partition 0" is resolved
+// when the fault happens (Aimed), because the leader may have changed since the run began.
 //
 // Files to know: fault.go, broker.go, consumer.go.
 package fault
@@ -22,87 +19,81 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Fault is something that can be done to a run while it goes on.
+// Fault is a fault that can be done to a run.
 type Fault interface {
-	// Name says what is done to what, as people say it: kill consumer 1.
+	// Name returns the action and its target, for example "kill consumer 1".
 	Name() string
-	// Available is why this run can't have it done, or nil. It is asked once
-	// everything is open, and before any load is offered.
+	// Available returns why the fault can't be done in this run, or nil. The run calls it after
+	// everything is open and before the load begins.
 	Available() error
-	// Inject does it, and returns once it is done, which for a broker that is
-	// started takes until it serves. The step is what else there is to say; empty if
-	// nothing. It may be called from any goroutine, and be under way while other faults
-	// are injected.
+	// Inject does the fault and returns when it is done; starting a broker takes until it serves.
+	// The step describes the result; it may be empty. Inject may be called from any goroutine, and
+	// several faults may be injected at a time.
 	Inject(ctx context.Context) (Step, error)
 }
 
-// Step is something that a fault has brought about: a sentence, and the same for programs
-// as data of an event (see result.Event).
+// Step is a result of a fault: a sentence, and the data of an event (see result.Event).
 type Step struct {
 	What string
 	Data map[string]any
 }
 
-// ofBroker returns the data of a broker that is in a state now.
 func ofBroker(id int32, state string) map[string]any {
 	return map[string]any{"broker": id, "state": state}
 }
 
-// The states of brokers.
 const (
 	stopped = "stopped"
 	serving = "serving"
 )
 
-// Aimed is a Fault whose target is only known when it comes.
+// Aimed is a Fault whose target is only known when the fault happens.
 type Aimed interface {
 	Fault
-	// Aim finds the target, and returns the fault that befalls just that.
+	// Aim finds the target, and returns the fault of exactly that target.
 	Aim(ctx context.Context) (Fault, error)
 }
 
 // Undone is a Fault that can be undone.
 type Undone interface {
 	Fault
-	// Undo is the fault that does the opposite to the same target: it starts what
-	// was killed or stopped, and resumes what was paused.
+	// Undo returns the fault that starts a killed or stopped target, or resumes a paused one.
 	Undo() Fault
 }
 
-// Consumers is one consumer group of a run; remote.Consumers is one.
+// Consumers is one consumer group of a run. remote.Consumers implements it.
 type Consumers interface {
 	Kill(number int) (snapshot.Loss, error)
 	Leave(number int) error
 	Start(number int) error
-	// Pause says how it was done.
+	// Pause returns how the consumer was paused.
 	Pause(number int) (how string, err error)
 	Resume(number int) error
-	// CanKill is why Kill can't be done, or nil.
+	// CanKill returns why Kill can't be done, or nil.
 	CanKill() error
 }
 
-// Topic says how the run's topic stands on the brokers.
+// Topic reads the state of the run's topic from the brokers.
 type Topic interface {
-	// Leader is the broker that leads a partition.
+	// Leader returns the broker that leads a partition.
 	Leader(ctx context.Context, partition int) (broker int32, err error)
-	// InSync tells whether every partition has all of its replicas in sync.
+	// InSync reports whether all replicas of every partition are in sync.
 	InSync(ctx context.Context) (bool, error)
 }
 
-// Stand is what a run has that can be broken.
+// Stand holds the parts of a run that faults can break.
 type Stand struct {
 	Groups     []Consumers
-	GroupNames []string // of Groups; nil if there is one
+	GroupNames []string // of Groups; nil for one group
 	Cluster    cluster.Cluster
 	Topic      Topic
 	Partitions int // of the topic
-	// Tell is told of the steps of a fault before its last one, when they are done; nil is nobody.
-	// It may be called from any goroutine.
+	// Tell receives each step of a fault before its last one; nil drops them. It may be called from
+	// any goroutine.
 	Tell func(Step)
 }
 
-// New makes the fault of a scenario, on what there is. One that can't be had on it
-// says so when it is asked whether it is Available.
+// New returns the fault of a scenario. If it can't be done on this stand, Available says so.
 func New(f scenario.ScheduledFault, on Stand) Fault {
 	action, target := f.Action(), f.Target()
 	switch target.Kind {
@@ -118,14 +109,13 @@ func New(f scenario.ScheduledFault, on Stand) Fault {
 	return unknown(f.String())
 }
 
-// unknown is a fault that nobody knows how to do.
 type unknown string
 
 func (f unknown) Name() string                         { return string(f) }
 func (f unknown) Available() error                     { return fmt.Errorf("there is no fault %q", string(f)) }
 func (f unknown) Inject(context.Context) (Step, error) { return Step{}, f.Available() }
 
-// OfBrokers tells whether a fault befalls a broker.
+// OfBrokers reports whether a fault hits a broker.
 func OfBrokers(f scenario.ScheduledFault) bool {
 	switch f.Target().Kind {
 	case scenario.BrokerTarget, scenario.LeaderTarget, scenario.EveryBroker:

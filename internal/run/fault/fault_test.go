@@ -12,7 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// group notes what is done to it.
 type group struct {
 	done     []string
 	cantKill error
@@ -33,7 +32,6 @@ func (g *group) Pause(int) (string, error) { return "it stands still", g.did("pa
 func (g *group) Resume(int) error          { return g.did("resume") }
 func (g *group) CanKill() error            { return g.cantKill }
 
-// foreign is a cluster that somebody else runs.
 type foreign struct{ cluster.Cluster }
 
 func (foreign) Info() cluster.Info { return cluster.Info{Kind: cluster.KindExisting} }
@@ -81,7 +79,6 @@ func TestFaultsOfConsumers(t *testing.T) {
 	}
 }
 
-// TestKillInSeveralGroups: the event of a kill has the partitions and the records of each group by its name.
 func TestKillInSeveralGroups(t *testing.T) {
 	on := Stand{Groups: []Consumers{&group{}, &group{}}, GroupNames: []string{"orders", "audit"}}
 	f := New(scenario.ScheduledFault{Kill: target(scenario.ConsumerTarget, 0)}, on)
@@ -110,8 +107,7 @@ func TestConsumersThatCannotBeKilled(t *testing.T) {
 	}
 }
 
-// Brokers that are not the run's to break are told of before the run, each with what
-// would do.
+// Brokers that the run may not break are reported before the run, with a remedy.
 func TestBrokersThatCannotBeBroken(t *testing.T) {
 	embedded, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
@@ -125,7 +121,7 @@ func TestBrokersThatCannotBeBroken(t *testing.T) {
 			want string
 		}{
 			{embedded, "--cluster kafka"},
-			{foreign{}, "not the tool's to break"},
+			{foreign{}, "may not hit the brokers of an existing cluster"},
 			{&cluster.Named{}, "stays up after the run"},
 		} {
 			fault := New(f, Stand{Cluster: test.on, Partitions: 1})
@@ -136,7 +132,6 @@ func TestBrokersThatCannotBeBroken(t *testing.T) {
 	}
 }
 
-// topic answers what a test has for it.
 type topic struct {
 	leader int32
 	err    error
@@ -181,7 +176,7 @@ func TestLeaderIsFoundWhenTheFaultComes(t *testing.T) {
 			t.Errorf("with %+v it aims at somebody", answer)
 		}
 	}
-	// There is no broker of that number here, and nothing is broken.
+	// This cluster has no broker 3, so nothing is broken.
 	if _, err := leaderOf(0, onKafka(topic{leader: 3}), scenario.Kill).Inject(context.Background()); err == nil || !strings.Contains(err.Error(), "no broker 3") {
 		t.Errorf("injected: %v", err)
 	}

@@ -18,17 +18,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// Config says what a coordinator coordinates.
+// Config configures a coordinator.
 type Config struct {
 	Session     Session
-	Of          int    // agents
+	Of          int
 	Placed      string // bench.Own, bench.Any or bench.Apart
-	Senders     int    // with bench.Apart, how many of the agents send: the first ones
+	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
-	ClusterID   string        // of the cluster under test; agents with another one are refused
+	ClusterID   string        // of the cluster under test; agents of another one are refused
 	JoinTimeout time.Duration // for all agents to join
-	Spool       string        // the folder for what is handed in, until the run is concluded
-	Tell        func(string)  // is told what is waited for
+	Spool       string        // folder for snapshots until the run is concluded
+	Tell        func(string)  // receives progress; may be nil
 }
 
 // Coordinator is a bench.Fleet.
@@ -39,19 +39,19 @@ type Coordinator struct {
 	run    int
 	first  firstReady
 
-	refused map[int]string // why agents do not fit, by index
+	refused map[int]string // why agents are refused, by index
 
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
-	failed error    // the first failure to keep what was handed in
+	failed error    // the first failed write to a spool
 
-	ended map[int]error // why the processes of agents have ended; the member's lock guards it
+	ended map[int]error // why agents' processes ended; the member's lock guards it
 }
 
-// ErrAgents is that agents do not make the run, because they are not there or not ready.
+// ErrAgents reports that agents are missing or not ready, so that there is no run.
 var ErrAgents = errors.New("no run")
 
-// firstReady is the last record by which agent 0 said that it is ready, and when it was read.
+// firstReady is agent 0's last ready record, and when the coordinator read it.
 type firstReady struct {
 	record *control.Ready
 	at     time.Time
@@ -69,14 +69,13 @@ func Open(cfg Config) *Coordinator {
 	return c
 }
 
-// Close tells the agents that the session is over.
+// Close ends the session.
 func (c *Coordinator) Close(ctx context.Context, reason string) error {
 	defer c.cancel()
 	return c.m.writer.Write(ctx, c.run, control.End{Reason: reason, Refused: c.refused})
 }
 
-// Ended tells that the process of an agent has ended, and why: it will not come again. It may
-// be called from any goroutine.
+// Ended reports that an agent's process has ended for good. It is safe for concurrent use.
 func (c *Coordinator) Ended(index int, why error) {
 	c.m.mu.Lock()
 	defer c.m.mu.Unlock()
@@ -84,7 +83,7 @@ func (c *Coordinator) Ended(index int, why error) {
 	c.m.wake()
 }
 
-// gone says why the processes of agents have ended. The member's lock is held.
+// gone returns why agents' processes ended. The member's lock is held.
 func (c *Coordinator) gone(of []int) (texts []string) {
 	for _, i := range of {
 		if why, ended := c.ended[i]; ended {
@@ -94,7 +93,7 @@ func (c *Coordinator) gone(of []int) (texts []string) {
 	return texts
 }
 
-// RunID is that of the last run that was begun; "" without one.
+// RunID returns the ID of the last run that began, or "".
 func (c *Coordinator) RunID() (id string) {
 	c.m.look(func(s *control.State) {
 		if plan := s.Plan(); plan != nil {
@@ -103,6 +102,9 @@ func (c *Coordinator) RunID() (id string) {
 	})
 	return id
 }
+
+// Session implements bench.Fleet.
+func (c *Coordinator) Session() string { return c.cfg.Session.Name }
 
 // Parts implements bench.Fleet.
 func (c *Coordinator) Parts() int { return c.cfg.Of }
@@ -113,7 +115,6 @@ func (c *Coordinator) Placement() string { return c.cfg.Placed }
 // Senders implements bench.Fleet.
 func (c *Coordinator) Senders() int { return c.cfg.Senders }
 
-// take keeps what an agent has handed in.
 func (c *Coordinator) take(agent int, whole []byte, run int) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -154,7 +155,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
 	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
-	if err := ctx.Err(); err != nil { // the agents are to end before their topic does
+	if err := ctx.Err(); err != nil { // the agents must end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
@@ -162,7 +163,6 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	return c.handed(missing)
 }
 
-// awaitAgents waits until all agents have joined, and refuses those that do not fit.
 func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, c.cfg.JoinTimeout)
 	defer cancel()
@@ -208,7 +208,6 @@ func (c *Coordinator) awaitAgents(ctx context.Context) error {
 	return errors.Join(faults...)
 }
 
-// indexes are those of so many agents.
 func indexes(of int) []int {
 	all := make([]int, of)
 	for i := range all {
@@ -217,7 +216,6 @@ func indexes(of int) []int {
 	return all
 }
 
-// check returns why an agent does not fit.
 func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
 	refuse := func(format string, args ...any) {
 		faults = append(faults, fmt.Errorf("agent %d (%s): "+format, append([]any{index, h.HostName}, args...)...))
@@ -234,7 +232,6 @@ func (c *Coordinator) check(index int, h control.Hello) (faults []error) {
 	return faults
 }
 
-// agents names agents by their indexes.
 func agents(indexes []int) string {
 	words := make([]string, len(indexes))
 	for i, n := range indexes {
@@ -246,7 +243,6 @@ func agents(indexes []int) string {
 	return "agents " + strings.Join(words, ", ")
 }
 
-// makeRoom makes room for what the agents hand in of a run.
 func (c *Coordinator) makeRoom(run int) error {
 	spools := make([]*spool, c.cfg.Of)
 	for i := range spools {
@@ -264,7 +260,7 @@ func (c *Coordinator) makeRoom(run int) error {
 	return nil
 }
 
-// begin tells the agents the plan.
+// begin writes the plan, and fails if another process coordinates the session.
 func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	if err := c.makeRoom(c.run + 1); err != nil {
 		return err
@@ -291,7 +287,6 @@ func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	return err
 }
 
-// fill waits until the agents have filled the topic, and tells them where reading begins.
 func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.FleetWatch) error {
 	var unfilled []int
 	var failed []string
@@ -321,10 +316,11 @@ func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.Fle
 	return c.m.writer.Write(ctx, c.run, control.Reading{From: filled.From, ReadTo: filled.ReadTo})
 }
 
-// settle is for how long the agents' partitions are to stay the same before the run starts.
+// settle is how long the agents' partitions must stay the same before the start.
 const settle = 300 * time.Millisecond
 
-// start waits until all agents are ready and writes the start.
+// start writes the start once all agents are ready. It writes another if one names a replaced
+// instance.
 func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -369,8 +365,6 @@ func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Sce
 	}
 }
 
-// awaitReady waits until every agent is ready and every partition has one owner. It returns
-// the owners.
 func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenario.Scenario) (owners []int, err error) {
 	consumes := s.Consume.Consumers > 0 && !s.Consume.Queue.Used()
 	var failed, unready []string
@@ -407,7 +401,7 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	return owners, err
 }
 
-// owned returns the agent that has each partition; Coordinator is none.
+// owned returns the agent that owns each partition; Coordinator if none does.
 func owned(s *control.State, plan bench.Plan) []int {
 	owners := slices.Repeat([]int{control.Coordinator}, plan.Partitions)
 	for i, a := range s.Agents() {
@@ -423,7 +417,6 @@ func owned(s *control.State, plan bench.Plan) []int {
 	return owners
 }
 
-// interrupt asks the agents to end early when a person interrupts the run.
 func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt <-chan struct{}) {
 	began := time.Now()
 	select {
@@ -433,15 +426,14 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop asks the agents to end early, at a moment that all of them know beforehand. The measured
-// window begins in a time after the start.
+// stop ends the load early, at a future time that all agents know. The measured window begins in
+// after began.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
-// gather waits until all agents have handed in, or can't do so any more, or are silent for long
-// after the limit of the drain. If one fails, the others are asked to end early: the run is
-// invalid. It returns what is missing.
+// gather waits until all agents have handed in or cannot, or are silent for handInWithin after
+// limit. If one fails, gather ends the load of the others. It returns what is missing.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)
@@ -471,17 +463,16 @@ func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (miss
 		if silence := time.Now().Add(handInWithin); silence.After(deadline) && !last {
 			deadline = silence
 		}
-		if len(lost) == len(incomplete) && !last { // what they wrote last may not be read yet
+		if len(lost) == len(incomplete) && !last { // their last records may not be read yet
 			last, deadline = true, time.Now().Add(lastWords)
 		}
 	}
 }
 
-// lastWords is how long a record of a process that has ended may take to be read.
 const lastWords = 5 * time.Second
 
-// failing returns which agents have ended early, or will not do their part, and those of them
-// that will not hand in. The member's lock is held.
+// failing returns the agents that ended early or failed, and those of them that will not hand in.
+// The member's lock is held.
 func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost []int) {
 	for i := range c.cfg.Of {
 		a, _ := s.Agent(i)
@@ -498,7 +489,6 @@ func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost 
 	return failed, lost
 }
 
-// missing says which agents have not handed in all, and why.
 func (c *Coordinator) missing() (missing []string) {
 	c.m.look(func(s *control.State) {
 		for _, i := range s.Incomplete(c.cfg.Of) {
@@ -518,7 +508,6 @@ func (c *Coordinator) missing() (missing []string) {
 	return missing
 }
 
-// handed is what the agents have handed in.
 func (c *Coordinator) handed(missing []string) (h bench.Handed, err error) {
 	h.Missing, h.Parts = missing, make([]iter.Seq2[snapshot.Snapshot, error], c.cfg.Of)
 	complete := make([]bool, c.cfg.Of)

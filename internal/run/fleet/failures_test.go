@@ -11,6 +11,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/twmb/franz-go/pkg/kadm"
+
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 	"kafkabench.example/kafka-bench/internal/result"
 	"kafkabench.example/kafka-bench/internal/run/bench"
@@ -18,10 +20,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// failing is a log that one process sees otherwise than the others.
 type failing struct {
 	control.Log
-	append func(record []byte) (drop bool, err error) // nil is never
+	append func(record []byte) (drop bool, err error) // may be nil
 	read   func(all []control.Entry) ([]control.Entry, error)
 }
 
@@ -42,7 +43,6 @@ func (l *failing) Read(ctx context.Context, from int64) ([]control.Entry, error)
 	return l.read(all)
 }
 
-// kindOf is a record's kind.
 func kindOf(record []byte) control.Kind {
 	r, err := control.Open(nil, [16]byte{1}, record)
 	if err != nil {
@@ -55,7 +55,6 @@ func hasKind(all []control.Entry, kind control.Kind) bool {
 	return slices.ContainsFunc(all, func(e control.Entry) bool { return kindOf(e.Record) == kind })
 }
 
-// with has an agent see the log through l.
 func (l *failing) with(w *world) func(context.CancelFunc, *fleet.AgentConfig) {
 	return func(_ context.CancelFunc, cfg *fleet.AgentConfig) {
 		l.Log = w.log
@@ -63,7 +62,6 @@ func (l *failing) with(w *world) func(context.CancelFunc, *fleet.AgentConfig) {
 	}
 }
 
-// invalid fails the test unless the run is invalid because of what the words name.
 func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	w.t.Helper()
 	if err != nil {
@@ -77,12 +75,12 @@ func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	}
 }
 
-// An agent that reads the start too late does not begin. The others are stopped 3 s later.
+// An agent that reads the start too late does not begin, and stops the others.
 func TestStartIsReadTooLate(t *testing.T) {
 	within(t, 2, func(w *world) {
 		late := &failing{read: func(all []control.Entry) ([]control.Entry, error) {
 			if hasKind(all, control.KindStart) {
-				time.Sleep(2600 * time.Millisecond) // T is 3 s and the warm-up after the start
+				time.Sleep(2600 * time.Millisecond) // the load begins 3 s after the start is written
 			}
 			return all, nil
 		}}
@@ -100,7 +98,7 @@ func TestStartIsReadTooLate(t *testing.T) {
 	})
 }
 
-// An agent that stands still during the load is late, and by that the run is invalid.
+// An agent that pauses during the load is late, which makes the run invalid.
 func TestAgentStandsStill(t *testing.T) {
 	within(t, 2, func(w *world) {
 		var stood atomic.Bool
@@ -119,7 +117,6 @@ func TestAgentStandsStill(t *testing.T) {
 	})
 }
 
-// A gap in an agent's sequence makes the run invalid, and names the agent.
 func TestGapInASequence(t *testing.T) {
 	within(t, 2, func(w *world) {
 		dropped := false
@@ -135,7 +132,7 @@ func TestGapInASequence(t *testing.T) {
 	})
 }
 
-// Records of a process that another one has replaced, forged ones, and copies change nothing.
+// Copied and forged records, and records of replaced processes, change nothing.
 func TestForeignRecords(t *testing.T) {
 	within(t, 2, func(w *world) {
 		s := w.session()
@@ -148,7 +145,7 @@ func TestForeignRecords(t *testing.T) {
 			if err != nil {
 				t.Error(err)
 			}
-			for _, e := range entries { // all again, and with a bit that is flipped
+			for _, e := range entries { // again, and with a flipped bit
 				forged := slices.Clone(e.Record)
 				forged[len(forged)/2] ^= 1
 				for _, record := range [][]byte{e.Record, forged, []byte("nonsense")} {
@@ -178,7 +175,6 @@ func TestForeignRecords(t *testing.T) {
 	})
 }
 
-// The second coordinator of a session makes no run, and the run of the first goes on.
 func TestSecondCoordinator(t *testing.T) {
 	within(t, 1, func(w *world) {
 		w.agents(1)
@@ -196,7 +192,6 @@ func TestSecondCoordinator(t *testing.T) {
 	})
 }
 
-// plan is one that only names a scenario.
 func (w *world) plan() bench.Plan {
 	yaml, err := w.scenario(small).Marshal()
 	if err != nil {
@@ -205,7 +200,6 @@ func (w *world) plan() bench.Plan {
 	return bench.Plan{Scenario: yaml, Parts: w.of, Placement: bench.Own, Partitions: 8}
 }
 
-// A log that is lost ends the agents, which can't hand in, and the coordinator has no run.
 func TestLogIsLost(t *testing.T) {
 	within(t, 1, func(w *world) {
 		gone, gate := false, sync.Mutex{}
@@ -241,7 +235,7 @@ func TestLogIsLost(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), control.ErrGone.Error()) || time.Since(began) > 10*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		_ = lead.Close(w.t.Context(), "") // it can't be told
+		_ = lead.Close(w.t.Context(), "") // it cannot be written
 		w.running.Wait()
 		if !errors.Is(w.ended["node-0"], fleet.ErrNotHandedIn) || !errors.Is(w.ended["node-0"], control.ErrGone) {
 			t.Errorf("the agent ended with %v", w.ended["node-0"])
@@ -249,8 +243,7 @@ func TestLogIsLost(t *testing.T) {
 	})
 }
 
-// After a coordinator that died once the run had started, the agents finish and hand in. What is
-// collected says meanwhile what is missing, and then has all.
+// Agents finish after their coordinator died. Collect reports missing parts until all are there.
 func TestCollectAfterTheCoordinator(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -266,7 +259,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if _, err := bench.Run(ctx, cfg); err == nil {
 			t.Fatal("the coordinator lives")
 		}
-		_ = lead.Close(ctx, "") // which says nothing: ctx has ended
+		_ = lead.Close(ctx, "") // it writes nothing, because ctx has ended
 		_, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
 		if err != nil || len(handed.Missing) != 2 || !strings.Contains(handed.Missing[1], "agent 1 (node-1) did not hand in") {
 			t.Errorf("meanwhile: %v, %q", err, handed.Missing)
@@ -280,6 +273,18 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if err != nil || o.Run.Verdict.Status != result.Valid || o.Run.Load.Acked != 8000 || o.Run.Delivery.Unique != 8000 {
 			t.Errorf("collected: %v, %+v", err, o)
 		}
+		if o.Run.Run.Session != "test" {
+			t.Errorf("the session is %q", o.Run.Run.Session)
+		}
+		if err := bench.Remove(w.t.Context(), w.base(), plan); err != nil {
+			t.Error(err)
+		}
+		admin := kadm.NewClient(w.cluster.NewClient(w.t))
+		topics, err := admin.ListTopics(w.t.Context())
+		groups, groupsErr := admin.ListGroups(w.t.Context())
+		if err != nil || groupsErr != nil || len(topics.Names()) != 0 || len(groups.Groups()) != 0 {
+			t.Errorf("after Remove there are the topics %v (%v) and the groups %v (%v)", topics.Names(), err, groups.Groups(), groupsErr)
+		}
 		w.running.Wait()
 		if w.ended["node-0"] != nil || w.ended["node-1"] != nil {
 			t.Errorf("the agents ended so: %v", w.ended)
@@ -287,7 +292,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 	})
 }
 
-// An agent that is interrupted hands in, and ends the run early for all.
+// An interrupted agent hands in, and ends the run for all.
 func TestAgentIsInterrupted(t *testing.T) {
 	within(t, 2, func(w *world) {
 		interrupt := make(chan struct{})
@@ -307,7 +312,7 @@ func TestAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// An interrupt of the coordinator ends all agents 3 s later; a second one abandons the run.
+// One interrupt of the coordinator ends all agents at the same time; a second one abandons the run.
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {
@@ -324,7 +329,7 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 				cfg := w.base()
 				cfg.Scenario = w.scenario(strings.Replace(small, "measure: 4s", "measure: 1h", 1))
 				cfg.Fleet, cfg.Driver, cfg.Interrupt = lead, franz.New(), interrupt
-				cfg.KeepTopics = twice // what is in flight to a topic that is gone takes long to fail
+				cfg.KeepTopics = twice // records in flight to a deleted topic take long to fail
 				o, err := bench.Run(ctx, cfg)
 				if err := lead.Close(w.t.Context(), ""); err != nil {
 					t.Error(err)
@@ -347,8 +352,7 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 	}
 }
 
-// An agent of another cluster, or of another release, is refused by the coordinator and learns why,
-// and so does one with another key. The coordinator says all at once.
+// Agents of another release, number or key are refused, all at once, and each prints why.
 func TestAgentsThatDoNotFit(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -379,7 +383,7 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// The pulses of all agents are told together, and what happens to each of them.
+// Pulses of all agents are reported together, and each agent's events once.
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)
@@ -430,7 +434,6 @@ func TestPulses(t *testing.T) {
 	})
 }
 
-// pulseWatcher is an observe.Watcher that follows only agents.
 type pulseWatcher func(result.Pulse)
 
 func (pulseWatcher) Began(string)             {}

@@ -27,7 +27,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo"
 )
 
-// small is a run that every agent of a few can have a part of.
 const small = `
 name: small
 topic: {partitions: 8}
@@ -38,7 +37,6 @@ sampling: {interval: 500ms, lag: 1s}
 cluster: {metrics: none}
 `
 
-// world is a cluster and a session in virtual time.
 type world struct {
 	t       *testing.T
 	cluster *virtual.Cluster
@@ -50,7 +48,6 @@ type world struct {
 	ended   map[string]error // agents by name
 }
 
-// within runs f with a session of so many agents.
 func within(t *testing.T, of int, f func(*world)) {
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 		w := &world{t: t, cluster: c, log: &control.Memory{}, of: of, ended: make(map[string]error)}
@@ -63,12 +60,10 @@ func (w *world) session() fleet.Session {
 	return fleet.Session{Name: "test", Log: w.log, Topic: [16]byte{1}}
 }
 
-// base is the configuration of a run, or of a part.
 func (w *world) base() bench.Config {
 	return bench.Config{Cluster: w.cluster, Out: w.t.TempDir(), Tool: result.Tool{Version: "1"}, Probes: probe.Unknown()}
 }
 
-// agent has an agent work until it ends.
 func (w *world) agent(name string, index int, with func(context.CancelFunc, *fleet.AgentConfig)) {
 	ctx, cancel := context.WithCancel(w.t.Context())
 	cfg := fleet.AgentConfig{
@@ -101,7 +96,6 @@ func (w *world) coordinator() *fleet.Coordinator {
 	})
 }
 
-// scenario reads YAML.
 func (w *world) scenario(yaml string) scenario.Scenario {
 	s, err := scenario.Parse("test", []byte(yaml))
 	if err != nil {
@@ -110,7 +104,6 @@ func (w *world) scenario(yaml string) scenario.Scenario {
 	return s
 }
 
-// run makes a run with the agents, and ends the session.
 func (w *world) run(yaml string) (*bench.Outcome, error) {
 	lead := w.coordinator()
 	defer func() {
@@ -123,8 +116,7 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 	return bench.Run(w.t.Context(), cfg)
 }
 
-// Four agents make what one process makes: the same records are due, and all of them are
-// acknowledged and delivered once.
+// Four agents schedule, ack and deliver the records of one process.
 func TestAgentsAreOneLoad(t *testing.T) {
 	var whole result.Run
 	within(t, 1, func(w *world) {
@@ -161,7 +153,6 @@ func TestAgentsAreOneLoad(t *testing.T) {
 	})
 }
 
-// The records of four agents are due exactly when those of one process are.
 func TestAgentsKeepOneSchedule(t *testing.T) {
 	due := func(agents int) (of map[int64]int) {
 		within(t, agents, func(w *world) {
@@ -187,7 +178,6 @@ func TestAgentsKeepOneSchedule(t *testing.T) {
 	}
 }
 
-// due returns how many records of a topic were due at each time of the run's axis.
 func (w *world) due(topic string, records int64) map[int64]int {
 	client := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()))
 	of := make(map[int64]int)
@@ -201,7 +191,6 @@ func (w *world) due(topic string, records int64) map[int64]int {
 	return of
 }
 
-// With placement any, agents send to all partitions, and receive what others sent.
 func TestAgentsAnywhere(t *testing.T) {
 	within(t, 4, func(w *world) {
 		w.placed = bench.Any
@@ -221,7 +210,7 @@ func TestAgentsAnywhere(t *testing.T) {
 	})
 }
 
-// Two processes that claim an index before the start: the later one has it.
+// Of two processes that claim an index before the start, the later one gets it.
 func TestLaterClaimCounts(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("old", 0, nil)
@@ -238,7 +227,6 @@ func TestLaterClaimCounts(t *testing.T) {
 	})
 }
 
-// A process that claims an index once the run has started has come too late.
 func TestClaimAfterTheStart(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -253,7 +241,6 @@ func TestClaimAfterTheStart(t *testing.T) {
 	})
 }
 
-// An agent that dies under the load makes the run invalid, which names it; the others hand in.
 func TestAgentDies(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -273,7 +260,6 @@ func TestAgentDies(t *testing.T) {
 	})
 }
 
-// Without all agents there is no run, and the error names those that are missing.
 func TestAgentsMissing(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-1", 1, nil)
@@ -284,7 +270,6 @@ func TestAgentsMissing(t *testing.T) {
 	})
 }
 
-// A coordinator that dies before the start leaves agents that end, because there is none.
 func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	within(t, 1, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -299,9 +284,10 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	})
 }
 
-// deaf is a coordinator that dies as soon as it has told the plan.
+// deaf is a coordinator that dies after it has written the plan.
 type deaf struct{ w *world }
 
+func (d deaf) Session() string   { return "test" }
 func (d deaf) Parts() int        { return 1 }
 func (d deaf) Placement() string { return bench.Own }
 func (d deaf) Senders() int      { return 0 }
@@ -318,7 +304,6 @@ func (d deaf) Make(ctx context.Context, plan bench.Plan, _ bench.FleetWatch) (be
 	return bench.Handed{}, errors.Join(err, errors.New("it has died"))
 }
 
-// Several runs have the same agents.
 func TestAgentsStayBetweenRuns(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"testing"
 
-	"kafkabench.example/kafka-bench/internal/project/virtual"
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
@@ -15,13 +14,13 @@ load: {%s, acks: all, compression: none, record: {size: 100B}}
 consume:
   consumers: 4
   commit: 100ms
+  work: 1ms
   queue: {engine: %s, threads: 2, in_flight: 10000%s}
 phases: {warmup: 0s, measure: 2s, drain: 1m}
 sampling: {interval: 500ms, lag: 500ms}
 cluster: {metrics: none}
 `
 
-// ofTheQueue are the counts of a queue that do not depend on when anything happened.
 func ofTheQueue(r result.Run) string {
 	q := r.Queue
 	if q == nil {
@@ -32,8 +31,7 @@ func ofTheQueue(r result.Run) string {
 		q.DeliveriesByAttempt, q.Lost, q.Pending, r.Lag.Drained)
 }
 
-// Four agents take from one queue what one process takes from it, however often a record
-// comes: its counts and its books are the same.
+// Four agents with one queue have the counts and books of one process.
 func TestAgentsShareAQueue(t *testing.T) {
 	const paced, none = "rate: 1k/s, producers: 4, pacer: frugal", "producers: 0, max_buffered: 10, linger: 0s"
 	for _, of := range []struct{ name, fill, load, engine, more string }{
@@ -48,7 +46,7 @@ func TestAgentsShareAQueue(t *testing.T) {
 		{"worked off with markers", ", fill_records: 4001, fill_producers: 4", none, "markers", ""},
 	} {
 		t.Run(of.name, func(t *testing.T) {
-			one, four := both(t, virtual.Options{}, fmt.Sprintf(fromAQueue, of.fill, of.load, of.engine, of.more))
+			one, four := both(t, closed, fmt.Sprintf(fromAQueue, of.fill, of.load, of.engine, of.more))
 			same(t, one, four)
 			if got, want := ofTheQueue(four), ofTheQueue(one); got != want {
 				t.Errorf("of four agents:\n%s\nof one process:\n%s", got, want)

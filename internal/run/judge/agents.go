@@ -11,15 +11,14 @@ import (
 )
 
 const (
-	// maxClockError bounds how far an agent's clock may have been off at the start: beyond
-	// it the agents' loads were not one load.
+	// maxClockError is the greatest clock error of an agent at the start of a valid run. With a
+	// greater error, the agents did not offer one load.
 	maxClockError = 50 * time.Millisecond
-	// warnClockError is from where that shows in the shape of the load.
+	// warnClockError is the clock error above which the shape of the load may change.
 	warnClockError = 5 * time.Millisecond
 )
 
-// agents returns the agents, each with what it adds to the verdict. What its coordinator
-// says of it comes first.
+// agents returns the agents with their reasons and warnings. Those of the coordinator come first.
 func (v verdict) agents() []result.Agent {
 	all := slices.Clone(v.Evidence.Agents)
 	for i, a := range all {
@@ -30,7 +29,6 @@ func (v verdict) agents() []result.Agent {
 	return all
 }
 
-// faultsOfTheAgent: its part is not there, or is not the part of one load.
 func (v verdict) faultsOfTheAgent(a result.Agent) (reasons []string) {
 	if !a.HandedIn {
 		return []string{"its part is missing"}
@@ -42,7 +40,7 @@ func (v verdict) faultsOfTheAgent(a result.Agent) (reasons []string) {
 		reasons = append(reasons, fmt.Sprintf("its clock may have been off by %s at the start, above the bound of %v",
 			unit.Nanos(*clock), maxClockError))
 	}
-	// Each of its producers has its share of the schedule to within one record.
+	// Each producer may be off its part of the schedule by one record.
 	if v.Expected != nil && a.Counts != nil && v.Scenario.Load.Producers > 0 {
 		share := *v.Expected * float64(a.Producers) / float64(v.Scenario.Load.Producers)
 		if math.Abs(float64(a.Counts.Scheduled)-share) > float64(a.Producers)+1 {
@@ -52,7 +50,6 @@ func (v verdict) faultsOfTheAgent(a result.Agent) (reasons []string) {
 	return reasons
 }
 
-// warningsOfTheClock say by how much an agent's load may have been shifted.
 func warningsOfTheClock(a result.Agent) []string {
 	if a.ClockErrorNs == nil || *a.ClockErrorNs <= int64(warnClockError) || *a.ClockErrorNs > int64(maxClockError) {
 		return nil
@@ -60,8 +57,9 @@ func warningsOfTheClock(a result.Agent) []string {
 	return []string{fmt.Sprintf("its clock may have been off by %s at the start", unit.Nanos(*a.ClockErrorNs))}
 }
 
-// alone returns the run with only what the verdict judges of a generator, as it was in one agent.
-// What was due is the whole run's: an agent that only receives times scheduled records too.
+// alone returns a run that holds only the figures by which the verdict judges one agent as a load
+// generator. Load is of the whole run, because an agent without producers also times scheduled
+// records.
 func alone(out *result.Run, a result.Agent) *result.Run {
 	own := &result.Run{Load: out.Load, Time: map[string]result.Time{}}
 	if a.PacerLatenessP99Ns != nil {
@@ -73,12 +71,11 @@ func alone(out *result.Run, a result.Agent) *result.Run {
 	return own
 }
 
-// partMissing reports whether an agent did not hand in its part, so that nothing adds up.
+// partMissing reports whether the part of an agent is missing. The books cannot balance then.
 func (e *Evidence) partMissing() bool {
 	return slices.ContainsFunc(e.Agents, func(a result.Agent) bool { return !a.HandedIn })
 }
 
-// ofAgent says which agent texts are of.
 func ofAgent(a result.Agent, texts []string) []string {
 	named := make([]string, len(texts))
 	for i, text := range texts {
@@ -87,8 +84,8 @@ func ofAgent(a result.Agent, texts []string) []string {
 	return named
 }
 
-// unsaid leaves out what an agent has in the same words: of several machines the run has
-// the figures of the busiest.
+// unsaid removes the texts that an agent has too. The run's figures are those of its busiest agent,
+// so the same text would appear twice.
 func unsaid(texts []string, agents []result.Agent) []string {
 	return slices.DeleteFunc(texts, func(text string) bool {
 		return slices.ContainsFunc(agents, func(a result.Agent) bool {

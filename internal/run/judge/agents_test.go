@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Each agent is held to the bounds of the generator by itself, and is named.
+// Each agent is judged separately by the bounds for a load generator, and the texts name it.
 func TestEachAgentIsJudged(t *testing.T) {
 	good := func() result.Agent {
 		return result.Agent{
@@ -35,13 +35,13 @@ func TestEachAgentIsJudged(t *testing.T) {
 		"rather late": {func(a *result.Agent) { *a.PacerLatenessP99Ns = int64(maxLateness) },
 			nil, []string{"agent 2 (node-c): the pacer was 20.0 ms late at p99; response times contain that"}},
 		"starved": {func(a *result.Agent) {
-			a.Producers, a.Counts.Scheduled = 0, 0 // it only receives what others schedule
+			a.Producers, a.Counts.Scheduled = 0, 0 // it only receives records of other agents
 			a.Process.SchedDelayNs.P99Ns = int64(time.Second)
 		}, []string{"agent 2 (node-c): the tool was starved of CPU: its goroutines waited 1.00 s at p99 to run, above the bound of 20ms"}, nil},
 		"busy": {func(a *result.Agent) { *a.Process.HostCPUBusy = 0.97 },
 			nil, []string{"agent 2 (node-c): the machine's CPUs were 97.00 % busy: the figures are of this machine as much as of Kafka"}},
 		"off its schedule": {func(a *result.Agent) { a.Counts.Scheduled = 54 },
-			[]string{"agent 2 (node-c): 54 records came due where the schedule has 50"}, nil},
+			[]string{"agent 2 (node-c): 54 records came due, but the schedule has 50"}, nil},
 		"within it": {func(a *result.Agent) { a.Counts.Scheduled = 53 }, nil, nil},
 		"what its coordinator says": {func(a *result.Agent) { a.Reasons = []string{"it began late"} },
 			[]string{"agent 2 (node-c): it began late"}, nil},
@@ -62,8 +62,8 @@ func TestEachAgentIsJudged(t *testing.T) {
 	}
 }
 
-// A missing part is the reason, and not what does not add up without it. What the run has
-// from its worst agent is said once.
+// A missing part is the only reason that the verdict gives, and a text of the worst agent appears
+// once.
 func TestAgentsInTheVerdict(t *testing.T) {
 	late := int64(maxLateness) + 1
 	lateAgent := result.Agent{Index: 1, HandedIn: true, ClockErrorNs: new(int64(0)), PacerLatenessP99Ns: &late}

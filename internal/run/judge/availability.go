@@ -14,35 +14,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What the faults of brokers did to the run's topic: how long no acknowledgement
-// came, how long replicas were missing, and how the times were before, during and
-// after.
-
-// Tally is what happened in an interval of the measured window.
+// Tally holds the counts of one interval of the measured window.
 type Tally struct {
 	StartNs, EndNs              int64
-	Seconds                     float64 // between the readings that the counts are of
+	Seconds                     float64 // between the two readings of the counts
 	Scheduled, Acked, Delivered int64
-	// OldestDueNs is when the oldest record was due that had not arrived by the end of the
-	// interval; snapshot.NothingDue if all had.
+	// OldestDueNs is the due time of the oldest record that had not arrived at the end of the
+	// interval; snapshot.NothingDue if all had arrived.
 	OldestDueNs int64
 }
 
-// Replicas is what was seen of the replicas of the run's topic in the measured window.
+// Replicas describes the replicas of the run's topic in the measured window.
 type Replicas struct {
-	Under, UnderMin, Leaderless time.Duration // any partition lacked a replica in sync, min.insync.replicas, its leader
+	Under, UnderMin, Leaderless time.Duration // while a partition is under-replicated, below min ISR, leaderless
 	LeaderChanges               int64
-	Every                       time.Duration // between two looks, as planned
-	SparsestNs                  int64         // the longest time between two looks; 0 if there was none
-	// SyncedNs is when all replicas were in sync again for the last time; the lowest
-	// integer if they always were.
+	Every                       time.Duration // planned time between two readings
+	SparsestNs                  int64         // longest time between two readings; 0 if there was no reading
+	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if none ever
+	// was out of sync.
 	SyncedNs  int64
-	InSync    bool // at the last look
-	MinInSync int  // the topic's min.insync.replicas; 0 if it is not known
+	InSync    bool // at the last reading
+	MinInSync int  // the topic's min.insync.replicas; 0 if unknown
 }
 
-// availability returns what the faults of brokers did; nil if none befell a broker. Err is
-// why the times before, during and after are not known.
+// availability returns the effect of broker faults; nil if no fault hit a broker. Err says why the
+// times before, during and after the faults are not known.
 func (e *Evidence) availability() (_ *result.Availability, err error) {
 	shown := e.Seen.Replicas
 	if shown == nil {
@@ -71,17 +67,14 @@ func (e *Evidence) availability() (_ *result.Availability, err error) {
 	return a, e.addPeriods(a, from, to)
 }
 
-// ackGaps returns the longest time without an acknowledgement in each partition, of those
-// that count, and of the partitions that have one.
 func (e *Evidence) ackGaps(counts func(snapshot.Gap) bool) []result.AckGap {
 	return worstGaps(e.last().AckGaps, e.EndNs, counts)
 }
 
-// anyGap counts every gap.
 func anyGap(snapshot.Gap) bool { return true }
 
-// worstGaps are the longest gap in each partition, of those that count until an end, and
-// of the partitions that have one.
+// worstGaps returns, for each partition that has one, the longest gap before end that counts
+// accepts.
 func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) bool) []result.AckGap {
 	all := []result.AckGap{}
 	for p, gaps := range partitions {
@@ -98,10 +91,10 @@ func worstGaps(partitions []snapshot.Gaps, end int64, counts func(snapshot.Gap) 
 	return all
 }
 
-// addDeliveryGaps adds for how long consumers got nothing in the time in which something
-// was broken, or in what came of it: a group that lost its coordinator goes on without
-// records when every broker serves again. A gap that begins in that time counts, and lasts
-// until the delivery that ends it, be it in the drain.
+// addDeliveryGaps adds the longest times without a delivery from the first fault to the recovery.
+// It counts every gap that begins in this period, until the delivery that ends it, even if that
+// comes in the drain: a group that lost its coordinator may receive nothing for some time after all
+// brokers serve again.
 func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	counts := func(g snapshot.Gap) bool { return g.FromNs <= to && g.ToNs > from && g.FromNs < e.EndNs }
 	groups, known := e.deliveryGaps()
@@ -123,8 +116,8 @@ func (e *Evidence) addDeliveryGaps(a *result.Availability, from, to int64) {
 	a.DeliveryGapMaxNs, a.DeliveryGaps = &longestNs, all
 }
 
-// waitedInVain returns a group's gaps after a drain that gave up: in partitions where the
-// group was behind at its end, records have waited since the last delivery.
+// waitedInVain returns a group's gaps after a drain that gave up. Partitions in which the group is
+// behind get a gap since their last delivery.
 func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
 	gaps = slices.Clone(gaps)
 	for p := range gaps {
@@ -135,7 +128,7 @@ func waitedInVain(gaps []snapshot.Gaps, behind []int64) []snapshot.Gaps {
 	return gaps
 }
 
-// longest is the longest of gaps; nil where there is none.
+// longest returns the longest gap; nil if there is none.
 func longest(gaps []result.AckGap) (worst *result.AckGap) {
 	for i, g := range gaps {
 		if worst == nil || g.ToNs-g.FromNs > worst.ToNs-worst.FromNs {
@@ -145,9 +138,9 @@ func longest(gaps []result.AckGap) (worst *result.AckGap) {
 	return worst
 }
 
-// broken is the time from the first fault of a broker until all brokers served and
-// every partition was acknowledged and in sync again, or to the end of the measured
-// window; known is false where there was no such fault.
+// broken returns the period from the first broker fault until all brokers serve and every partition
+// is acknowledged and in sync again, at most to the end of the measured window. Known is false if
+// no fault hit a broker.
 func (e *Evidence) broken() (from, to int64, known bool) {
 	end := e.EndNs
 	for _, f := range e.Faults.Injected {
@@ -177,8 +170,8 @@ func (e *Evidence) broken() (from, to int64, known bool) {
 	return from, min(again, end), true
 }
 
-// repaired is when what a fault broke was there again: by the end, where nobody brought
-// it back. The controller may not have missed it by then.
+// repaired returns when the broker served again after the fault; end if it never did. The
+// controller may not have noticed the fault by then.
 func repaired(f result.Fault, end int64) int64 {
 	switch {
 	case f.EndNs != nil:
@@ -189,7 +182,6 @@ func repaired(f result.Fault, end int64) int64 {
 	return end
 }
 
-// addPeriods divides the measured window by its intervals.
 func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
 	window := slices.DeleteFunc(slices.Clone(e.Seen.Intervals), func(t Tally) bool { return t.StartNs >= e.EndNs })
 	first, after := divide(window, from, to)
@@ -200,17 +192,16 @@ func (e *Evidence) addPeriods(a *result.Availability, from, to int64) error {
 	}
 	a.Before, a.During, a.After = period(parts[0], times[0]), period(parts[1], times[1]), period(parts[2], times[2])
 	for _, p := range []*result.Stretch{a.Before, a.During, a.After} {
-		if p != nil { // the interval in which a person ended the run goes on into the drain
+		if p != nil { // an interrupted run's last interval extends into the drain
 			p.EndNs = min(p.EndNs, e.EndNs)
 		}
 	}
 	return nil
 }
 
-// divide tells with which interval begins what was during the faults, and with which
-// what came after. An interval in which something was broken, be it in part, is during
-// the faults, and so are those in which something arrived that had waited for them to
-// be over.
+// divide returns the index of the first interval during the faults, and of the first after them. An
+// interval that overlaps the faults is "during", and so is one in which records arrived that became
+// due before the end of the faults.
 func divide(all []Tally, from, to int64) (first, after int) {
 	first = slices.IndexFunc(all, func(t Tally) bool { return t.EndNs > from })
 	if first < 0 {
@@ -224,7 +215,6 @@ func divide(all []Tally, from, to int64) (first, after int) {
 	return first, len(all)
 }
 
-// period sums up intervals; nil if there are none.
 func period(part []Tally, times map[string]result.IntervalTime) *result.Stretch {
 	if len(part) == 0 {
 		return nil
@@ -242,10 +232,10 @@ func period(part []Tally, times map[string]result.IntervalTime) *result.Stretch 
 	return p
 }
 
-// timesOf adds up the histograms of the intervals of each part: no percentile can be had of the percentiles of intervals. The
-// warm-up's records are in no part, and those of the measured window that arrived behind
-// it are in the last: they are the slowest, and without them a fault that lasts to the
-// end would look the better the worse it was.
+// timesOf adds up the histograms of each part's intervals, because percentiles cannot be added. It
+// leaves out the warm-up's records. Measured records that arrived after the window belong to the
+// last part: they are the slowest, and without them a fault that lasts to the end would look better
+// the worse it was.
 func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[string]result.IntervalTime, error) {
 	sums := make([]map[string]*latency.Histogram, len(parts))
 	for i := range sums {
@@ -274,8 +264,8 @@ func timesOf(log iter.Seq2[latency.LogEntry, error], parts ...[]Tally) ([]map[st
 	return times, nil
 }
 
-// partAt is the part with the interval at a time: the last that had begun by then, or
-// the first; -1 where there are none.
+// partAt returns the last part that began at or before a time, or the first part; -1 if all are
+// empty.
 func partAt(at int64, parts [][]Tally) int {
 	in := -1
 	for i, part := range parts {
@@ -286,15 +276,14 @@ func partAt(at int64, parts [][]Tally) int {
 	return in
 }
 
-// warmupTag begins the names that the log has for the warm-up's histograms.
+// warmupTag is the prefix of the warm-up's histograms in the log.
 var warmupTag = strings.TrimSuffix(latency.Tag(false, 0), latency.Tag(true, 0))
 
-// longGap is the time without an acknowledgement that is worth a warning where no
-// fault was asked for.
+// longGap is the time without an ack that is worth a warning in a run without broker faults.
 const longGap = time.Second
 
-// warningsOfTheAcks say that a partition was not acknowledged for long, though nobody
-// broke anything. A gate holds records back on purpose.
+// warningsOfTheAcks warns of a partition that had no ack for long although no fault hit a broker. A
+// gate holds records back on purpose, so it gives no warning.
 func (v verdict) warningsOfTheAcks() []string {
 	if v.Seen.Replicas != nil || v.Scenario.Backpressure.Gates() {
 		return nil

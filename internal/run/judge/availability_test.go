@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What came after begins when everything has arrived that was due while something was
-// broken: what was held back is no part of a cluster that is whole.
+// "After" begins only when every record has arrived that became due during the faults.
 func TestDividedAtTheFaults(t *testing.T) {
 	const s = int64(time.Second)
 	window := func(oldest ...int64) (all []Tally) {
@@ -43,8 +42,8 @@ func TestDividedAtTheFaults(t *testing.T) {
 	}
 }
 
-// The times of a stretch are without the warm-up's records, and those of the last one
-// with the records that arrived behind the window.
+// The times of a period exclude the warm-up's records; the last period includes records that
+// arrived after the window.
 func TestTimesOfTheStretches(t *testing.T) {
 	var file bytes.Buffer
 	log := latency.NewLogWriter(&file, time.Now())
@@ -57,12 +56,12 @@ func TestTimesOfTheStretches(t *testing.T) {
 		}
 	}
 	write(-1, false, 1000)
-	write(0, false, 100) // was on its way when the warm-up ended
+	write(0, false, 100) // it was in flight when the warm-up ended
 	write(0, true, 1)
 	write(1, true, 2)
 	write(2, true, 4)
-	write(3, true, 8)  // the drain
-	write(4, true, 16) // likewise
+	write(3, true, 8)  // in the drain
+	write(4, true, 16) // in the drain
 	at := func(second int64) []Tally {
 		return []Tally{{StartNs: second * 1e9, EndNs: (second + 1) * 1e9}}
 	}
@@ -88,13 +87,11 @@ func TestTimesOfTheStretches(t *testing.T) {
 	}
 }
 
-// acknowledged is a sending side that has nothing but gaps.
 func acknowledged(gaps ...snapshot.Gaps) snapshot.Snapshot {
 	return snapshot.Snapshot{Last: &snapshot.Last{AckGaps: gaps}}
 }
 
-// The cost of a fault is the longest gap that it has a part in; one before it is told
-// apart.
+// Only gaps that overlap the fault count as its cost; the longest other gap is reported separately.
 func TestGapsOfTheFaults(t *testing.T) {
 	const s = int64(time.Second)
 	back := 9 * s
@@ -108,7 +105,7 @@ func TestGapsOfTheFaults(t *testing.T) {
 			snapshot.Gaps{All: []snapshot.Gap{{FromNs: 6 * s, ToNs: 7*s + 1}, {FromNs: 15 * s, ToNs: 17 * s}}},
 		),
 		Groups: []Group{{AtStop: []snapshot.Reached{{Position: 3}, {Position: 3}}, Gaps: []snapshot.Gaps{
-			{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // into the drain
+			{All: []snapshot.Gap{{FromNs: 2 * s, ToNs: 5 * s}, {LastNs: 8 * s, FromNs: 8 * s, ToNs: 25 * s}}}, // in the drain
 			{All: []snapshot.Gap{{FromNs: 30 * s, ToNs: 31 * s}, {LastNs: 6 * s, FromNs: 1 << 61, ToNs: math.MaxInt64 / 2}}},
 		}}},
 		Histograms: latency.ReadLog(strings.NewReader("")),
@@ -131,7 +128,7 @@ func TestGapsOfTheFaults(t *testing.T) {
 	if a.DeliveryGapMaxNs == nil || *a.DeliveryGapMaxNs != 22*s || !slices.Equal(a.DeliveryGaps, delivered) {
 		t.Errorf("nothing was delivered in %+v, want %+v", a.DeliveryGaps, delivered)
 	}
-	e.Drained = true // nothing waits where all was read
+	e.Drained = true // all was read, so no record waits
 	if a := availability(); !slices.Equal(a.DeliveryGaps, delivered[:1]) {
 		t.Errorf("drained, nothing was delivered in %+v", a.DeliveryGaps)
 	}
@@ -141,8 +138,7 @@ func TestGapsOfTheFaults(t *testing.T) {
 	}
 }
 
-// During lasts until everything is in sync again and every gap that began by then is
-// over; a gap that comes later is another matter.
+// "During" lasts until all replicas are in sync and every gap that began by then has ended.
 func TestBrokenUntilAllIsAsBefore(t *testing.T) {
 	const s = int64(time.Second)
 	kill := result.Fault{Name: "kill", Target: "leader of partition 0", Hit: "broker 2", StartNs: 5 * s}
@@ -187,7 +183,7 @@ func TestLostRecordsHaveACause(t *testing.T) {
 		{Name: "kill", Target: "leader of partition 0", Hit: "broker 2"}, {Name: "pause", Target: "broker 3"},
 	}}}}
 	for acks, want := range map[string]string{
-		"all": "LOST, which acks all should not let happen when broker 2 and broker 3 fails", "1": "with acks 1 only the leader had them", "0": "with acks 0 nobody",
+		"all": "LOST, which acks all should prevent when broker 2 and broker 3 fails", "1": "with acks 1 only the leader had them", "0": "with acks 0 no broker",
 	} {
 		v.Scenario.Load.Acks = acks
 		if got := v.lostWarning(); !strings.Contains(got, want) {
@@ -200,8 +196,7 @@ func TestLostRecordsHaveACause(t *testing.T) {
 	}
 }
 
-// A partition that stood still is told of where nobody asked for it, and not where a
-// gate holds records back.
+// A long ack gap is a warning if the scenario has no faults and no gate.
 func TestLongGapIsAWarning(t *testing.T) {
 	const s = int64(time.Second)
 	gap := snapshot.Gap{FromNs: 3 * s, ToNs: 3*s + 1_500e6}

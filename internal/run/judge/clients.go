@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// clients are the requests of the clients under test between the two readings.
+// clients returns nil if the clients under test made no requests between the two readings.
 func (e *Evidence) clients() *result.Clients {
 	length := time.Duration(e.End.AtNs - e.Start.AtNs)
 	if length <= 0 {
@@ -27,7 +27,6 @@ func (e *Evidence) clients() *result.Clients {
 	return c
 }
 
-// clientRequests are those of one type.
 func clientRequests(s snapshot.RequestSum, t snapshot.Traffic, wireBytes int64, length time.Duration) *result.ClientRequests {
 	c := &result.ClientRequests{
 		Count: s.Count, PerS: float64(s.Count) / length.Seconds(),

@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Each value of a curve is the percentile, asked alone, of the measured values that had
-// ended. The curve ends before the first percentile that they do not support; copies of one
-// record support none.
+// Each value of a curve equals the percentile of the measured values that ended, and the curve ends
+// before the first percentile that they do not support; copies of one record support none.
 func TestCurves(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		recorder, alone := latency.NewRecorder(latency.E2EResponseTime, latency.SendDelay), latency.NewHistogram()
@@ -22,10 +21,10 @@ func TestCurves(t *testing.T) {
 		for range rapid.IntRange(0, 8).Draw(t, "distinct values") {
 			ns, n := rapid.Int64Range(0, 1e10).Draw(t, "ns"), rapid.Int64Range(1, 1_500_000).Draw(t, "n")
 			recorder.RecordN(true, latency.E2EResponseTime, ns, n)
-			recorder.RecordN(false, latency.E2EResponseTime, ns/2, n) // of the warm-up
+			recorder.RecordN(false, latency.E2EResponseTime, ns/2, n) // a value of the warm-up
 			alone.RecordN(ns, n)
 		}
-		recorder.RecordN(true, latency.SendDelay, 5, 9) // too few for the lowest
+		recorder.RecordN(true, latency.SendDelay, 5, 9) // too few for the lowest percentile
 		collector.Collect()
 		run := &result.Run{Delivery: result.Delivery{Copies: rapid.IntRange(1, 3).Draw(t, "copies")}}
 		curves := Curves(&Evidence{Times: &collector}, run)

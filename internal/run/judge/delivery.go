@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// books compares what each group received with what was sent; without a group, with
-// nothing.
+// books compares each group's deliveries with what was sent. Without a group there is one entry
+// without deliveries.
 func (e *Evidence) books() []ledger.Books {
 	sent := e.sentBooks()
 	if len(e.Groups) == 0 {
@@ -26,18 +26,18 @@ func (e *Evidence) books() []ledger.Books {
 	return books
 }
 
-// nowhere is the position of who reads in no order: it says of no record that it was
-// passed over.
+// nowhere is the position of a reader without an order, so that no record counts as passed over.
 func nowhere(int32) int64 { return -1 }
 
-// CloseQueue compares what came out of a queue, in whatever order, with what was sent.
+// CloseQueue compares the records that came out of a queue, in any order, with those that were
+// sent.
 func CloseQueue(sent []*ledger.Sender, received []*ledger.Receiver) ledger.Books {
 	return ledger.Close(sent, received, nowhere)
 }
 
-// position returns how far a group has come in a partition. Once the log is read to its
-// end that is past everything, whatever offsets the acknowledgements reported (with acks 0
-// they report none, and after a truncation they are wrong).
+// position returns the position of a group in a partition. If the group read the log to its end,
+// that is ledger.ReadToEnd: with acks 0 no offsets are acknowledged, and after a truncation they
+// are wrong.
 func (e *Evidence) position(g Group, partition int32) int64 {
 	at := g.AtStop[partition].Position
 	if e.Drained || e.PartitionEnds != nil && at >= e.PartitionEnds[partition] {
@@ -46,8 +46,8 @@ func (e *Evidence) position(g Group, partition int32) int64 {
 	return at
 }
 
-// measuredDeliveries returns those of the measured window. If the fill is all there is to
-// read, they are of its records, which are in the warm-up's book.
+// measuredDeliveries returns the deliveries of the measured window. If the run reads only the fill,
+// they are those of the fill, which is in the warm-up's book.
 func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) result.Delivery {
 	if !e.measuresFill() || !e.Stamped {
 		return e.deliveries(books, true, scheduled)
@@ -57,7 +57,7 @@ func (e *Evidence) measuredDeliveries(books []ledger.Books, scheduled int64) res
 	return d
 }
 
-// deliveries returns those of all groups together, of one phase.
+// deliveries returns the deliveries of all groups together, of the warm-up or the measured window.
 func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int64) result.Delivery {
 	var sum ledger.Book
 	for _, b := range books {
@@ -77,8 +77,7 @@ func (e *Evidence) deliveries(books []ledger.Books, measured bool, scheduled int
 	return d
 }
 
-// unread returns how many records of the topic groups have not read, if those are all
-// there is to read.
+// unread returns how many records before ReadTo the groups have not read; 0 without ReadTo.
 func (e *Evidence) unread(groups []Group) (sum int64) {
 	if e.ReadTo == nil {
 		return 0
@@ -89,10 +88,9 @@ func (e *Evidence) unread(groups []Group) (sum int64) {
 	return sum
 }
 
-// maxLostRanges bounds what is named of the lost records of all groups.
+// maxLostRanges is how many ranges of lost records the result of all groups has at most.
 const maxLostRanges = 100
 
-// withAnother adds what another group received to a book, which keeps what was sent.
 func withAnother(sum, b ledger.Book) ledger.Book {
 	sum.Delivered += b.Delivered
 	sum.Unique += b.Unique
@@ -110,7 +108,6 @@ func withAnother(sum, b ledger.Book) ledger.Book {
 	return sum
 }
 
-// delivery returns what groups received of the records that were scheduled for them.
 func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Received) result.Delivery {
 	if len(e.Groups) == 0 {
 		return result.Delivery{}
@@ -118,8 +115,8 @@ func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Re
 	deliveredPerS := e.perS(received.UniqueInWindow)
 	duplicatesPerS := e.perS(received.DeliveredInWindow - received.UniqueInWindow)
 	if !e.Stamped {
-		// A record without a stamp does not say in which phase it was due. Only the number
-		// that was handed over in the window is known.
+		// Without a stamp, the phase of a record is unknown. Only the number of deliveries in the
+		// window is known.
 		d := result.Delivery{
 			Delivered: received.DeliveredInWindow, DeliveredPerS: deliveredPerS, DuplicatesPerS: &duplicatesPerS,
 		}
@@ -146,7 +143,6 @@ func (e *Evidence) delivery(b ledger.Book, scheduled int64, received snapshot.Re
 	return d
 }
 
-// consumer returns how busy groups were between two readings of what their members did.
 func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCounts) result.Consumer {
 	if len(groups) == 0 {
 		return result.Consumer{}
@@ -186,7 +182,7 @@ func (e *Evidence) consumer(groups []Group, before, after []snapshot.MemberCount
 	return c
 }
 
-// eachGroup returns of each of several groups what the result says of all.
+// eachGroup returns nil for fewer than two groups.
 func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Group {
 	if len(e.Groups) < 2 {
 		return nil
@@ -214,7 +210,6 @@ func (e *Evidence) eachGroup(out *result.Run, books []ledger.Books) []result.Gro
 	return all
 }
 
-// backlogPeak returns the peak of one group's backlog.
 func (s Seen) backlogPeak(group int) (peak int64) {
 	if s.BacklogPeaks != nil {
 		peak = s.BacklogPeaks[group]

@@ -11,12 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// TestTimesAreOfAllRecords: of 1,000 records that were due in a second, 210 arrive after
-// 1, 2, … 210 ms before a drain of 100 ms gives up. A user of the others waits longer.
+// TestTimesAreOfAllRecords: of 1,000 records due in a second, 210 arrive after 1, 2, … 210 ms, then
+// a drain of 100 ms gives up. The percentiles rank the other records behind these.
 func TestTimesAreOfAllRecords(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	recorder := latency.NewRecorder(latency.SendDelay, latency.SendServiceTime, latency.E2EServiceTime, latency.E2EResponseTime)
-	e := &Evidence{ // without producers, so that it is no closed loop either
+	e := &Evidence{ // without producers, so it is no closed loop
 		Setup: Setup{Stamped: true}, Window: Window{EndNs: 1000 * ms, FinishedNs: 1100 * ms}, Groups: make([]Group, 1),
 		Times: &latency.Collector{},
 	}
@@ -54,7 +54,7 @@ func TestTimesAreOfAllRecords(t *testing.T) {
 			t.Errorf("%s, which is no time of these records, is %+v", none, d)
 		}
 	}
-	e.Groups = append(e.Groups, Group{}) // which got nothing
+	e.Groups = append(e.Groups, Group{}) // it received nothing
 	if both := e.times(snapshot.Sent{Scheduled: 1000})["e2e_response_time"]; both.Count != 210 || both.NotEnded != 1790 {
 		t.Errorf("of two groups the response times are %+v", both)
 	}
@@ -75,8 +75,8 @@ func TestFirstDeliveriesAreTheRate(t *testing.T) {
 	}
 }
 
-// TestDrainRate: the drain's rate is of what arrived for the first time from the window's
-// end on, over the time from there, or from when held consumers were let go.
+// TestDrainRate: the drain's rate is the first deliveries after the window's end, divided by the
+// time since then or since held consumers began to fetch.
 func TestDrainRate(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, c := range []struct {

@@ -11,18 +11,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// Evidence is everything that a run leaves for its result. Times are nanoseconds on the
+// Evidence is everything from which the result of a run is computed. Times are nanoseconds on the
 // run's axis, on which the measured window begins at 0.
 type Evidence struct {
 	Setup
 	Window
 
 	Start, End Reading           // at the two ends of the measured window
-	Sent       snapshot.Snapshot // of all producers, once they were closed; with Last
-	AckedIn    []int64           // by partition: records that the consumers are to read, the fill included
-	Groups     []Group           // none if nobody consumes
+	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
+	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
+	Groups     []Group           // none without consumers
 	Fill       *Fill             // nil if the run did not fill its topic
-	Queue      *Queue            // nil if the consumers do not take records from a queue
+	Queue      *Queue            // nil if the consumers do not read from a queue
 	Times      *latency.Collector
 	// Histograms are the entries of the run's histogram log, in their order.
 	Histograms iter.Seq2[latency.LogEntry, error]
@@ -31,63 +31,64 @@ type Evidence struct {
 	Faults  Faults
 	Machine Machine
 	Failed  Failures
-	Agents  []result.Agent // by index; none in a run of one machine
-	// ClockErrorNs is by how much at most a time is wrong whose record one agent sent and
-	// another received. ClocksUnknown are agents that do not know it of such records.
+	Agents  []result.Agent // by index; none in a run on one machine
+	// ClockErrorNs is the greatest possible error of a time whose record one agent sent and another
+	// received. ClocksUnknown names the agents that received such records and do not know this
+	// error.
 	ClockErrorNs  int64
 	ClocksUnknown []string
 	// Warnings come first in the verdict.
 	Warnings []string
-	// Caveats returns more warnings for a run whose figures are complete; nil is none.
+	// Caveats returns further warnings for a run whose figures are complete; nil returns none.
 	Caveats func(*result.Run) []string
 }
 
-// Setup is what the run was to do, and on what.
+// Setup is the configuration of the run and of its cluster.
 type Setup struct {
 	Scenario scenario.Scenario // as it ran
-	Recorded result.Settings   // as it was asked for
+	Recorded result.Settings   // as the user asked for it
 	Info     result.Info
 	Limits   bottleneck.Settings
-	// VolumeBoundedBytes is to what the volume was reduced because the disk had no room
-	// for it; 0 if it was not.
+	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
+	// was not reduced.
 	VolumeBoundedBytes int64
-	// VolumeBoundedRecords is the same of load.records.
+	// VolumeBoundedRecords is the same for load.records.
 	VolumeBoundedRecords int64
-	// Expected is how many records the schedule has in the measured window; nil if that is
-	// a random variable, or there is no schedule.
+	// Expected is how many records the schedule has in the measured window; nil if that number is
+	// random, or if there is no schedule.
 	Expected *float64
-	Stamped  bool // records carry stamps, so that their books can be kept
-	// ReadTo is how far a run without producers reads in each partition; nil if the run has
-	// producers, or others go on writing.
+	Stamped  bool // records have stamps, which the books need
+	// ReadTo is the offset up to which a run without producers reads each partition; nil if the run
+	// has producers, or if other producers go on writing.
 	ReadTo []int64
-	// ReadsFill is that the consumers begin with what the topic was filled with.
+	// ReadsFill reports whether the consumers begin with the fill.
 	ReadsFill bool
-	// LocalBrokers is that the brokers run on this machine, so that it can be read what
-	// they use.
+	// LocalBrokers reports whether the brokers run on this machine, so that their usage can be
+	// read.
 	LocalBrokers bool
-	// PlainTimers is that the scenario asks for the precise pacer, which this operating
-	// system does not have.
+	// PlainTimers reports that the scenario asks for the precise pacer and that this operating
+	// system has none.
 	PlainTimers bool
 	Works       bool // the consumers work on records
-	// MeanWorkS is how long they do, in seconds; 0 if that changes.
+	// MeanWorkS is the mean time of this work in seconds; 0 if it changes during the run.
 	MeanWorkS float64
 }
 
-// Window is when the parts of the run began and ended.
+// Window holds the times at which the parts of the run began and ended.
 type Window struct {
 	StartedNs     int64 // the warm-up began
 	EndNs         int64 // the measured window ended
 	FinishedNs    int64 // the drain ended
-	ConsumersNs   int64 // consumers that were held began to fetch; 0 if not within window or drain
-	FetchingNs    int64 // the load began, or the consumers were let go, whichever came later
-	ReadyNs       int64 // how long the consumers took to have their partitions
+	ConsumersNs   int64 // held consumers began to fetch; 0 if not within window or drain
+	FetchingNs    int64 // the load began, or held consumers began to fetch, whichever came later
+	ReadyNs       int64 // how long the consumers waited for their partitions
 	LateAtFinish  int64 // first deliveries between EndNs and FinishedNs
 	Interrupted   bool
-	Drained       bool    // the consumers have reached everything
-	PartitionEnds []int64 // once nothing was produced any more; nil if they are not known
+	Drained       bool    // the consumers reached the last record
+	PartitionEnds []int64 // end offsets after the producers had stopped; nil if unknown
 }
 
-// Reading is what counts up, as it was at one moment.
+// Reading holds the running totals at one moment.
 type Reading struct {
 	AtNs              int64
 	Sending, Fetching snapshot.Traffic
@@ -97,9 +98,9 @@ type Reading struct {
 	QueueTraffic      QueueTraffic
 }
 
-// QueueTraffic is what the clients of a queue's members sent and received.
+// QueueTraffic is the traffic of the clients of a queue's members.
 type QueueTraffic struct {
-	Requests      map[string]int64 // by Kafka's name for their type
+	Requests      map[string]int64 // by the API name of the request
 	Written, Read int64            // bytes
 }
 
@@ -109,60 +110,60 @@ type Group struct {
 	Workers   int
 	Standing  snapshot.Group
 	Receivers []*ledger.Receiver
-	Gaps      []snapshot.Gaps // without a delivery, by partition; nil if they are not known
-	// AtStop is how far it had come when the drain ended, by partition.
+	Gaps      []snapshot.Gaps // times without a delivery, by partition; nil if unknown
+	// AtStop is the group's progress by partition when the drain ended.
 	AtStop []snapshot.Reached
 }
 
-// Queue is what is known of a queue that its group did not count.
+// Queue holds what is known of a queue beyond the counts of its group.
 type Queue struct {
-	Settled []*ledger.Receiver // what was acknowledged or is a dead letter, by partition
+	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
 	// Empty reports whether the drain found that the queue had nothing left to deliver.
 	Empty        bool
 	InFlightPeak int64
 }
 
-// Seen is what was observed while the run went on.
+// Seen holds what the run observed while it went on.
 type Seen struct {
 	BacklogPeak, TimeLagPeakNs int64
 	BacklogPeaks               []int64            // by group; nil if the window did not begin
-	Held                       []snapshot.Backlog // by group, when the window began; nil if nothing was held
-	// GrowthPerS is the slope of the backlog, with its standard error; nil if they are not known.
+	Held                       []snapshot.Backlog // by group, at the start of the window; nil if no consumer was held
+	// GrowthPerS is the slope of the backlog, with its standard error; nil if unknown.
 	GrowthPerS, GrowthErrorPerS *float64
 	Changes                     []result.Change
 	Looks                       []Look
 	Lag                         Lag
-	Replicas                    *Replicas // nil if no fault befalls a broker
+	Replicas                    *Replicas // nil if no fault hits a broker
 	Intervals                   []Tally   // of the measured window
 	WindowEnd                   *result.WindowEnd
 }
 
 // Lag is the consumer lag as the brokers report it.
 type Lag struct {
-	Peak, PeakAtLeast *int64                    // since the measured window began; nil if it was not read
-	Peaks             []int64                   // by group; nil if it was not read
-	Window            *LagPeak                  // in the measured window; nil if it was not read there
-	OldestSignalNs    int64                     // the greatest age of a reading that a gate rested on
-	Final             *int64                    // once everything was delivered; nil if it was not read then
+	Peak, PeakAtLeast *int64                    // since the measured window began; nil if not read
+	Peaks             []int64                   // by group; nil if not read
+	Window            *LagPeak                  // in the measured window; nil if not read there
+	OldestSignalNs    int64                     // greatest age of a lag reading that a gate used
+	Final             *int64                    // after all records were delivered; nil if not read then
 	Finals            []*int64                  // by group
 	FinalPartitions   []result.PartitionOffsets // of the first group
 }
 
-// LagPeak is the highest lag of the topic and of a partition. AtLeast is the highest that
-// the lag was at the least; nil if that was not asked.
+// LagPeak is the highest lag of the topic and of one partition. AtLeast is the highest lower bound
+// of the lag; nil if that was not read.
 type LagPeak struct {
 	Records, Partition int64
 	AtLeast            *LagPeak
 }
 
-// Faults are those of the scenario.
+// Faults are the faults of the scenario.
 type Faults struct {
 	Injected   []result.Fault // in the order in which they began
-	NotDone    []string       // why others were not done in the measured window
-	NotInDrain []string       // likewise, in the drain
+	NotDone    []string       // why other faults were not done in the measured window
+	NotInDrain []string       // why other faults were not done in the drain
 }
 
-// Machine is what the tool, the brokers and the machine did between the two readings.
+// Machine is the usage of the tool, the brokers and the machine between the two readings.
 type Machine struct {
 	Process     result.Process
 	Brokers     []result.Broker
@@ -170,13 +171,14 @@ type Machine struct {
 	HostUse     *result.HostUse
 	Storage     *result.Storage
 	Compression []result.Compression
-	// ConsumerProcesses is how many processes have the consumers; 0 is the tool's own.
+	// ConsumerProcesses is how many child processes run the consumers; 0 means the tool's own
+	// process.
 	ConsumerProcesses int
 	Confined          *result.Confined // nil if they have no limits
-	UsageUnknown      error            `json:"-"` // why it is not known what processes used; nil if it is
+	UsageUnknown      error            `json:"-"` // why the usage of the processes is unknown; nil if it is known
 }
 
-// Failures are what ended before the run did, or could not be written.
+// Failures says what ended before the run did, or could not be written.
 type Failures struct {
 	Producers, Consumers error
 	ConsumersDied        bool // a process of the consumers ended

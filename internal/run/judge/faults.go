@@ -9,12 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// warningsOfTheFaults say which faults there was no time for, and which failed when
-// nothing was measured any more.
 func (v verdict) warningsOfTheFaults() (warnings []string) {
 	warnings = slices.Clone(v.Faults.NotInDrain)
 	if v.Interrupted {
-		return warnings // that says enough
+		return warnings
 	}
 	for _, f := range v.Scenario.Faults {
 		if int64(f.At) >= v.EndNs {
@@ -24,7 +22,6 @@ func (v verdict) warningsOfTheFaults() (warnings []string) {
 	return warnings
 }
 
-// killed names the consumers that were killed, each once; empty where none was.
 func (e *Evidence) killed() string {
 	var names []string
 	for _, f := range e.Faults.Injected {
@@ -35,7 +32,6 @@ func (e *Evidence) killed() string {
 	return strings.Join(names, " and ")
 }
 
-// duplicatesWarning says of duplicates whether they were to be expected.
 func (v verdict) duplicatesWarning() string {
 	const format = "%s deliveries were duplicates"
 	if who := v.killed(); who != "" {
@@ -45,12 +41,11 @@ func (v verdict) duplicatesWarning() string {
 	case len(v.brokersHit()) == 0:
 		return format
 	case v.Scenario.Load.Idempotent:
-		return format + ", as may come of a broker's fault: what consumers had not committed when they lost it was delivered again"
+		return format + ", which a broker's fault can cause: what consumers had not committed when they lost it was delivered again"
 	}
-	return format + ", as may come of a broker's fault: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
+	return format + ", which a broker's fault can cause: records whose acknowledgement was lost were sent again, which idempotent producing avoids"
 }
 
-// brokersHit are the brokers that faults befell, each once, as in broker 2.
 func (e *Evidence) brokersHit() (all []string) {
 	for _, f := range e.Faults.Injected {
 		who := f.Target
@@ -64,8 +59,6 @@ func (e *Evidence) brokersHit() (all []string) {
 	return all
 }
 
-// lostWarning says of lost records why, where a broker's fault explains it, and that
-// nothing does where acks all should have kept them.
 func (v verdict) lostWarning() string {
 	hit := strings.Join(v.brokersHit(), " and ")
 	acks := v.Scenario.Load.Acks
@@ -73,12 +66,12 @@ func (v verdict) lostWarning() string {
 	case hit == "":
 		return "%s acknowledged records were lost"
 	case acks == "all":
-		return "%s acknowledged records were LOST, which acks all should not let happen when " + hit + " fails: each was in every replica in sync when it was acknowledged"
+		return "%s acknowledged records were LOST, which acks all should prevent when " + hit + " fails: each was in every replica in sync when it was acknowledged"
 	case acks == "0":
-		return "%s records were lost when " + hit + " failed: with acks 0 nobody had acknowledged them"
+		return "%s records were lost when " + hit + " failed: with acks 0 no broker had acknowledged them"
 	}
 	return "%s acknowledged records were lost when " + hit + " failed: with acks 1 only the leader had them, and its successor did not"
 }
 
-// HitsBroker reports whether a fault befell a broker.
+// HitsBroker reports whether a fault hit a broker.
 func HitsBroker(f result.Fault) bool { return strings.Contains(f.Target+f.Hit, "broker") }

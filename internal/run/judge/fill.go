@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Fill is what a topic was filled with before the load.
+// Fill describes the records that the run wrote to its topic before the load.
 type Fill struct {
 	Outcome result.Fill
 	Sent    snapshot.Sent
@@ -30,8 +30,8 @@ func (f *Fill) In(n int) []int64 {
 	return in
 }
 
-// with returns the fill with the share of another part. Either may be nil. The parts fill at
-// the same time, so that the fill took as long as the slowest.
+// with returns the sum of two parts of the fill. Either may be nil. The parts fill at the same
+// time, so the fill takes as long as the slowest.
 func (f *Fill) with(o *Fill) *Fill {
 	switch {
 	case o == nil:
@@ -55,7 +55,7 @@ func (f *Fill) with(o *Fill) *Fill {
 	return f
 }
 
-// SentBooks are sending sides of the books. As JSON they are the bytes of each.
+// SentBooks are the books of producers. In JSON, each is its binary form.
 type SentBooks []*ledger.Sender
 
 // MarshalJSON implements json.Marshaler.

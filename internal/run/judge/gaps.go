@@ -12,13 +12,11 @@ import (
 // shortestGap is the length of the shortest gap that a run keeps.
 const shortestGap = 250 * time.Millisecond
 
-// gap is one of a run's gaps.
 type gap struct {
 	result.AckGap
 	delivery bool
 }
 
-// gaps returns all gaps of the run that are long enough, faults or none.
 func (e *Evidence) gaps() *result.Gaps {
 	g := &result.Gaps{AtLeastNs: int64(shortestGap)}
 	if e.sends() {
@@ -59,8 +57,8 @@ func (e *Evidence) gaps() *result.Gaps {
 	return g
 }
 
-// deliveryGaps returns the gaps in the deliveries of each group, by partition; known is
-// false if those of a group are not known, or there is no group.
+// deliveryGaps returns the gaps in the deliveries of each group, by partition. Known is false if a
+// group's gaps are unknown, or if there is no group.
 func (e *Evidence) deliveryGaps() (groups [][]snapshot.Gaps, known bool) {
 	var behind []snapshot.Backlog
 	if !e.Drained && !e.endless() {
@@ -79,7 +77,6 @@ func (e *Evidence) deliveryGaps() (groups [][]snapshot.Gaps, known bool) {
 	return groups, len(groups) > 0
 }
 
-// gapsIn returns the gaps until an end that are so long.
 func gapsIn(partitions []snapshot.Gaps, end, atLeast int64) (all []gap) {
 	for p, gaps := range partitions {
 		for _, g := range gaps.Within(end) {

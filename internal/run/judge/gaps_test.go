@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// gapsOf is the evidence of a run of a minute that has these gaps.
+// gapsOf returns the evidence of a run of one minute that has these gaps.
 func gapsOf(acks []snapshot.Gaps, groups ...Group) *Evidence {
 	e := &Evidence{Window: Window{EndNs: 60e9, FinishedNs: 70e9}, Sent: acknowledged(acks...), Groups: groups}
 	e.Scenario = scenario.Scenario{Load: scenario.Load{Producers: 1}}
@@ -17,13 +17,12 @@ func gapsOf(acks []snapshot.Gaps, groups ...Group) *Evidence {
 	return e
 }
 
-// gapAt is a gap of so many ms that begins at a ms.
 func gapAt(atMs, lengthMs int64) snapshot.Gap {
 	return snapshot.Gap{LastNs: atMs * 1e6, FromNs: atMs * 1e6, ToNs: (atMs + lengthMs) * 1e6}
 }
 
-// A run without a fault has its gaps too: those of the window and of the drain, in their
-// order, with the group that they befell.
+// A run without faults reports the gaps of the window and the drain in their order, each with its
+// group.
 func TestGapsWithoutAFault(t *testing.T) {
 	acks := []snapshot.Gaps{
 		{All: []snapshot.Gap{gapAt(-500, 700), gapAt(5000, 300), gapAt(6000, 249)}},
@@ -45,7 +44,8 @@ func TestGapsWithoutAFault(t *testing.T) {
 	if got := *e.gaps(); !reflect.DeepEqual(got, want) {
 		t.Errorf("it has\n%+v\nwant\n%+v", got, want)
 	}
-	// A process did not say: then nothing is known of any delivery. Nobody produces: of no ack.
+	// If one process did not report its gaps, no delivery gaps are known; without producers, no ack
+	// gaps are.
 	e.Groups[1].Gaps = nil
 	e.Scenario.Load.Producers, e.Sent = 0, snapshot.Snapshot{}
 	if got := *e.gaps(); got.Deliveries != nil || got.Acks != nil {
@@ -53,15 +53,15 @@ func TestGapsWithoutAFault(t *testing.T) {
 	}
 }
 
-// The longest are kept and the others counted, and what was known from a length on only is
-// not told of below it.
+// The longest gaps are kept and the others counted; if one side knows only gaps above a length, no
+// shorter gap is reported.
 func TestLongestGapsAreKept(t *testing.T) {
 	var acks, deliveries snapshot.Gaps
 	for i := range int64(700) {
 		acks.All = append(acks.All, gapAt(10*i, 1000+2*i))
 		deliveries.All = append(deliveries.All, gapAt(10*i, 1001+2*i))
 	}
-	deliveries.AllNs = 1004e6 // so that 2 and 2 are too short
+	deliveries.AllNs = 1004e6 // so that the two shortest fall out
 	group := Group{Gaps: []snapshot.Gaps{deliveries}, AtStop: make([]snapshot.Reached, 1)}
 	got := gapsOf([]snapshot.Gaps{acks}, group).gaps()
 	a, d := len(got.Acks), len(got.Deliveries)

@@ -1,10 +1,10 @@
 // Package judge makes a run's result of its evidence: every figure, and the verdict.
 //
-// It is pure. It asks nobody and reads no clock, and the same evidence gives the same
-// result, so that each rule is tested on the few fields that it is about.
+// It is pure: it reads no clock and uses no network, and the same evidence always gives the same
+// result.
 //
-// Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go,
-// availability.go, gaps.go, curves.go, queue.go, verdict.go, agents.go.
+// Files to know: evidence.go, judge.go, load.go, delivery.go, times.go, lag.go, availability.go,
+// gaps.go, curves.go, queue.go, verdict.go, agents.go.
 package judge
 
 import (
@@ -18,7 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// Run returns the result of a run, without the ID that it is saved under.
+// Run returns the result of a run. The ID is not set.
 func Run(e *Evidence) result.Run {
 	books, settled := e.books(), e.settled()
 	warmup, measured := e.Sent.Sent[0], e.Sent.Sent[1]
@@ -62,25 +62,22 @@ func Run(e *Evidence) result.Run {
 	return out
 }
 
-// The kinds of run that figures differ by.
-
-// sends reports whether the run has producers of its own. Without, it reads what others
-// have written, and their records are as good as any.
+// sends reports whether the run has producers. A run without them reads records that others wrote.
 func (e *Evidence) sends() bool { return e.Scenario.Load.Producers > 0 }
 
-// endless reports whether the run reads what others go on writing, so that there is
-// nothing to reach: no backlog, and no drain.
+// endless reports whether the run reads a topic to which others go on writing. It has no backlog
+// and no drain then.
 func (e *Evidence) endless() bool { return !e.sends() && e.ReadTo == nil }
 
-// closedLoop reports whether no record has a due time, because the producers send as fast
-// as they can.
+// closedLoop reports whether the producers send as fast as they can, so that records have no due
+// time.
 func (e *Evidence) closedLoop() bool { return e.sends() && e.Scenario.Load.Rate.IsMax() }
 
-// measuresFill reports whether the fill is all there is to read, so that what is measured
-// is what became of its records.
+// measuresFill reports whether the run reads only its fill. The deliveries of the fill are measured
+// then.
 func (e *Evidence) measuresFill() bool { return !e.sends() && e.Fill != nil }
 
-// fillRead returns the fill if the consumers read it; otherwise it is empty.
+// fillRead returns the fill if the consumers read it, or an empty one.
 func (e *Evidence) fillRead() Fill {
 	if e.Fill == nil || !e.ReadsFill {
 		return Fill{}
@@ -88,7 +85,6 @@ func (e *Evidence) fillRead() Fill {
 	return *e.Fill
 }
 
-// lengthS returns the length of the measured window in seconds.
 func (e *Evidence) lengthS() float64 { return time.Duration(max(0, e.EndNs)).Seconds() }
 
 // AckedInWindow returns how many records were acknowledged in the measured window.
@@ -96,7 +92,8 @@ func (e *Evidence) AckedInWindow() int64 {
 	return e.Sent.Sent[0].AckedInWindow + e.Sent.Sent[1].AckedInWindow
 }
 
-// perS divides by the measured window, which an interrupt can leave empty.
+// perS divides n by the length of the measured window in seconds; 0 if an interrupted run has no
+// window.
 func (e *Evidence) perS(n int64) float64 {
 	if e.EndNs <= 0 {
 		return 0
@@ -104,7 +101,6 @@ func (e *Evidence) perS(n int64) float64 {
 	return float64(n) / e.lengthS()
 }
 
-// received returns the counts of all groups together.
 func received(groups []Group) (sum snapshot.Received) {
 	for _, g := range groups {
 		sum.Add(g.Standing.Received)
@@ -112,7 +108,6 @@ func received(groups []Group) (sum snapshot.Received) {
 	return sum
 }
 
-// atStop returns how far each group had come when the drain ended.
 func (e *Evidence) atStop() [][]snapshot.Reached {
 	all := make([][]snapshot.Reached, len(e.Groups))
 	for i, g := range e.Groups {
@@ -121,7 +116,6 @@ func (e *Evidence) atStop() [][]snapshot.Reached {
 	return all
 }
 
-// behind returns how far each group was behind when the drain ended.
 func (e *Evidence) behind() []snapshot.Backlog {
 	if e.ReadTo != nil {
 		return snapshot.Unread(e.atStop(), e.ReadTo)
@@ -129,12 +123,11 @@ func (e *Evidence) behind() []snapshot.Backlog {
 	return snapshot.Backlogs(e.atStop(), e.AckedIn)
 }
 
-// sentBooks returns the sending sides of all whose records the consumers read.
 func (e *Evidence) sentBooks() []*ledger.Sender {
 	return slices.Concat(e.last().Books, e.fillRead().Books)
 }
 
-// last returns what was known of the producers once they were closed.
+// last returns the producers' last report, which they make when they are closed.
 func (e *Evidence) last() snapshot.Last {
 	if e.Sent.Last == nil {
 		return snapshot.Last{}

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// lag returns how far the consumers were behind, and how they drained.
 func (e *Evidence) lag() result.Lag {
 	seen := e.Seen
 	l := result.Lag{
@@ -20,21 +19,21 @@ func (e *Evidence) lag() result.Lag {
 		BacklogGrowthPerS: seen.GrowthPerS, BacklogGrowthErrorPerS: seen.GrowthErrorPerS,
 	}
 	settled(l.Changes, seen.Looks, e.EndNs, time.Duration(e.Scenario.Backpressure.Target))
-	// In the moment before it arrived, a record was as old as its e2e time came to,
-	// whether or not it was read at that moment.
+	// Right before its delivery, a record was as old as its e2e time, even if no reading fell
+	// there.
 	for _, m := range []latency.Metric{latency.E2EResponseTime, latency.E2EServiceTime} {
 		if d := e.Times.Totals(true, m); d.Count > 0 {
 			l.TimeLagPeakNs = max(l.TimeLagPeakNs, d.MaxNs)
 			break
 		}
 	}
-	if len(seen.Held) > 0 { // mostly more than at the end of the first interval
+	if len(seen.Held) > 0 { // usually more than at the end of the first interval
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, seen.Held[snapshot.Slowest(seen.Held)].Records)
 	}
-	for _, c := range seen.Changes { // a backlog ends with one, mostly between two intervals
+	for _, c := range seen.Changes { // a backlog ends with a change, usually between two intervals
 		l.BacklogPeakRecords = max(l.BacklogPeakRecords, c.BacklogRecords)
 	}
-	if !e.endless() { // whatever was delivered at the very end is no drain
+	if !e.endless() { // without an end to reach, the last deliveries are no drain
 		l.DrainTimeS = time.Duration(max(0, e.drainedNs()-l.DrainFromNs)).Seconds()
 	}
 	if l.DrainTimeS > 0 {
@@ -43,16 +42,15 @@ func (e *Evidence) lag() result.Lag {
 	return l
 }
 
-// drainFromNs returns when the drain began: at the window's end, or when consumers that
-// were held for the drain were let go.
+// drainFromNs returns when the drain began: at the window's end, or when consumers that were held
+// for the drain began to fetch.
 func (e *Evidence) drainFromNs() int64 {
-	if e.ConsumersNs == 0 { // they were not held, or let go as the window began
+	if e.ConsumersNs == 0 { // not held, or held only until the window began
 		return e.EndNs
 	}
 	return max(e.EndNs, e.ConsumersNs)
 }
 
-// lateDeliveries returns the first deliveries of the drain.
 func (e *Evidence) lateDeliveries() int64 {
 	if e.Drained {
 		return received(e.Groups).UniqueAfter
@@ -63,7 +61,7 @@ func (e *Evidence) lateDeliveries() int64 {
 // drainedNs returns when the last record was delivered, or when the drain gave up.
 func (e *Evidence) drainedNs() int64 {
 	if e.Drained && len(e.Groups) > 0 {
-		// Of a run that was interrupted there may be none.
+		// An interrupted run may have no delivery.
 		return max(snapshot.LastDelivery(e.atStop()), e.StartedNs)
 	}
 	return e.FinishedNs

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// load returns what was offered in the measured window.
 func (e *Evidence) load(s snapshot.Sent) result.Load {
 	l := result.Load{
 		ClosedLoop: e.closedLoop(), OfferedPerS: e.perS(s.Scheduled),
@@ -38,8 +37,8 @@ func (e *Evidence) load(s snapshot.Sent) result.Load {
 	return l
 }
 
-// warmupLoad returns the warm-up's side of the books, with the fill that the consumers
-// read. Its rates are over the warm-up's own length.
+// warmupLoad returns the load of the warm-up, with the fill if the consumers read it. Its rates are
+// over the warm-up's own length.
 func (e *Evidence) warmupLoad(s snapshot.Sent) result.Load {
 	offered := s.Scheduled
 	s.Add(e.fillRead().Sent)
@@ -65,7 +64,7 @@ func added(a, b map[string]int64) map[string]int64 {
 	return sum
 }
 
-// backpressure returns what the gate did; nil if there was none.
+// backpressure returns nil without a gate.
 func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	if !e.Scenario.Backpressure.Gates() {
 		return nil
@@ -95,8 +94,8 @@ func (e *Evidence) backpressure(sent snapshot.Sent) *result.Backpressure {
 	return out
 }
 
-// peakToBound returns the peak of the lag ÷ the bound that the controller was given; nil if
-// either is not known.
+// peakToBound returns the peak of the lag divided by the controller's bound; nil if either is
+// unknown.
 func (e *Evidence) peakToBound(peak *LagPeak) *float64 {
 	b := e.Scenario.Backpressure
 	if peak == nil || b.Controller != "credit" && b.Controller != "hysteresis" {

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Part is what an agent's part of a run leaves beside its snapshots, in a form that travels
-// as JSON. Times are on the run's axis.
+// Part is what one agent reports of a run in addition to its snapshots. It is sent as JSON. Times
+// are on the run's axis.
 type Part struct {
 	Info       result.Info
 	Window     Window
@@ -20,36 +20,37 @@ type Part struct {
 	WindowEnd  *result.WindowEnd
 	Looks      []Look
 	Changes    []result.Change
-	// Held is what its groups had read and its producers had sent when the window began; nil
-	// if it was not noted.
+	// Held is the progress of the agent's groups and producers when the window began; nil if it was
+	// not recorded.
 	Held    *Held
-	Fill    *Fill   // its share; nil if the run did not fill its topic
-	From    []int64 // where the groups began to read in each partition
-	ReadTo  []int64 // as that of Setup
+	Fill    *Fill   // the agent's part; nil if the run did not fill its topic
+	From    []int64 // by partition: the offset at which the groups began to read
+	ReadTo  []int64 // see Setup.ReadTo
 	Workers []int   // by group
-	// Producers and Consumers are how many the agent had; BeganNs is when its load began.
+	// Producers and Consumers are how many the agent had. BeganNs is when its load began.
 	Producers, Consumers int
 	BeganNs              int64
-	// QueueEmpty reports whether its drain found that the queue had nothing left to deliver.
+	// QueueEmpty reports whether the drain found that the queue had nothing left to deliver.
 	QueueEmpty bool
-	// PacerLatenessP99Ns is of its own producers; nil if nothing of them had a due time.
+	// PacerLatenessP99Ns is of the agent's own producers; nil if none of their records had a due
+	// time.
 	PacerLatenessP99Ns *int64
 	Machine            Machine
 	Clocks             Clocks
-	// UsageUnknown is why it is not known what processes used; "" if it is. Failed is what
+	// UsageUnknown says why the usage of processes is unknown; "" if it is known. Failed says what
 	// ended before the run did, or could not be written.
 	UsageUnknown string
 	Failed       []string
 	Warnings     []string
 }
 
-// Held is how far groups and producers of a part had come when the window began.
+// Held is the progress of a part's groups and producers when the window began.
 type Held struct {
 	Reached [][]snapshot.Reached // by group and partition
 	AckedIn []int64              // by partition
 }
 
-// HeldBy returns how far all parts had come together; reached is nil if one did not note it.
+// HeldBy returns the progress of all parts together; reached is nil if one part did not record it.
 func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
 	for _, p := range parts {
 		if p.Held == nil {
@@ -74,19 +75,19 @@ func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
 	return reached, ackedIn
 }
 
-// Clocks is how well an agent's clock was known. What is nil is not known, as after a clock
-// was stepped.
+// Clocks is how accurately an agent's clock was known. A field is nil if it is unknown, for example
+// after the clock was stepped.
 type Clocks struct {
-	// StartErrorNs is by how much the start on the agent's clock may have been another moment
-	// than on that of agent 0, at most.
+	// StartErrorNs is the greatest possible difference between the start on this agent's clock and
+	// on the clock of agent 0.
 	StartErrorNs *int64
-	// ErrorNs is by how much the agent may have been wrong, from the start to its end, in what
-	// it took for a moment of another agent whose records it received, at most.
+	// ErrorNs is the greatest possible error, from the start to the end, with which this agent
+	// converted the times of agents whose records it received.
 	ErrorNs *int64
 }
 
-// Cross notes that an agent of that name has received records that others had sent, and how
-// well it knew their clocks.
+// Cross notes that the agent received records that other agents sent, and how accurately it knew
+// their clocks.
 func (e *Evidence) Cross(name string, c Clocks) {
 	if c.ErrorNs == nil {
 		e.ClocksUnknown = append(e.ClocksUnknown, name)
@@ -97,12 +98,11 @@ func (e *Evidence) Cross(name string, c Clocks) {
 	e.ClockErrorNs = max(e.ClockErrorNs, *c.ErrorNs)
 }
 
-// ErrPart is what a part of the run reported as its failure.
+// ErrPart wraps a failure that a part of the run reported.
 var ErrPart = errors.New("a part of the run failed")
 
-// Join adds what the parts left to the evidence of the run that they made together. The
-// first one's is what only one can know: the lag, and how groups and topic stood at the
-// window's end. names are those of the parts.
+// Join adds the parts to the evidence of their run. Lag, looks, and the state of groups and topic
+// at the window's end come from the first part. names are the names of the parts.
 func (e *Evidence) Join(parts []Part, names []string) {
 	e.Drained = len(parts) > 0
 	for i, p := range parts {
@@ -135,8 +135,8 @@ func (e *Evidence) Join(parts []Part, names []string) {
 	}
 }
 
-// join takes in the window of another part: it is drained when all are, and ends when the
-// last does.
+// join merges the window of another part. The joint window is drained if all parts are, and ends
+// when the last part ends.
 func (w *Window) join(o Window, first bool) {
 	if first {
 		*w = o
@@ -154,7 +154,6 @@ func (w *Window) join(o Window, first bool) {
 	}
 }
 
-// join adds up what another part has counted.
 func (r *Reading) join(o Reading) {
 	r.AtNs = max(r.AtNs, o.AtNs)
 	r.Sending, r.Fetching = r.Sending.Add(o.Sending), r.Fetching.Add(o.Fetching)
@@ -169,8 +168,8 @@ func (r *Reading) join(o Reading) {
 	r.QueueTraffic = r.QueueTraffic.add(o.QueueTraffic)
 }
 
-// join adds up what the tool used on another machine; of ratios and of waiting it keeps
-// those of the busiest.
+// join adds the usage of the tool on another machine. For ratios and waiting times it keeps the
+// greater.
 func (m *Machine) join(o Machine) {
 	p, q := &m.Process, o.Process
 	p.CPUUserS, p.CPUSystemS = sum(p.CPUUserS, q.CPUUserS), sum(p.CPUSystemS, q.CPUSystemS)
@@ -184,7 +183,7 @@ func (m *Machine) join(o Machine) {
 	p.CorpusBytes, p.CorpusTimeNs = p.CorpusBytes+q.CorpusBytes, max(p.CorpusTimeNs, q.CorpusTimeNs)
 }
 
-// sum adds up two figures, of which either may be missing.
+// sum adds two figures; either may be nil.
 func sum[T int64 | float64](a, b *T) *T {
 	if a == nil || b == nil {
 		return cmp.Or(a, b)
@@ -193,7 +192,7 @@ func sum[T int64 | float64](a, b *T) *T {
 	return &s
 }
 
-// most returns the greater of two figures, of which either may be missing.
+// most returns the greater of two figures; either may be nil.
 func most(a, b *float64) *float64 {
 	if a == nil || b != nil && *b > *a {
 		return b

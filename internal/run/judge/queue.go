@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settled compares what was acknowledged by the application, or has become a dead letter,
-// with what was sent: what is missing is not settled. Without a queue the books are empty.
+// settled compares the records that the application acknowledged, and the dead letters, with the
+// records that were sent. What is missing is not settled. Without a queue the books are empty.
 func (e *Evidence) settled() ledger.Books {
 	if e.Queue == nil {
 		return ledger.Books{}
@@ -27,7 +27,7 @@ func Undelivered(b ledger.Books) int64 {
 	return b.Measured.Lost + b.Measured.Pending + b.Warmup.Lost + b.Warmup.Pending
 }
 
-// queue returns what the result says of the queue; nil without one.
+// queue returns nil without a queue.
 func (e *Evidence) queue(settled ledger.Books, run *result.Run) *result.Queue {
 	if e.Queue == nil {
 		return nil
@@ -72,8 +72,8 @@ func timeOf(times map[string]result.Time, metric string) *result.Time {
 	return nil
 }
 
-// queueCost is what a record took that was acknowledged for the first time, in the
-// measured window; nil where none was.
+// queueCost returns the cost of each record that was acknowledged for the first time in the
+// measured window; nil if there was none.
 func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	acked := float64(e.End.QueueAcked - e.Start.QueueAcked)
 	if acked <= 0 {
@@ -92,7 +92,7 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	for _, b := range brokers {
 		m := b.Metrics
 		if m == nil || m.BytesInPerS == nil || m.BytesOutPerS == nil {
-			return c // of a part of the brokers it would be no figure
+			return c // without every broker, the sum has no meaning
 		}
 		for _, kind := range m.Requests {
 			served += float64(kind.Count)
@@ -106,9 +106,9 @@ func (e *Evidence) queueCost(brokers []result.Broker) *result.QueueCost {
 	return c
 }
 
-// undelivered makes of the books of what was handed over those of a queue: what did not
-// arrive is in the queue, unless that has nothing any more. Records do not come in the
-// order of their lanes there, so that a later one does not say that an earlier is lost.
+// undelivered corrects the books for a queue: a record that did not arrive is pending, or lost if
+// the queue is empty. A queue does not keep the order of a lane, so a later record does not prove
+// that an earlier one is lost.
 func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	for _, b := range []*ledger.Book{&books.Warmup, &books.Measured} {
 		if q.Empty {
@@ -120,7 +120,6 @@ func (q *Queue) undelivered(books ledger.Books) ledger.Books {
 	return books
 }
 
-// faultsOfTheQueue: the books of what was settled don't balance.
 func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 	if v.Queue == nil {
 		return nil
@@ -130,13 +129,12 @@ func (v verdict) faultsOfTheQueue(settled ledger.Books) (reasons []string) {
 		book ledger.Book
 	}{{"", settled.Measured}, {"warm-up: ", settled.Warmup}} {
 		for _, fault := range of.book.Imbalance() {
-			reasons = append(reasons, "what was settled: "+of.name+fault)
+			reasons = append(reasons, "settled records: "+of.name+fault)
 		}
 	}
 	return reasons
 }
 
-// warningsOfTheQueue say what became of records in the queue.
 func (v verdict) warningsOfTheQueue() (warnings []string) {
 	q := v.out.Queue
 	if q == nil {
@@ -147,12 +145,12 @@ func (v verdict) warningsOfTheQueue() (warnings []string) {
 			warnings = append(warnings, fmt.Sprintf(format, unit.Count(n)))
 		}
 	}
-	when(q.Lost, "LOST: %s acknowledged records are neither acknowledged by the application nor dead letters, and the queue has nothing any more")
+	when(q.Lost, "LOST: %s acknowledged records are neither acknowledged by the application nor dead letters, and the queue is empty")
 	if !v.Drained {
 		when(q.Pending, "not drained: %s acknowledged records were neither acknowledged by the application nor dead letters by the end")
 	}
 	if q.Lateness != nil {
-		when(q.Lateness.Negative, "EARLY: %s redeliveries came before the deadline of the delivery before")
+		when(q.Lateness.Negative, "EARLY: %s redeliveries came before the deadline of the previous delivery")
 	}
 	when(q.AckedAgain, "%s records were acknowledged again: the queue delivered them though they had been acknowledged")
 	when(q.AckedAndDead, "%s records are both acknowledged and dead letters")
@@ -168,7 +166,6 @@ func (v verdict) warningsOfTheQueue() (warnings []string) {
 	return warnings
 }
 
-// add returns the sum of two readings.
 func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
 	sum := QueueTraffic{Requests: maps.Clone(t.Requests), Written: t.Written + o.Written, Read: t.Read + o.Read}
 	if sum.Requests == nil && o.Requests != nil {
@@ -180,8 +177,7 @@ func (t QueueTraffic) add(o QueueTraffic) QueueTraffic {
 	return sum
 }
 
-// since returns what was counted after an earlier reading, without the types of requests
-// that there were none of.
+// since leaves out request types without new requests.
 func (t QueueTraffic) since(o QueueTraffic) QueueTraffic {
 	d := QueueTraffic{Requests: make(map[string]int64), Written: t.Written - o.Written, Read: t.Read - o.Read}
 	for kind, n := range t.Requests {

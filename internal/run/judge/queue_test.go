@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What was not handed over is in the queue, unless that has nothing any more; the books
-// balance either way.
+// A record that was not delivered is pending, or lost if the queue is empty; the books balance
+// either way.
 func TestBooksOfAQueue(t *testing.T) {
 	sender, receiver := ledger.NewSender(0, 1), ledger.NewReceiver(0, 1)
 	for i := range 10 {
@@ -32,8 +32,8 @@ func TestBooksOfAQueue(t *testing.T) {
 	}
 }
 
-// The cost of a record is of those that were acknowledged in the window; that of the
-// brokers is none where one of them did not tell.
+// The cost is per record acknowledged in the window; a broker without metrics leaves the brokers'
+// cost unknown.
 func TestQueueCost(t *testing.T) {
 	e := &Evidence{Window: Window{EndNs: 10e9}, Queue: &Queue{}}
 	if c := e.queueCost(nil); c != nil {
@@ -55,7 +55,6 @@ func TestQueueCost(t *testing.T) {
 	}
 }
 
-// What is counted between two readings has no types of requests that there were none of.
 func TestTrafficSince(t *testing.T) {
 	before := QueueTraffic{Requests: map[string]int64{"Produce": 1, "Metadata": 2}, Written: 100, Read: 10}
 	now := QueueTraffic{Requests: map[string]int64{"Produce": 2, "Metadata": 2, "Fetch": 3}, Written: 260, Read: 6020}
@@ -65,7 +64,7 @@ func TestTrafficSince(t *testing.T) {
 	}
 }
 
-// What is lost, early or given up is a warning; what is to be expected of a queue is none.
+// Lost, early and given-up records give warnings; the normal behaviour of a queue gives none.
 func TestWarningsOfAQueue(t *testing.T) {
 	v := verdict{Evidence: &Evidence{Window: Window{Drained: true}}}
 	v.out = &result.Run{Queue: &result.Queue{Received: 10, Redelivered: 5, Dropped: 5, Lateness: &result.Time{Count: 5}}}

@@ -8,25 +8,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Look is how the receiving side stood at one moment. Its counts are running totals, so
-// that any two looks show what was between them.
+// Look holds running totals of the receiving side at one moment.
 type Look struct {
 	AtNs      int64
 	Delivered int64 // first deliveries
-	Timed     int64 // of these, the ones with an e2e service time
-	ServiceNs int64 // its sum over them
+	Timed     int64 // first deliveries that have an e2e service time
+	ServiceNs int64 // the sum of these times
 }
 
 const (
-	// settlingSpan is the stretch of time over which a rate and a mean time are taken:
-	// long enough that polls and commits, which come in steps, even out.
+	// settlingSpan is the period of a rate and of a mean time. It is long enough to even out polls
+	// and commits.
 	settlingSpan = time.Second
-	// settlingRate is how far what is delivered may be from the level that it reaches.
+	// settlingRate is the greatest relative distance of a settled rate from its level.
 	settlingRate = 0.10
 )
 
-// settled adds to each change when the controller had the system where it held it
-// from then on, until the next change or the end. A target of 0 is none.
+// settled adds to each change the time until the system settled and stayed so until the next change
+// or the end. A target of 0 means none.
 func settled(changes []result.Change, seen []Look, end int64, target time.Duration) {
 	for i := range changes {
 		until := end
@@ -35,7 +34,7 @@ func settled(changes []result.Change, seen []Look, end int64, target time.Durati
 		}
 		from, _ := slices.BinarySearchFunc(seen, changes[i].AtNs, lookAt)
 		to, _ := slices.BinarySearchFunc(seen, until+1, lookAt)
-		if at, ok := settledAt(seen[min(from, to):to], target); ok { // one in the drain has none
+		if at, ok := settledAt(seen[min(from, to):to], target); ok { // a change in the drain has none
 			seconds := time.Duration(max(0, at-changes[i].AtNs)).Seconds()
 			changes[i].SettlingS = &seconds
 		}
@@ -49,10 +48,10 @@ func lookAt(l Look, at int64) int {
 	return 1
 }
 
-// settledAt is the earliest look from which on every span of a second has what is
-// delivered near its level, and its mean time near the target. The level is the rate
-// over the last quarter of the looks, and no less than one span. The spans look ahead
-// from their look: a span that looked back would have what was before a change in it.
+// settledAt returns the earliest look from which every span of a second has a delivery rate near
+// the level and a mean time near the target. The level is the rate over the last quarter of the
+// looks, and over at least one span. Spans begin at their look, because a span that ended there
+// would contain time before the change.
 func settledAt(seen []Look, target time.Duration) (at int64, ok bool) {
 	if len(seen) < 2 {
 		return 0, false
@@ -66,7 +65,7 @@ func settledAt(seen []Look, target time.Duration) (at int64, ok bool) {
 	level := rate(seen[tail], seen[last])
 	for from := last; from >= 0; from-- {
 		to, _ := slices.BinarySearchFunc(seen, seen[from].AtNs+int64(settlingSpan), lookAt)
-		if to > last { // what is left is no span any more
+		if to > last { // less than a span is left
 			continue
 		}
 		if !steady(seen[from], seen[to], level, target) {
@@ -77,8 +76,8 @@ func settledAt(seen []Look, target time.Duration) (at int64, ok bool) {
 	return at, ok
 }
 
-// steady tells whether what was delivered between two looks was near the level and
-// in time.
+// steady reports whether the rate between two looks was near the level, and the mean time near the
+// target.
 func steady(from, to Look, level float64, target time.Duration) bool {
 	if math.Abs(rate(from, to)-level) > settlingRate*level {
 		return false
@@ -89,7 +88,6 @@ func steady(from, to Look, level float64, target time.Duration) bool {
 	return true
 }
 
-// rate is what was delivered a second between two looks.
 func rate(from, to Look) float64 {
 	return float64(to.Delivered-from.Delivered) / time.Duration(to.AtNs-from.AtNs).Seconds()
 }

@@ -8,10 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// course is what is delivered over time: a rate and a mean service time for each look.
+// course returns the delivery rate and the mean service time at a time.
 type course func(at time.Duration) (perS float64, service time.Duration)
 
-// looksOf takes a look each 100 ms of a course from its start to its end.
 func looksOf(length time.Duration, c course) []Look {
 	const lookEvery = 100 * time.Millisecond
 	all := []Look{{}}
@@ -93,7 +92,7 @@ func TestSettlingTime(t *testing.T) {
 	}
 }
 
-// Each change is judged by what came before the next one, and one in the drain is not.
+// Each change is judged by the time until the next one; a change in the drain is not judged.
 func TestEachChangeSettlesByItself(t *testing.T) {
 	seen := looksOf(20*time.Second, func(at time.Duration) (float64, time.Duration) {
 		switch {

@@ -5,7 +5,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// shares returns what each producer or consumer had, of a group by name if there are several.
+// shares returns the records of each producer or consumer. group is "" if there is only one.
 func shares(group string, all []snapshot.Share) []result.Share {
 	out := make([]result.Share, len(all))
 	for i, s := range all {
@@ -17,7 +17,6 @@ func shares(group string, all []snapshot.Share) []result.Share {
 	return out
 }
 
-// consumerShares returns what each consumer of all groups had.
 func (e *Evidence) consumerShares() (all []result.Share) {
 	for _, g := range e.Groups {
 		name := g.Name
@@ -29,8 +28,8 @@ func (e *Evidence) consumerShares() (all []result.Share) {
 	return all
 }
 
-// firstRecord returns how long groups that could fetch were without a record; nil if they
-// never were handed one.
+// firstRecord returns the time from when groups could fetch to their first record; nil if they
+// received none.
 func (e *Evidence) firstRecord(groups []Group) *int64 {
 	got := received(groups)
 	if got.Delivered == 0 {

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// times returns the distributions of the measured records' times.
 func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	times := make(map[string]result.Time)
 	for m := range latency.Metric(latency.NumMetrics) {
@@ -23,11 +22,11 @@ func (e *Evidence) times(sent snapshot.Sent) map[string]result.Time {
 	return times
 }
 
-// fromTheSender are the times that begin at the sender and end at the receiver of a record.
+// fromTheSender are the times that begin at a record's sender and end at its receiver.
 var fromTheSender = []latency.Metric{latency.E2EServiceTime, latency.E2EResponseTime, latency.ProcessedResponseTime}
 
-// uncertain names the times that say nothing because they rest on two clocks, of which one
-// was stepped.
+// uncertain returns the times that are unknown because the clock of an agent was stepped or did not
+// answer.
 func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	if len(e.ClocksUnknown) == 0 {
 		return nil
@@ -42,10 +41,10 @@ func (e *Evidence) uncertain(out *result.Run) (fields []string) {
 	return fields
 }
 
-// population returns the measured records that have a time, or would have it if they had
-// been acknowledged, delivered or processed before the run ended. What was shed never
-// was a record. Of a response time that did not end it is known that it took at least
-// from the window's end to the run's, because none was due later.
+// population returns the measured records that have a time, or would have one if they had been
+// acknowledged, delivered or processed before the run ended. Shed records are not part of it. A
+// response time that did not end is at least as long as from the window's end to the run's end,
+// because no record was due later.
 func (e *Evidence) population(m latency.Metric, sent snapshot.Sent) latency.Population {
 	none := latency.Population{Open: latency.NumMetrics}
 	of := none
@@ -76,6 +75,6 @@ func (e *Evidence) population(m latency.Metric, sent snapshot.Sent) latency.Popu
 	if !e.Stamped {
 		return none
 	}
-	of.Records *= int64(len(e.Groups)) // each reads everything
+	of.Records *= int64(len(e.Groups)) // each group reads every record
 	return of
 }

@@ -13,36 +13,32 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The bounds beyond which a run does not say what it seems to say. They are the
-// method's, not a scenario's, so that no scenario can talk itself valid.
+// These bounds belong to the method and not to a scenario, so that no scenario can make itself
+// valid.
 const (
-	// maxLateness bounds the pacer's lateness at p99: beyond it the load had
-	// another shape than the one that was asked for.
+	// maxLateness bounds the pacer's lateness at p99. Beyond it, the load had another shape than
+	// the scenario asked for.
 	maxLateness = 20 * time.Millisecond
-	// maxSchedDelay bounds the scheduling delay of goroutines at p99: beyond
-	// it the tool's stamps say when it got to run, and not what happened.
+	// maxSchedDelay bounds the scheduling delay of goroutines at p99. Beyond it, the tool's stamps
+	// show when the tool ran and not when something happened.
 	maxSchedDelay = 20 * time.Millisecond
-	// warnLateness is where lateness begins to show in the response times.
+	// warnLateness is the lateness that begins to show in response times.
 	warnLateness = 5 * time.Millisecond
-	// warnStolen is the share of CPU time that the hypervisor may take before
-	// it shows.
+	// warnStolen is the ratio of CPU time taken by the hypervisor that begins to show.
 	warnStolen = 0.02
-	// maxSignalAge is how old a lag reading may be before it is worth a warning that
-	// a gate acts on it.
+	// maxSignalAge is the age of a lag reading above which a gate that uses it gets a warning.
 	maxSignalAge = 3 * time.Second
-	// warnBusy is the share of all CPU time above which the machine, tool and
-	// local brokers together, is the limit.
+	// warnBusy is the ratio of all CPU time above which the machine, with tool and local brokers,
+	// is the limit.
 	warnBusy = 0.95
 )
 
-// verdict is one in the making, on a run whose figures are complete.
 type verdict struct {
 	*Evidence
 	out          *result.Run
-	unknownTimes error // why the times before, during and after the faults are not known
+	unknownTimes error // why the times before, during and after the faults are unknown
 }
 
-// give returns the verdict.
 func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict {
 	out := result.Verdict{Status: result.Valid, Reasons: []string{}, Warnings: []string{}}
 	for _, a := range v.out.Agents {
@@ -77,7 +73,6 @@ func (v verdict) give(books []ledger.Books, settled ledger.Books) result.Verdict
 	return out
 }
 
-// faultsOfTheRun: it did not do what it was to do.
 func (v verdict) faultsOfTheRun() (reasons []string) {
 	if v.EndNs <= 0 {
 		reasons = append(reasons, "the run ended before the measured window began")
@@ -104,19 +99,17 @@ func (v verdict) faultsOfTheRun() (reasons []string) {
 	return reasons
 }
 
-// offSchedule says that another number of records came due than the schedule has.
 func offSchedule(scheduled int64, expected float64) string {
-	return fmt.Sprintf("%s records came due where the schedule has %s", unit.Count(scheduled), unit.Count(int64(expected)))
+	return fmt.Sprintf("%s records came due, but the schedule has %s", unit.Count(scheduled), unit.Count(int64(expected)))
 }
 
-// faultsOfTheBooks: they don't balance.
 func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
 	if v.Failed.Producers != nil || v.Failed.ConsumersDied || v.partMissing() {
-		return nil // those of a process are missing, and with them any balance
+		return nil // without a process's books, nothing balances
 	}
 	out, l := v.out, v.out.Load
 	if waiting := v.Sent.Behind.WaitingRecords; waiting != l.Deferred+out.Warmup.Load.Deferred {
-		reasons = append(reasons, fmt.Sprintf("%s records wait at the source where the books have %s",
+		reasons = append(reasons, fmt.Sprintf("%s records wait at the source, but the books have %s",
 			unit.Count(waiting), unit.Count(l.Deferred+out.Warmup.Load.Deferred)))
 	}
 	for _, l := range []result.Load{l, out.Warmup.Load} {
@@ -141,7 +134,6 @@ func (v verdict) faultsOfTheBooks(books []ledger.Books) (reasons []string) {
 	return reasons
 }
 
-// ofGroup says whose texts they are, where there are several groups.
 func (e *Evidence) ofGroup(group int, texts []string) []string {
 	if len(e.Groups) < 2 {
 		return texts
@@ -153,7 +145,6 @@ func (e *Evidence) ofGroup(group int, texts []string) []string {
 	return named
 }
 
-// faultsOfTheTool: it was not able to measure.
 func faultsOfTheTool(out *result.Run) (reasons []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > maxLateness {
 		reasons = append(reasons, fmt.Sprintf("the pacer was late: %s at p99, above its bound of %v", unit.Nanos(int64(late)), maxLateness))
@@ -164,7 +155,7 @@ func faultsOfTheTool(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// starvation says that the tool could not run when it had to; "" is that it could.
+// starvation describes how long the tool waited for CPU; "" if that is within the bound.
 func starvation(out *result.Run) string {
 	delay := time.Duration(out.Process.SchedDelayNs.P99Ns)
 	if delay <= maxSchedDelay {
@@ -173,16 +164,13 @@ func starvation(out *result.Run) string {
 	return fmt.Sprintf("the tool was starved of CPU: its goroutines waited %s at p99 to run, above the bound of %v", unit.Nanos(int64(delay)), maxSchedDelay)
 }
 
-// unscheduled tells that nothing was due in the run: its producers went as fast as they
-// could, or there were none. Its throughput is a count over a time, which stays true of
-// a tool that was starved, and is then that of the machine. Its times are not: see
-// unreliable.
+// unscheduled reports whether no record of the run had a due time. A starved tool still counts
+// right then, and its throughput is that of the machine. Its times are wrong: see unreliable.
 func unscheduled(out *result.Run) bool { return out.Load.ClosedLoop || out.Load.Scheduled == 0 }
 
-// unreliable names what a valid run does not tell though it has a figure for it: every
-// time of a tool that was starved, whose stamps say when a goroutine got to run. They
-// stay in the result for who wants to look, and no report, comparison or expectation
-// takes them for measured (result.Run.Says). With a schedule the run is invalid instead.
+// unreliable returns the fields of a valid run that have a figure but were not measured
+// (result.Run.Says): if the tool was starved, every time, because its stamps show when a goroutine
+// ran. With a schedule, such a run is invalid instead.
 func unreliable(out *result.Run) (fields []string) {
 	if starvation(out) == "" || !unscheduled(out) {
 		return nil
@@ -193,15 +181,14 @@ func unreliable(out *result.Run) (fields []string) {
 		}
 	}
 	for _, field := range []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns", "intervals.time"} {
-		if out.Says(field) { // of a run that reads, nobody knows the first two anyway
+		if out.Says(field) { // a run without producers has no values for the first two
 			fields = append(fields, field)
 		}
 	}
 	return fields
 }
 
-// ToolLimits are the reasons to hold the tool, or the machine that it runs on,
-// responsible for what a run did not reach, and not Kafka.
+// ToolLimits returns why the tool or its machine, and not Kafka, may have limited a run.
 func ToolLimits(out *result.Run) (reasons []string) {
 	for _, a := range out.Agents {
 		reasons = append(reasons, ofAgent(a, ToolLimits(alone(out, a)))...)
@@ -219,17 +206,16 @@ func ToolLimits(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// Warnings are those that every run of a scenario has.
+// Warnings returns the warnings of every run of a scenario.
 func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
 
-// warningsOfTheSetup are caveats that hold for every run such as this one.
 func (v verdict) warningsOfTheSetup() (warnings []string) {
 	warnings = append(warnings, Warnings(v.Scenario)...)
 	if note := v.Info.Cluster.Note; note != "" {
 		warnings = append(warnings, note)
 	}
 	if c := v.out.Consumer.Confined; c != nil && c.Note != "" {
-		warnings = append(warnings, "the consumers are not held to their limits: "+c.Note)
+		warnings = append(warnings, "the consumers' limits are not in effect: "+c.Note)
 	}
 	if v.PlainTimers {
 		warnings = append(warnings, "the precise pacer needs Linux; this run was paced by plain timers")
@@ -237,22 +223,20 @@ func (v verdict) warningsOfTheSetup() (warnings []string) {
 	return append(warnings, v.warningsOfTheUsage()...)
 }
 
-// warningsOfTheUsage say why it is not known what processes used.
 func (v verdict) warningsOfTheUsage() (warnings []string) {
 	told, died := v.out.Process.CPUUserS != nil, v.Machine.UsageUnknown
 	if !told && died != nil {
-		warnings = append(warnings, fmt.Sprintf("what the run's processes used is left out, because it is not known of one that ended: %v", died))
+		warnings = append(warnings, fmt.Sprintf("the usage of the run's processes is left out, because it is unknown for one that ended: %v", died))
 	}
 	switch noBroker := v.LocalBrokers && len(v.out.Broker) == 0; {
 	case !told && died == nil:
-		warnings = append(warnings, "this operating system does not tell what a process uses; those figures are left out")
+		warnings = append(warnings, "this operating system does not report what a process uses; those figures are left out")
 	case noBroker && told:
-		warnings = append(warnings, "what the brokers used is not known: none ran when the measured window ended")
+		warnings = append(warnings, "the usage of the brokers is unknown: none ran when the measured window ended")
 	}
 	return warnings
 }
 
-// warningsOfTheRecords say what became of some records.
 func (v verdict) warningsOfTheRecords() (warnings []string) {
 	out := v.out
 	warn := func(n int64, format string) {
@@ -272,16 +256,16 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	warn(out.Load.Unknown, "the fate of %s records is unknown: they timed out and may or may not be in the log")
 	warn(out.Delivery.Lost, v.lostWarning())
 	warnOf(out.Delivery.Corrupt, "record", "arrived corrupt")
-	if v.Queue == nil { // which delivers again, and in any order, as it is to
+	if v.Queue == nil { // a queue delivers again, and in any order
 		warn(out.Delivery.Duplicates, v.duplicatesWarning())
 		warn(out.Delivery.Reordered, "%s records were delivered after a later one of the same producer and partition")
 	}
 	warn(out.Delivery.Foreign, "%s records in the topic are not of this run")
-	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time has that in it")
+	warnOf(out.Load.Deferred, "record", "still waited at the source when the run ended: no time includes this wait")
 	switch {
-	case v.Queue != nil: // what is pending in it says more
-	case v.endless(): // there is nothing that it should have reached
-	case out.Delivery.Pending == 0: // there was no time to see it, and yet all was delivered
+	case v.Queue != nil: // warningsOfTheQueue reports what is pending
+	case v.endless(): // the run has no end to reach
+	case out.Delivery.Pending == 0: // nothing is missing, even if there was no drain
 	case !v.Drained && !v.sends():
 		warnings = append(warnings, fmt.Sprintf("not read to its end: %s records of the topic were not read when the run ended", unit.Count(out.Delivery.Pending)))
 	case !v.Drained:
@@ -291,7 +275,7 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	hit := v.brokersHit()
 	for _, id := range v.Machine.Gone {
 		if slices.Contains(hit, fmt.Sprintf("%s %d", scenario.BrokerTarget, id)) || slices.Contains(hit, scenario.EveryBroker) {
-			continue // that it ended was asked for
+			continue // the scenario asked for it
 		}
 		warnings = append(warnings, fmt.Sprintf("broker %d ended during the measured window", id))
 	}
@@ -302,13 +286,12 @@ func (v verdict) warningsOfTheRecords() (warnings []string) {
 	return warnings
 }
 
-// warningsOfTheSignal say that the gate did not know the lag, and what it did then.
 func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []string) {
 	if b == nil {
 		return nil
 	}
 	if b.SignalAgeMaxNs > int64(maxSignalAge) {
-		warnings = append(warnings, fmt.Sprintf("the gate rested on a lag that was up to %s old: it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
+		warnings = append(warnings, fmt.Sprintf("the gate used a lag that was up to %s old, because it could not be read", unit.Nanos(b.SignalAgeMaxNs)))
 	}
 	if b.BlindS > 0 {
 		admits := "nothing"
@@ -320,7 +303,6 @@ func warningsOfTheSignal(b *result.Backpressure, blind string) (warnings []strin
 	return warnings
 }
 
-// warningsOfTheMachine say what else may stand behind the figures.
 func warningsOfTheMachine(out *result.Run) (warnings []string) {
 	if late := time.Duration(out.Time["pacer_lateness"].P99Ns); late > warnLateness && late <= maxLateness {
 		warnings = append(warnings, fmt.Sprintf("the pacer was %s late at p99; response times contain that", unit.Nanos(int64(late))))
@@ -333,7 +315,7 @@ func warningsOfTheMachine(out *result.Run) (warnings []string) {
 		warnings = append(warnings, text+"; what it reached is what the machine had left for it, and none of its times is to be relied on")
 	}
 	if c := out.Consumer.Confined; c != nil && c.SchedDelayNs != nil && time.Duration(c.SchedDelayNs.P99Ns) > maxSchedDelay {
-		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process held to %g cores: times that end at a consumer contain that",
+		warnings = append(warnings, fmt.Sprintf("the consumers' goroutines waited %s at p99 to run, each process limited to %g cores: times that end at a consumer contain that",
 			unit.Nanos(c.SchedDelayNs.P99Ns), c.CPU))
 	}
 	if busy := out.Process.HostCPUBusy; busy != nil && *busy > warnBusy {

@@ -43,8 +43,8 @@ func TestToolThatCouldNotMeasureIsInvalid(t *testing.T) {
 	}
 }
 
-// Where nothing is due, being starved makes the throughput the machine's, and a search
-// has to hear of it; it makes no figure wrong.
+// Without a schedule, starvation limits the throughput but makes no figure wrong, so it is a
+// warning and a tool limit.
 func TestStarvedWithoutASchedule(t *testing.T) {
 	starved := result.Process{SchedDelayNs: result.Quantile{P99Ns: int64(time.Second)}}
 	for name, load := range map[string]result.Load{"closed loop": {ClosedLoop: true, Scheduled: 1}, "read only": {}} {
@@ -61,8 +61,7 @@ func TestStarvedWithoutASchedule(t *testing.T) {
 	}
 }
 
-// What was not delivered is told of; that nothing was left is no warning, even
-// where there was no drain to see it.
+// Undelivered records give a warning, and an empty rest gives none, even without a drain.
 func TestNothingPendingIsNoWarning(t *testing.T) {
 	for pending, want := range map[int64]int{0: 0, 1: 1} {
 		out := &result.Run{Delivery: result.Delivery{Pending: pending}}
@@ -73,8 +72,7 @@ func TestNothingPendingIsNoWarning(t *testing.T) {
 	}
 }
 
-// The times of a run that was starved and is valid all the same are not to be relied
-// on, and nobody takes them for measured.
+// If the tool of a valid run was starved, its times do not count as measured.
 func TestTimesOfAStarvedRunAreUnreliable(t *testing.T) {
 	starved := func(load result.Load, delay time.Duration) *result.Run {
 		return &result.Run{
@@ -110,17 +108,16 @@ func TestTimesOfAStarvedRunAreUnreliable(t *testing.T) {
 	}
 }
 
-// What is not known of the processes is explained by its cause.
 func TestWhyTheUsageIsNotKnown(t *testing.T) {
 	used, died := 1.5, errors.New("process 1 (pid 7): it did not answer")
 	for name, c := range map[string]struct {
 		died error
 		used *float64
-		says string // empty: nothing
+		says string // empty: no warning
 	}{
 		"known":                   {nil, &used, ""},
-		"one ended":               {died, nil, "of one that ended: process 1 (pid 7): it did not answer"},
-		"nothing tells":           {nil, nil, "this operating system does not tell what a process uses"},
+		"one ended":               {died, nil, "for one that ended: process 1 (pid 7): it did not answer"},
+		"nothing tells":           {nil, nil, "this operating system does not report what a process uses"},
 		"known, though one ended": {died, &used, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -152,7 +149,6 @@ func TestDuplicatesAfterAKillAreExpected(t *testing.T) {
 	}
 }
 
-// A fault that the window was too short for is a warning, unless a person ended it.
 func TestFaultsThatDidNotHappen(t *testing.T) {
 	s := scenario.Defaults()
 	s.Faults = []scenario.ScheduledFault{{At: 5e9, Start: scenario.Target{Kind: scenario.ConsumerTarget, Number: 1}}}
@@ -166,11 +162,10 @@ func TestFaultsThatDidNotHappen(t *testing.T) {
 	}
 }
 
-// That consumers wait which the scenario holds to a part of a core is told of them.
 func TestWaitingOfConfinedConsumersIsAWarning(t *testing.T) {
 	out := &result.Run{Load: result.Load{Scheduled: 1}}
 	out.Consumer.Confined = &result.Confined{CPU: 0.5, SchedDelayNs: &result.Quantile{P99Ns: int64(time.Second)}}
-	want := "waited 1.00 s at p99 to run, each process held to 0.5 cores"
+	want := "waited 1.00 s at p99 to run, each process limited to 0.5 cores"
 	if got := warningsOfTheMachine(out); len(got) != 1 || !strings.Contains(got[0], want) || len(faultsOfTheTool(out)) > 0 {
 		t.Errorf("it warns %q", got)
 	}
@@ -211,7 +206,7 @@ func TestWarningsOfTheSignal(t *testing.T) {
 		want  []string
 	}{
 		{result.Backpressure{SignalAgeMaxNs: int64(maxSignalAge)}, "closed", nil},
-		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate rested on a lag that was up to 4.00 s old: it could not be read"}},
+		{result.Backpressure{SignalAgeMaxNs: 4e9}, "closed", []string{"the gate used a lag that was up to 4.00 s old, because it could not be read"}},
 		{result.Backpressure{BlindS: 2.04}, "closed", []string{"the gate was blind for 2.0 s, in which it admitted nothing"}},
 		{result.Backpressure{BlindS: 1}, "open", []string{"the gate was blind for 1.0 s, in which it admitted everything"}},
 	} {

@@ -15,33 +15,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Brokers reads what the brokers tell about themselves: at both ends of the measured
-// window, of which the difference is the figures, and in between for what was worst.
+// Brokers reads the metrics of the brokers. The figures are the differences over the measured
+// window; readings in between find the worst values.
 type Brokers struct {
 	endpoints []cluster.MetricsEndpoint
 	every     time.Duration
 	axis      *load.Axis
 	journal   *Journal
 
-	looking sync.Mutex // one look at a time
+	looking sync.Mutex // one reading at a time
 	mu      sync.Mutex
-	brokers map[int32]*brokerReadings // while the window lasts
+	brokers map[int32]*brokerReadings // readings in the window
 }
 
-// brokerReadings are those of one broker in the measured window.
 type brokerReadings struct {
-	first, last *probe.BrokerCounts // at its two ends; nil where the broker did not answer
-	before      *probe.BrokerCounts // from which on the next stretch counts
+	first, last *probe.BrokerCounts // at the ends of the window; nil if the broker did not answer
+	before      *probe.BrokerCounts // start of the next period
 
 	handlerIdleMin, networkIdleMin *float64
-	underReplicated, heap          *int64 // the peaks
+	underReplicated, heap          *int64
 }
 
-// scrapeTimeout bounds one reading: a broker that is frozen never answers.
+// scrapeTimeout bounds one reading, because a frozen broker never answers.
 const scrapeTimeout = 2 * time.Second
 
-// NewBrokers returns what reads the brokers' metrics at a period; nil if no broker of the
-// cluster has any.
+// NewBrokers returns a reader of the brokers' metrics; nil if no broker has any.
 func NewBrokers(c cluster.Cluster, axis *load.Axis, journal *Journal, every time.Duration) *Brokers {
 	metered, able := c.(cluster.Metered)
 	if !able {
@@ -56,7 +54,6 @@ func NewBrokers(c cluster.Cluster, axis *load.Axis, journal *Journal, every time
 	}
 }
 
-// An end of the measured window, or none.
 type windowEnd int
 
 const (
@@ -65,18 +62,17 @@ const (
 	windowEnds
 )
 
-// Every is the period of the looks.
+// Every returns the period of the readings.
 func (w *Brokers) Every() time.Duration { return w.every }
 
-// Look reads all brokers if the measured window lasts.
+// Look reads all brokers. Outside the measured window it does nothing.
 func (w *Brokers) Look(ctx context.Context) { w.look(ctx, between) }
 
-// LookAtStart and LookAtEnd read all brokers at the two ends of the measured window. The
-// run does not wait for a broker: call them in a goroutine of the observer. Without a
-// broker that has metrics they do nothing.
+// LookAtStart reads all brokers at the start of the measured window. It waits for slow brokers, so
+// call it in a goroutine of the observer. On a nil Brokers it does nothing.
 func (w *Brokers) LookAtStart() { w.lookAtEndOf(windowBegins) }
 
-// LookAtEnd is LookAtStart for the other end.
+// LookAtEnd is LookAtStart at the end of the window.
 func (w *Brokers) LookAtEnd() { w.lookAtEndOf(windowEnds) }
 
 func (w *Brokers) lookAtEndOf(end windowEnd) {
@@ -85,7 +81,6 @@ func (w *Brokers) lookAtEndOf(end windowEnd) {
 	}
 }
 
-// look reads all brokers at once.
 func (w *Brokers) look(ctx context.Context, end windowEnd) {
 	if now := w.axis.Now(); end == between && (now < 0 || now >= w.axis.End()) {
 		return
@@ -110,7 +105,6 @@ func (w *Brokers) look(ctx context.Context, end windowEnd) {
 	all.Wait()
 }
 
-// take takes one reading of a broker in.
 func (w *Brokers) take(id int32, c probe.BrokerCounts, end windowEnd) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,8 +124,8 @@ func (w *Brokers) take(id int32, c probe.BrokerCounts, end windowEnd) {
 	b.stretch(c, w.every)
 }
 
-// stretch looks at the time since the reading before. One that is much shorter than the
-// others says little, and is left to grow.
+// stretch takes the values since the last reading. A period shorter than half of every says little,
+// so it is added to the next one.
 func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
 	if b.before == nil {
 		b.before = &c
@@ -147,7 +141,6 @@ func (b *brokerReadings) stretch(c probe.BrokerCounts, every time.Duration) {
 	b.before = &c
 }
 
-// higher is the higher of a peak and a new value, either of which may be unknown.
 func higher(peak *int64, v *float64) *int64 {
 	if v == nil || peak != nil && *peak >= int64(*v) {
 		return peak
@@ -163,7 +156,7 @@ func lower(least, v *float64) *float64 {
 	return v
 }
 
-// Metrics are what the brokers told, by their IDs; none where nobody asked them.
+// Metrics returns the brokers' metrics by ID; nil for a nil Brokers.
 func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	if w == nil {
 		return nil
@@ -177,8 +170,8 @@ func (w *Brokers) Metrics() map[int32]*result.BrokerMetrics {
 	return all
 }
 
-// metrics are the differences over the window. Of a broker that was away at one of its
-// ends, or was restarted in between, only the peaks are known.
+// metrics returns the differences over the window. If a broker was restarted or did not answer at
+// one end, only its peaks are known.
 func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m := &result.BrokerMetrics{UnderReplicatedPeak: b.underReplicated, HeapPeakBytes: b.heap}
 	if b.first == nil || b.last == nil {
@@ -191,7 +184,7 @@ func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	m.Requests = requestUses(use)
 	m.BytesInPerS, m.BytesOutPerS = perSecond(use.BytesIn, use.Length), perSecond(use.BytesOut, use.Length)
 	m.HandlerIdleRatio, m.NetworkIdleRatio = use.HandlerIdle, use.NetworkIdle
-	// The whole window is one of its stretches, and the only one of a short window.
+	// In a short window, the whole window is the only period.
 	m.HandlerIdleRatioMin, m.NetworkIdleRatioMin = lower(b.handlerIdleMin, use.HandlerIdle), lower(b.networkIdleMin,
 		use.NetworkIdle)
 	m.LogFlushes, m.LogFlushMeanMs = whole(use.LogFlush.Count), use.LogFlush.Mean
@@ -202,7 +195,6 @@ func (b *brokerReadings) metrics() *result.BrokerMetrics {
 	return m
 }
 
-// requestUses are the types of requests that there were, the most frequent first.
 func requestUses(use probe.BrokerUse) []result.RequestUse {
 	var all []result.RequestUse
 	for _, kind := range slices.Sorted(maps.Keys(use.Requests)) {
@@ -236,8 +228,8 @@ func whole(v *float64) *int64 {
 	return &n
 }
 
-// WithMetrics adds what the brokers told about themselves to what they used; a broker
-// that is not of this machine, or is gone, has nothing else.
+// WithMetrics adds the metrics to the usage of local brokers. A broker without usage gets an entry
+// with only its metrics.
 func WithMetrics(brokers []result.Broker, metrics map[int32]*result.BrokerMetrics) []result.Broker {
 	for i := range brokers {
 		brokers[i].Metrics = metrics[brokers[i].ID]

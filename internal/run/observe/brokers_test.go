@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// teller is a broker that counts what it is told to.
 type teller struct {
 	mu sync.Mutex
 	told
@@ -45,7 +44,6 @@ func (b *teller) ServeHTTP(w http.ResponseWriter, _ *http.Request) {
 		"kafka_server_replicamanager_value{name=\"UnderReplicatedPartitions\"} %v\n", b.started, b.count, b.mean, b.urp)
 }
 
-// watched is a watch of brokers, in a window that has begun.
 func watched(t *testing.T, brokers ...*teller) *Brokers {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "watched", time.Now())
@@ -74,7 +72,7 @@ func TestBrokersAreDifferenced(t *testing.T) {
 	killed.set(func(b *told) { b.urp = 7 })
 	late.set(func(b *told) { *b = told{started: 1, count: 10, mean: 1} })
 	w.look(t.Context(), between)
-	steady.set(func(b *told) { b.count, b.mean, b.urp = 1500, 6, 0 }) // 9,000 ms in all, of which 8,000 were before
+	steady.set(func(b *told) { b.count, b.mean, b.urp = 1500, 6, 0 }) // 9,000 ms in total, 8,000 of them before
 	restarted.set(func(b *told) { *b = told{started: 2, count: 2000, mean: 3} })
 	killed.set(func(b *told) { b.down = true })
 	w.look(t.Context(), windowEnds)
@@ -110,7 +108,7 @@ func TestNothingIsReadOutsideOfTheWindow(t *testing.T) {
 	}
 }
 
-// The worst stretch is the least idle one; a short one is left to grow.
+// The worst period is the least idle one; a short period is added to the next.
 func TestWorstStretch(t *testing.T) {
 	at, idle := time.Unix(1e9, 0), 0.0
 	read := func(after time.Duration, share float64) probe.BrokerCounts {

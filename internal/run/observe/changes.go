@@ -16,14 +16,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Planned is a change that a scenario has for its consumers.
+// Planned is a change of the consumers that the scenario plans.
 type Planned struct {
 	AtNs  int64
 	What  string
-	Reads bool // they were held until then
+	Reads bool // held consumers begin to fetch
 }
 
-// data returns what the event of the change has for programs.
 func (p Planned) data() map[string]any {
 	if p.Reads {
 		return map[string]any{"state": Fetching}
@@ -31,7 +30,7 @@ func (p Planned) data() map[string]any {
 	return map[string]any{"state": "work"}
 }
 
-// PlannedChanges returns those of the measured window, in the order of their times.
+// PlannedChanges returns the changes of the measured window, ordered by time.
 func PlannedChanges(c scenario.Consume) []Planned {
 	var all []Planned
 	for _, change := range c.Changes {
@@ -48,7 +47,6 @@ func PlannedChanges(c scenario.Consume) []Planned {
 	return append(all[:i:i], append([]Planned{held}, all[i:]...)...)
 }
 
-// workWord says what the work is, shortly.
 func workWord(w scenario.Work) string {
 	switch {
 	case w.Median > 0:
@@ -66,43 +64,41 @@ func workWord(w scenario.Work) string {
 	}
 }
 
-// changePoll is how often the backlog is looked at after a change: what was added
-// up until the look that finds it drained is exact at that moment, so that the
-// period only says how closely the moment is found.
+// changePoll is the period of the readings after a change. It bounds the error of the drained time;
+// the counts are exact.
 const changePoll = 10 * time.Millisecond
 
-// idlePoll is how often it is looked whether the window has ended, after a change
-// that found nothing to be drained, and at all where looking costs the consumers.
+// idlePoll is the period of the readings after a change without a backlog, and for all readings if
+// they are costly for the consumers.
 const idlePoll = 100 * time.Millisecond
 
-// normalWait is for how long the records of a group wait that keeps up: a fetch and
-// a round of work.
+// normalWait is how long records of a group wait that keeps up: a fetch and the work before them.
 const normalWait = 50 * time.Millisecond
 
-// Fetching is the change by which held consumers begin to read.
+// Fetching is the change at which held consumers begin to fetch.
 const Fetching = "fetching"
 
-// Changes makes the changes of the consumers known, which their own clocks bring about,
-// lets them go if they were held, and follows what becomes of the backlog.
+// Changes reports the changes of the consumers, releases held consumers, and follows the backlog
+// after each change. The consumers make the other changes by their own clocks.
 type Changes struct {
 	Axis      *load.Axis
 	Journal   *Journal
 	Producers *remote.Producers
 	Groups    remote.Groups
-	// Backlogs returns how far each group is behind that has come so far.
+	// Backlogs returns the backlog of each group at these positions.
 	Backlogs func(reached [][]snapshot.Reached) []snapshot.Backlog
-	// Endless is that nothing is known of a backlog, because others go on writing.
+	// Endless reports that no backlog exists, because others go on writing.
 	Endless bool
-	// Costly is that each look has all processes of the consumers send their books.
+	// Costly reports that each reading makes all consumer processes send their books.
 	Costly    bool
 	StartedNs int64 // the load began
 
-	mu      sync.Mutex // guards the rest
+	mu      sync.Mutex // guards the fields below
 	seen    []result.Change
 	letGoNs int64
 }
 
-// Watch follows changes, each until the next.
+// Watch follows each change until the next.
 func (c *Changes) Watch(o *Observer, all []Planned) {
 	for i, change := range all {
 		until := int64(math.MaxInt64)
@@ -120,15 +116,14 @@ func (c *Changes) Watch(o *Observer, all []Planned) {
 	}
 }
 
-// Seen returns the changes that were followed to their end, in the order of their times,
-// and when held consumers were let go; 0 if they were not.
+// Seen returns the changes that were followed to their end, ordered by time, and when held
+// consumers began to fetch; 0 if they did not.
 func (c *Changes) Seen() (changes []result.Change, letGoNs int64) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return slices.Clone(c.seen), c.letGoNs
 }
 
-// note keeps a change for the result.
 func (c *Changes) note(change result.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -137,7 +132,7 @@ func (c *Changes) note(change result.Change) {
 	slices.SortStableFunc(c.seen, at)
 }
 
-// standing is how the load and the groups stand at one moment.
+// standing is the state of the load and the groups at one moment.
 type standing struct {
 	at        int64
 	scheduled int64
@@ -157,8 +152,8 @@ func (c *Changes) standing() standing {
 	return s
 }
 
-// Follow watches the backlog from a change on, until it is back to normal, until a time of
-// the axis, or until the observer is stopped.
+// Follow follows the backlog after a change, until it is back to normal, until a time on the axis,
+// or until the observer stops.
 func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	before := c.standing()
 	if planned.Reads {
@@ -177,7 +172,7 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	c.Journal.Event(result.Event{AtNs: change.AtNs, Kind: "consumer", What: planned.What, Data: data})
 
 	behind, poll := change.BacklogRecords > change.NormalRecords, changePoll
-	if !behind || c.Costly { // if nothing is to be drained, the rates are those of the window
+	if !behind || c.Costly { // without a backlog, the rates are those of the window
 		poll = idlePoll
 	}
 	after, drained := c.standing(), false
@@ -208,9 +203,8 @@ func (c *Changes) Follow(o *Observer, planned Planned, until int64) {
 	c.note(change)
 }
 
-// normalBacklog returns the backlog of a group that keeps up: by Little's law the rate
-// at which records come times how long they wait, and no less than one record for
-// each that can be worked on at once.
+// normalBacklog returns the backlog of a group that keeps up. By Little's law it is the arrival
+// rate times normalWait, but at least one record for each worker.
 func (c *Changes) normalBacklog(now standing) int64 {
 	perS := float64(now.scheduled) / time.Duration(max(1, now.at-c.StartedNs)).Seconds()
 	return max(int64(perS*normalWait.Seconds()), int64(c.Groups[0].Workers()))

@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// Work is named by what a scenario gives of it.
 func TestWordOfWork(t *testing.T) {
 	if got := workWord(scenario.Work{P50: 5e6, P99: 1e8, Distribution: "lognormal"}); got != "lognormal with a p50 of 5ms and a p99 of 100ms" {
 		t.Error(got)

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// DirtyPages looks at how much of the page cache waits to be written to disk, in the
-// measured window.
+// DirtyPages reads how much of the page cache waits to be written to disk in the measured window.
 type DirtyPages struct {
 	Axis   *load.Axis
 	Probes probe.Set
@@ -25,10 +24,10 @@ type DirtyPages struct {
 	known atomic.Bool
 }
 
-// Every is the period of the looks.
+// Every returns the period of the readings.
 func (d *DirtyPages) Every() time.Duration { return d.Period }
 
-// Look looks at it now.
+// Look reads the value once. Outside the measured window it does nothing.
 func (d *DirtyPages) Look(context.Context) {
 	if now := d.Axis.Now(); now < 0 || now >= d.Axis.End() {
 		return
@@ -39,8 +38,8 @@ func (d *DirtyPages) Look(context.Context) {
 	}
 }
 
-// hostUse is what the machine's devices did between the two readings; nil where the
-// operating system does not tell.
+// hostUse returns the activity of the devices between two readings; nil if the operating system
+// does not report it.
 func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	if !a.devicesOK || !b.devicesOK || b.AtNs <= a.AtNs {
 		return nil
@@ -59,7 +58,6 @@ func (m *Machine) hostUse(a, b Reading) *result.HostUse {
 	return use
 }
 
-// disks are those that did something, and those with the brokers' logs.
 func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	logs := make(map[string]bool)
 	if local, able := m.Cluster.(cluster.Local); able {
@@ -96,11 +94,10 @@ func (m *Machine) disks(a, b Reading) (all []result.DiskUse) {
 	return all
 }
 
-// wrapping is the difference of two of the kernel's counts of milliseconds, of which it
-// tells 32 bits: with many requests at once they are full after some days.
+// wrapping returns the difference of two counts of milliseconds. The kernel reports only 32 bits,
+// which overflow after some days if many requests overlap.
 func wrapping(before, after int64) float64 { return float64(uint32(after - before)) }
 
-// networks are those that carried something.
 func networks(a, b Reading) (all []result.NetUse) {
 	for _, name := range slices.Sorted(maps.Keys(b.devices.Networks)) {
 		before, known := a.devices.Networks[name]
@@ -117,8 +114,8 @@ func networks(a, b Reading) (all []result.NetUse) {
 	return all
 }
 
-// readThreads reads for how long the threads of this process and of local brokers waited
-// for a core; processes of which that can't be read are left out.
+// readThreads reads how long the threads of this process and of local brokers waited for a core. It
+// leaves out processes that it cannot read.
 func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	pids := []int{os.Getpid()}
 	for _, b := range brokers {
@@ -133,8 +130,8 @@ func (m *Machine) readThreads(brokers []brokerUsage) map[int]probe.Threads {
 	return all
 }
 
-// waitedForCores is the part of the time between the two readings in which the threads of
-// a process waited for a core, of that in which they could run; nil where it is not known.
+// waitedForCores returns the ratio of waiting for a core to all time in which the threads of a
+// process could run; nil if unknown.
 func waitedForCores(a, b Reading, pid int) *float64 {
 	before, known := a.threads[pid]
 	if !known {

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// A window of less than a millisecond, which a starved machine makes of a short one,
-// has ratios all the same: NaN could not be written to run.json.
+// A window of less than a millisecond has ratios too, because run.json cannot hold NaN.
 func TestDisksOfAShortWindow(t *testing.T) {
 	var m Machine
 	var a, b Reading

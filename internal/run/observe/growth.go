@@ -4,16 +4,14 @@ import (
 	"math"
 )
 
-// growth fits a straight line through a series by least squares, one value after
-// another (Welford's way of adding up squares, which does not lose the small
-// differences of large numbers). Its memory is that of a handful of sums.
+// growth fits a straight line to a series by least squares, one value at a time, in constant
+// memory. It uses Welford's method, which keeps small differences of large numbers.
 type growth struct {
 	n                   float64
 	meanX, meanY        float64
 	sumXX, sumXY, sumYY float64 // of the deviations from the means
 }
 
-// add adds a value y at x.
 func (g *growth) add(x, y float64) {
 	g.n++
 	dx, dy := x-g.meanX, y-g.meanY
@@ -24,8 +22,7 @@ func (g *growth) add(x, y float64) {
 	g.sumYY += dy * (y - g.meanY)
 }
 
-// slope is the line's slope and its standard error; known is false with fewer than
-// three values, through which any line would fit.
+// slope returns the slope and its standard error. Known is false with fewer than three values.
 func (g *growth) slope() (slope, standardError float64, known bool) {
 	if g.n < 3 || g.sumXX == 0 {
 		return 0, 0, false

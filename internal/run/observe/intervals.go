@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Intervals divides the run into intervals, and remembers the highest values of the
-// measured window.
+// Intervals divides the run into intervals and keeps the highest values of the measured window.
 type Intervals struct {
 	Axis      *load.Axis
 	Journal   *Journal
@@ -24,38 +23,38 @@ type Intervals struct {
 	Collector *latency.Collector
 	Lag       *Lag
 	Machine   *Machine
-	// GroupNames are those of several groups; nil for one.
+	// GroupNames are the names of the groups if there are several; nil for one.
 	GroupNames []string
-	// Sends is that the run has producers of its own.
+	// Sends reports whether the run has producers.
 	Sends bool
-	// Replicas are those of the topic; nil if no fault befalls a broker.
+	// Replicas reads the topic's replicas; nil if no fault hits a broker.
 	Replicas *Replicas
-	// Queue reports whether the only group takes records from a queue.
+	// Queue reports whether the only group reads from a queue.
 	Queue bool
-	// Backlogs returns how far groups are behind that have come so far, if so many records
-	// were acknowledged in each partition.
+	// Backlogs returns the groups' backlogs at these positions, if ackedIn records were
+	// acknowledged in each partition.
 	Backlogs func(reached [][]snapshot.Reached, ackedIn []int64) []snapshot.Backlog
-	// Endless is that there is no backlog, because others go on writing.
+	// Endless reports that no backlog exists, because others go on writing.
 	Endless bool
-	// Due is that the records are the run's own and carry stamps, so that it is known
-	// since when a user has waited.
+	// Due reports that the records are the run's own and have stamps, so that their due times are
+	// known.
 	Due bool
-	// KeepTallies is that the intervals of the measured window are wanted in the end.
+	// KeepTallies keeps the intervals of the measured window for AddTo.
 	KeepTallies bool
-	// HandOver is given the counts at the end of each interval, if the run is a part of one
-	// that others conclude. The first have no interval: they are those of Begin.
+	// HandOver receives the counts at the end of each interval if this process runs a part of a
+	// run; nil otherwise. The first call has the counts of Begin and no interval.
 	HandOver func(snapshot.Snapshot, *result.Interval)
 
 	before   counters
-	taken    bool // counting has begun, by Take
+	taken    bool // Take was called before
 	peaks    peaks
 	growth   growth
-	wereLate []string // the processes that were late in the interval before
+	wereLate []string // processes that were late in the last interval
 	tallies  []judge.Tally
 }
 
-// Begin reads what was counted before anything is offered, at a time of the axis. Call it
-// before the load starts: on a busy machine a goroutine may be late.
+// Begin reads the counts before the load starts, for a time on the axis. The caller calls it
+// itself, because on a busy machine the goroutine of Watch may begin late.
 func (s *Intervals) Begin(atNs int64) {
 	s.before = s.count(atNs)
 	if s.HandOver != nil {
@@ -63,9 +62,8 @@ func (s *Intervals) Begin(atNs int64) {
 	}
 }
 
-// Take closes an interval by what all parts of a run have counted by its end, and by what one
-// of them saw of the lag in it. The first snapshot closes none: it is where counting begins.
-// The histograms are the collector's.
+// Take closes an interval with the counts of all parts of a run, and with the lag that one of them
+// read. The first call only sets the start. The histograms are the collector's.
 func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
 	after := counters{
 		at: all.EndNs, began: all.FromNs, span: all.ToNs - all.FromNs, behindAt: all.ToNs, usedAt: all.ToNs,
@@ -81,15 +79,14 @@ func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
 	s.before, s.taken = after, true
 }
 
-// Watch closes an interval at each multiple of the period on the run's axis, until the
-// observer is stopped.
+// Watch closes an interval at each multiple of the period on the axis, until the observer stops.
 func (s *Intervals) Watch(o *Observer) {
 	period := int64(s.Period)
 	for {
 		next := multipleAfter(s.before.at, period)
 		stopped := o.WaitUntil(next)
-		// A sampler that was held up closes one longer interval, and not
-		// several of which only the first has anything in it.
+		// A delayed sampler closes one longer interval, because only the first of several would
+		// have counts.
 		at := max(next, multipleAfter(s.Axis.Now(), period)-period)
 		if stopped {
 			at = max(s.Axis.Now(), s.before.at+1)
@@ -103,8 +100,7 @@ func (s *Intervals) Watch(o *Observer) {
 	}
 }
 
-// AddTo adds what was seen of the measured window to what the run is judged by, once the
-// observer has stopped.
+// AddTo adds the values of the measured window to seen. Call it after the observer has stopped.
 func (s *Intervals) AddTo(seen *judge.Seen) {
 	seen.BacklogPeak, seen.TimeLagPeakNs, seen.BacklogPeaks = s.peaks.backlog, s.peaks.timeLag, s.peaks.backlogs
 	seen.Intervals = s.tallies
@@ -113,25 +109,24 @@ func (s *Intervals) AddTo(seen *judge.Seen) {
 	}
 }
 
-// Peaks returns the highest that processes used.
+// Peaks returns the highest usage of the processes.
 func (s *Intervals) Peaks() Peaks { return s.peaks.used }
 
-// InFlightPeak returns the most that a queue had in flight at the end of an interval.
+// InFlightPeak returns the most records that a queue had in flight at the end of an interval.
 func (s *Intervals) InFlightPeak() int64 { return s.peaks.inFlight }
 
-// processes returns all processes that have worked for the run.
 func (s *Intervals) processes() remote.Children {
 	return slices.Concat(s.Machine.Senders, s.Groups.Processes())
 }
 
-// counters are what an interval takes differences of, and how the run stood meanwhile.
+// counters holds the running totals and the state of the run at one reading.
 type counters struct {
-	at       int64 // the interval's end by name
+	at       int64 // nominal end of the interval
 	began    int64 // when the reading began
-	span     int64 // how long it took, until usedAt
+	span     int64 // how long the reading took, until usedAt
 	reached  [][]snapshot.Reached
 	sending  snapshot.Snapshot // of the producers
-	sent     snapshot.Sent     // of both phases
+	sent     snapshot.Sent     // of warm-up and measured window
 	groups   remote.Standings
 	received snapshot.Received // of all groups
 	behind   snapshot.Behind
@@ -145,8 +140,7 @@ type counters struct {
 	host     hostReading
 }
 
-// multipleAfter is the lowest multiple of the period above at, which may be
-// negative.
+// multipleAfter returns the lowest multiple of period above at. at may be negative.
 func multipleAfter(at, period int64) int64 {
 	multiple := at / period * period // rounded towards zero
 	if multiple > at {
@@ -155,16 +149,15 @@ func multipleAfter(at, period int64) int64 {
 	return multiple + period
 }
 
-// count reads all that counts up. What is of records comes first, and one after the other:
-// what arrived before what was sent, so that no record seems to arrive before it is behind.
-// Nothing else stands between those readings: to look into /proc takes its time.
+// count reads all running totals. It reads deliveries before acks, so that no record appears
+// delivered before it was sent. It reads /proc last, because that takes long.
 func (s *Intervals) count(at int64) counters {
 	c := counters{at: at, began: s.Axis.Now()}
 	standings := s.Groups.Stand(remote.Want{Times: true, Books: true})
 	c.groups = standings
 	want := remote.Want{Times: true}
 	if len(standings) > 0 {
-		// The lanes are asked in any case: asking is what makes them forget.
+		// Ask for the lanes even if nothing waits: asking makes producers forget records.
 		want.Awaited = standings.Awaited()
 	}
 	c.sending = s.Producers.Snapshot(want)
@@ -176,22 +169,20 @@ func (s *Intervals) count(at int64) counters {
 	var died error
 	c.self, c.each, died = s.Machine.usageOfEach(s.processes())
 	if died != nil {
-		s.Journal.Once("warning", "what a process used is only known as far as it told", died)
+		s.Journal.Once("warning", "the usage of a process is only known up to its last report", died)
 	}
 	c.brokers, c.host = s.Machine.readBrokers(), s.Machine.readHost()
 	return c
 }
 
-// fill fills in what follows from the standings of the groups and from the producers'
-// snapshot.
 func (c *counters) fill() {
 	c.reached, c.received = c.groups.Reached(), c.groups.Received()
 	c.sent, c.behind, c.gate = c.sending.Sent[0], c.sending.Behind, c.sending.Gate
 	c.sent.Add(c.sending.Sent[1])
 }
 
-// snapshot returns the counts as a part of a run hands them over: without the books, which
-// come once.
+// snapshot returns the counts as a part of a run sends them, without the books. The books are sent
+// once at the end.
 func (c counters) snapshot() snapshot.Snapshot {
 	s := c.sending
 	s.FromNs, s.ToNs, s.EndNs = c.began, c.behindAt, c.at
@@ -208,8 +199,8 @@ func (c counters) snapshot() snapshot.Snapshot {
 	return s
 }
 
-// close writes the interval between two counts, everywhere. Of one that was taken, seen is
-// what a part saw of the lag.
+// close writes the interval between two readings. seen is the lag that a part of the run read; nil
+// if this process reads the lag.
 func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	iv := differences(before, after)
 	iv.Phase = s.phaseAt(before.at)
@@ -253,8 +244,8 @@ func (s *Intervals) close(before, after counters, seen *result.Interval) {
 	}
 }
 
-// late names the processes of which an interval has only what they told last, and tells
-// of each once when that begins, and when it ends.
+// late returns the processes whose latest figures are missing in an interval. It reports the begin
+// and the end of each such period once.
 func (s *Intervals) late() (names []string) {
 	for _, p := range s.processes() {
 		name := fmt.Sprintf("%s (pid %d)", p.Name(), p.PID())
@@ -263,9 +254,9 @@ func (s *Intervals) late() (names []string) {
 		case is:
 			names = append(names, name)
 			if !was {
-				s.Journal.Now("warning", name+" does not answer", "what it told last stands in for its figures")
+				s.Journal.Now("warning", name+" does not answer", "its figures are those of its last report")
 			}
-		case was && p.Err() == nil: // otherwise it was ended, and that is told of
+		case was && p.Err() == nil: // an ended process is reported elsewhere
 			s.Journal.Now("process", name+" answers again", "")
 		}
 	}
@@ -273,7 +264,6 @@ func (s *Intervals) late() (names []string) {
 	return names
 }
 
-// differences are what the counts say of the interval between them.
 func differences(before, after counters) result.Interval {
 	iv := result.Interval{
 		StartNs: before.at, EndNs: after.at,
@@ -319,17 +309,16 @@ func (s *Intervals) phaseAt(ns int64) string {
 	}
 }
 
-// leastForCPU is the shortest interval of which CPU is told, and the shortest that a scenario
-// may ask for: /proc counts in ticks of 10 ms.
+// leastForCPU is the shortest interval with CPU figures, because /proc counts in ticks of 10 ms. It
+// is also the shortest interval that a scenario may ask for.
 const leastForCPU = 100 * time.Millisecond
 
-// cpuKnown reports whether an interval is long enough to tell its CPU. The readings at its ends
-// may be late, and lie closer together than the ends do: half the time is enough for them.
+// cpuKnown reports whether an interval is long enough for CPU figures. Late readings may be closer
+// together than its ends, so half the time between readings is enough.
 func cpuKnown(before, after counters) bool {
 	return after.at-before.at >= int64(leastForCPU) && after.usedAt-before.usedAt >= int64(leastForCPU/2)
 }
 
-// addUsage fills in what the processes, the brokers and the machine used in the interval.
 func addUsage(iv *result.Interval, before, after counters) {
 	timed := cpuKnown(before, after)
 	length := float64(after.usedAt - before.usedAt)
@@ -356,7 +345,7 @@ func addUsage(iv *result.Interval, before, after counters) {
 	iv.Host = hostBetween(before.host, after.host)
 }
 
-// addPartitions fills in the counts of each partition, if they are not too many.
+// addPartitions adds the counts of each partition, up to result.MaxPartitions.
 func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
 	if acked := after.behind.AckedIn; s.Sends && len(acked) <= result.MaxPartitions {
 		iv.AckedPartition = slices.Clone(acked)
@@ -375,7 +364,6 @@ func (s *Intervals) addPartitions(iv *result.Interval, before, after counters) {
 	}
 }
 
-// addQueue fills in what a queue did.
 func addQueue(iv *result.Interval, before, after *snapshot.Queue, nowNs int64) {
 	acked := after.Total.Acked - before.Total.Acked
 	again := after.Total.Redelivered - before.Total.Redelivered
@@ -391,7 +379,6 @@ func addQueue(iv *result.Interval, before, after *snapshot.Queue, nowNs int64) {
 	}
 }
 
-// addGroups fills in what is of each of several groups.
 func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behind []snapshot.Backlog) {
 	var lag lagReading
 	if s.Lag != nil {
@@ -411,7 +398,6 @@ func (s *Intervals) addGroups(iv *result.Interval, before, after counters, behin
 	}
 }
 
-// addLag fills in the lag as the brokers report it, of the slowest group.
 func (s *Intervals) addLag(iv *result.Interval) {
 	if len(s.Groups) == 0 {
 		return
@@ -422,8 +408,8 @@ func (s *Intervals) addLag(iv *result.Interval) {
 	}
 }
 
-// addBehind fills in how far the slowest group is behind, in records and in time, and
-// returns how far each group is, and when the oldest record was due whose user has no answer.
+// addBehind adds the backlog of the slowest group, in records and in time. It returns each group's
+// backlog, and the due time of the oldest undelivered record.
 func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapshot.Backlog, oldestDue int64) {
 	if len(c.groups) == 0 {
 		return nil, snapshot.NothingDue
@@ -445,8 +431,8 @@ func (s *Intervals) addBehind(iv *result.Interval, c counters) (behind []snapsho
 	return behind, oldestDue
 }
 
-// undelivered counts the records whose users have no answer, and tells when the oldest of
-// them was due.
+// undelivered returns how many records are undelivered, and when the oldest of them was due;
+// snapshot.NothingDue if there is none.
 func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, oldestDue int64) {
 	records, oldestDue = sent.WaitingRecords, snapshot.NothingDue
 	if records > 0 {
@@ -460,16 +446,14 @@ func undelivered(sent snapshot.Behind, reached []snapshot.Reached) (records, old
 	return records, oldestDue
 }
 
-// peaks are the highest values that the intervals have seen since the start of
-// the measured window.
+// peaks are the highest values of the intervals since the start of the measured window.
 type peaks struct {
 	backlog, timeLag int64
 	backlogs         []int64 // by group
-	inFlight         int64   // in a queue; since the start of the run
+	inFlight         int64   // in a queue, since the start of the run
 	used             Peaks
 }
 
-// takeCores takes in the CPU of an interval.
 func (p *Peaks) takeCores(iv result.Interval) {
 	if c := iv.ProcessCPUCores; c != nil && (p.ToolCores == nil || *c > *p.ToolCores) {
 		p.ToolCores = c
@@ -484,8 +468,6 @@ func (p *Peaks) takeCores(iv result.Interval) {
 	}
 }
 
-// take takes an interval in, with what the processes used and how far the groups
-// were behind at its end.
 func (p *peaks) take(iv result.Interval, after counters, behind []snapshot.Backlog) {
 	if iv.EndNs <= 0 {
 		return

@@ -17,8 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// readings tells in which order a run was asked how far it is. Each reading takes its
-// time, and at each one more record has gone through: it is acknowledged and delivered.
+// readings records the order in which the counts are read. At each reading, one more record is
+// acknowledged and delivered.
 type readings struct {
 	takes time.Duration
 	of    []string
@@ -36,7 +36,6 @@ func (r *readings) next(of string) int64 {
 	return int64(len(r.of))
 }
 
-// receiving is a group that is asked for what arrived, and then for its counts.
 type receiving struct {
 	remote.Part
 	readings *readings
@@ -66,9 +65,8 @@ func (r *readings) intervals(axis *load.Axis) *Intervals {
 	}
 }
 
-// TestBacklogIsNeverUnderstated: what arrived is read before what was acknowledged, so
-// that a record that goes through between the two counts as behind. What a process uses
-// is not read between them, and the time lag is of the moment at which it was read.
+// TestBacklogIsNeverUnderstated: deliveries are read before acks, nothing slow is read between
+// them, and the time lag is of the moment of its reading.
 func TestBacklogIsNeverUnderstated(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		through := &readings{takes: 250 * time.Millisecond}
@@ -90,7 +88,7 @@ func TestBacklogIsNeverUnderstated(t *testing.T) {
 	})
 }
 
-// An interval says when it was read, and its rates are over that time.
+// The rates of an interval are over the time between its readings.
 func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		axis := load.NewAxis(nil)
@@ -98,7 +96,7 @@ func TestRatesAreOverTheTimeBetweenReadings(t *testing.T) {
 		r := new(readings).intervals(axis)
 		time.Sleep(time.Second)
 		before := r.count(int64(time.Second))
-		time.Sleep(1250 * time.Millisecond) // held up by 250 ms
+		time.Sleep(1250 * time.Millisecond) // delayed by 250 ms
 		r.Producers = remote.ProducersOf(nil, offering{readings: new(readings), acked: 1250})
 		iv := differences(before, r.count(int64(2*time.Second)))
 		if iv.StartNs != 1e9 || iv.EndNs != 2e9 || iv.ReadFromNs != 1e9 || iv.ReadToNs != 2.25e9 || iv.ReadSpanNs != 0 {

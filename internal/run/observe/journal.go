@@ -9,21 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Watcher follows a run while it goes on. Its methods are called from one
-// goroutine at a time and should be quick.
+// Watcher follows a run. The run calls its methods from one goroutine at a time; they should return
+// quickly.
 type Watcher interface {
-	// Began tells that the run's directory exists.
+	// Began reports the run's directory, which exists now.
 	Began(dir string)
 	Interval(result.Interval)
-	// Event tells of what is written as an event and, as the kind progress, of how far
-	// the preparation has come. One with data is told again and again until the next
-	// without.
+	// Event reports an event, or, with the kind "progress", a step of the preparation. A step with
+	// data repeats until the next one without.
 	Event(result.Event)
 }
 
-// Journal is what a run reports while it goes on: its events, intervals and
-// histograms, written to the run's directory at once and told to whoever
-// watches. It may be used from several goroutines.
+// Journal writes the events, intervals and histograms of a run to its directory and passes them to
+// a watcher. It may be used from several goroutines.
 type Journal struct {
 	axis   *load.Axis
 	writer *result.Writer
@@ -34,10 +32,10 @@ type Journal struct {
 	early      []result.Event // from before the axis was set
 	seen       map[string]bool
 	histograms *latency.LogWriter
-	failure    error // the first failure to write
+	failure    error // the first failed write
 }
 
-// NewJournal returns a journal that writes with writer and tells watch, which may be nil.
+// NewJournal returns a journal that writes with writer. watch may be nil.
 func NewJournal(axis *load.Axis, writer *result.Writer, watch Watcher) *Journal {
 	j := &Journal{axis: axis, writer: writer, watch: watch, seen: make(map[string]bool)}
 	if watch != nil {
@@ -46,7 +44,7 @@ func NewJournal(axis *load.Axis, writer *result.Writer, watch Watcher) *Journal 
 	return j
 }
 
-// Event writes an event. One from before the time axis is set waits until it is.
+// Event writes an event. Before the time axis is set, it keeps the event until then.
 func (j *Journal) Event(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -58,7 +56,7 @@ func (j *Journal) Now(kind, what, reason string) {
 	j.Stamp(result.Event{Kind: kind, What: what, Reason: reason})
 }
 
-// Stamp writes an event with this moment as its time.
+// Stamp writes an event, and sets its time to this moment.
 func (j *Journal) Stamp(e result.Event) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -66,7 +64,7 @@ func (j *Journal) Stamp(e result.Event) {
 	j.add(e)
 }
 
-// add is Event with the lock held.
+// add requires the lock.
 func (j *Journal) add(e result.Event) {
 	if !j.axisSet {
 		j.early = append(j.early, e)
@@ -75,11 +73,11 @@ func (j *Journal) add(e result.Event) {
 	j.write(e)
 }
 
-// MaxDistinct bounds the messages that Once keeps apart.
+// MaxDistinct is how many distinct messages Once writes at most.
 const MaxDistinct = 100
 
-// Progress tells whoever watches how far the preparation has come; it is not written.
-// With data it is one of many on the way from one thing to the next.
+// Progress passes a step of the preparation to the watcher and writes nothing. With data it is one
+// of many updates of the same step.
 func (j *Journal) Progress(what string, data map[string]any) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -88,7 +86,7 @@ func (j *Journal) Progress(what string, data map[string]any) {
 	}
 }
 
-// Once writes an event of which a run may see thousands, once for each message.
+// Once writes an event that may occur thousands of times, once for each distinct message.
 func (j *Journal) Once(kind, what string, err error) {
 	j.mu.Lock()
 	message := what + err.Error()
@@ -102,13 +100,13 @@ func (j *Journal) Once(kind, what string, err error) {
 	}
 }
 
-// SetAxis puts the measured window at a time from now, for a length, and writes
-// what waited for that, with its times put on the axis.
+// SetAxis sets the start of the measured window, from now, and its length. It writes the events
+// that waited for the axis.
 func (j *Journal) SetAxis(from, length time.Duration) {
 	j.put(func() (shift int64) { return j.axis.Set(from, length) })
 }
 
-// Adopt is SetAxis by the axis of another process.
+// Adopt is SetAxis with the axis of another process.
 func (j *Journal) Adopt(zero load.Zero) {
 	j.put(func() int64 { return j.axis.Adopt(zero) })
 }
@@ -120,7 +118,7 @@ func (j *Journal) Placed() bool {
 	return j.axisSet
 }
 
-// put puts the axis by set, which returns what is to be added to times that were read before.
+// put sets the axis by set, which returns what to add to earlier times.
 func (j *Journal) put(set func() (shift int64)) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -134,7 +132,7 @@ func (j *Journal) put(set func() (shift int64)) {
 	j.early = nil
 }
 
-// write is Event with the lock held and the axis set.
+// write requires the lock and the axis.
 func (j *Journal) write(e result.Event) {
 	j.keep(j.writer.Event(e))
 	if j.watch != nil {
@@ -153,22 +151,21 @@ func (j *Journal) Interval(iv result.Interval, recorded latency.Interval) {
 	}
 }
 
-// keep keeps the first failure to write. It makes the run invalid and does not
-// end it.
+// keep keeps the first failed write. It makes the run invalid but does not end it.
 func (j *Journal) keep(err error) {
 	if j.failure == nil {
 		j.failure = err
 	}
 }
 
-// KeepFailure is keep for others.
+// KeepFailure keeps err if it is the first failure. The run is then invalid.
 func (j *Journal) KeepFailure(err error) {
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.keep(err)
 }
 
-// Failed is the first failure to write, if there was one.
+// Failed returns the first failed write; nil if there is none.
 func (j *Journal) Failed() error {
 	j.mu.Lock()
 	defer j.mu.Unlock()

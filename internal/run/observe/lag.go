@@ -16,56 +16,52 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// ReadTimeout bounds one reading of the lag, so that a broker that does not
-// answer leaves a gap in the series and does not end it.
+// ReadTimeout bounds one reading of the lag. A broker that does not answer leaves a gap in the
+// series and does not end it.
 const ReadTimeout = 5 * time.Second
 
-// LagConfig says what lag is read, and for whom.
+// LagConfig configures a Lag.
 type LagConfig struct {
 	Axis    *load.Axis
 	Reader  *probe.LagReader
 	Journal *Journal
 	Topic   string
 	Period  time.Duration // of the time series
-	// Others is that other processes keep a bound, whom asking does not hold up. What
-	// they let in for commits that a reading has not seen is in it then, so it is asked
-	// what the lag was at the least, too.
+	// Others reports that other processes share the bound. They may admit records for commits that
+	// a reading has not seen, so the reader also asks for the least possible lag.
 	Others bool
-	// Delivered returns how far the consumers have come in each partition, if they report
-	// it to the controller; otherwise it is nil.
+	// Delivered returns the consumers' progress by partition if they report it to the controller;
+	// nil otherwise.
 	Delivered func() []int64
 }
 
 // Lag reads the consumer lag as the brokers report it, for the series and for the gate's
-// controller; of several groups both go by the slowest. It may be used from several
-// goroutines.
+// controller. With several groups, both use the slowest. It may be used from several goroutines.
 type Lag struct {
 	LagConfig
 
-	// asking is held during a reading. If the gate were told of newer commits in the
-	// middle of another one, what it then admits would be in the high watermarks, and
-	// those commits not yet in the offsets that were asked for before them: a lag that
-	// there never was.
+	// asking is held during a reading. Otherwise the gate could admit records for newer commits
+	// during another reading: its high watermarks would include them, its older committed offsets
+	// would not, and it would report a lag that never existed.
 	asking sync.Mutex
 
 	mu     sync.Mutex
 	latest lagReading
-	fresh  []result.LagSample // since they were last taken
-	peak   *int64             // since the start of the measured window; nil before it
-	least  *int64             // likewise, of what it was at the least; nil but with others
-	peaks  []int64            // likewise, by group
-	window *judge.LagPeak     // in the measured window alone; nil before it
-	oldest int64              // the greatest age of what the gate's decisions rested on
+	fresh  []result.LagSample // since the last takeFresh
+	peak   *int64             // since the measured window began; nil before it
+	least  *int64             // the same of the least possible lag; nil without others
+	peaks  []int64            // the same by group
+	window *judge.LagPeak     // in the measured window; nil before it
+	oldest int64              // greatest age of a reading that the gate used
 }
 
 // NewLag returns a reader of the lag that has read nothing yet.
 func NewLag(cfg LagConfig) *Lag { return &Lag{LagConfig: cfg} }
 
-// Every is the period of the time series.
+// Every returns the period of the time series.
 func (l *Lag) Every() time.Duration { return l.Period }
 
-// lagReading is the lag of the slowest group, with that of each, and when they were
-// asked for.
+// lagReading is the lag of the slowest group, with that of each group.
 type lagReading struct {
 	probe.Lag
 	groups []probe.Lag
@@ -76,15 +72,15 @@ type lagReading struct {
 // Look reads the lag for the time series.
 func (l *Lag) Look(ctx context.Context) { l.read(ctx) }
 
-// ErrNoLag: the lag is not known now.
+// ErrNoLag reports that the lag is unknown now.
 var ErrNoLag = errors.New("the lag could not be read")
 
-// ForGate reads the lag for the gate. In each partition the group counts that is the
-// furthest behind there, so that what is committed only grows, whichever leads.
+// ForGate reads the lag for the gate. In each partition it uses the group that is furthest behind,
+// so that committed offsets never go back if another group becomes the slowest.
 func (l *Lag) ForGate(ctx context.Context) (backpressure.Reading, error) {
 	var delivered []int64
 	if l.Delivered != nil {
-		delivered = l.Delivered() // before the high watermarks, as what is committed
+		delivered = l.Delivered() // read before the high watermarks, as committed offsets are
 	}
 	reading, ok := l.read(ctx)
 	l.noteAge(l.Axis.Now())
@@ -94,8 +90,8 @@ func (l *Lag) ForGate(ctx context.Context) (backpressure.Reading, error) {
 	return GateReading(l.Topic, reading.groups, delivered), nil
 }
 
-// GateReading lays together what a gate is told: the lag of the groups, each of which
-// reads everything, and how far they have come, where they report it.
+// GateReading returns a gate's reading of the lag of groups that read every record. delivered is
+// their progress by partition; nil if they do not report it.
 func GateReading(topic string, groups []probe.Lag, delivered []int64) backpressure.Reading {
 	r := backpressure.Reading{Partitions: make([]backpressure.Partition, len(groups[0].Ends))}
 	for id := range r.Partitions {
@@ -113,7 +109,6 @@ func GateReading(topic string, groups []probe.Lag, delivered []int64) backpressu
 	return r
 }
 
-// ask asks for the lag, and where others keep the bound for both that it lies between.
 func (l *Lag) ask(ctx context.Context) ([]probe.Lag, error) {
 	if l.Others {
 		return l.Reader.ReadBounds(ctx)
@@ -129,12 +124,12 @@ func (l *Lag) read(ctx context.Context) (lagReading, bool) {
 	asked := l.Axis.Now()
 	lags, err := l.ask(limited)
 	if err != nil {
-		if !errors.Is(ctx.Err(), context.Canceled) { // otherwise nobody waits for it any more
+		if !errors.Is(ctx.Err(), context.Canceled) { // a stopped reader needs no warning
 			l.Journal.Once("warning", "the lag could not be read", err)
 		}
 		return lagReading{}, false
 	}
-	if len(lags) == 0 { // nobody commits
+	if len(lags) == 0 { // no group commits
 		return lagReading{}, false
 	}
 	slowest := slices.MaxFunc(lags, func(a, b probe.Lag) int { return cmp.Compare(a.Records, b.Records) })
@@ -145,11 +140,11 @@ func (l *Lag) read(ctx context.Context) (lagReading, bool) {
 
 func (l *Lag) keep(reading lagReading) {
 	if !load.Placed(reading.asked) {
-		return // a gate looks before the run's clock begins, and that has no place in the series
+		return // a reading from before the axis is set has no place in the series
 	}
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if !l.latest.known || reading.asked > l.latest.asked { // two readers may overtake each other
+	if !l.latest.known || reading.asked > l.latest.asked { // two readers may finish in another order
 		l.latest = reading
 	}
 	l.fresh = append(l.fresh, result.LagSample{AtNs: reading.asked, Records: reading.Records,
@@ -160,7 +155,7 @@ func (l *Lag) keep(reading lagReading) {
 	if l.peak == nil || reading.Records > *l.peak {
 		l.peak = &reading.Records
 	}
-	// Of each moment the slowest group, which by this may be another one.
+	// The slowest group by the least possible lag may be another one.
 	least := probe.Lag{AtLeast: -1}
 	if l.Others {
 		least = slices.MaxFunc(reading.groups, func(a, b probe.Lag) int { return cmp.Compare(a.AtLeast, b.AtLeast) })
@@ -191,7 +186,7 @@ func (l *Lag) keep(reading lagReading) {
 	}
 }
 
-// noteAge keeps how old the latest reading is, which grows while none succeeds.
+// noteAge keeps the age of the latest reading, which grows while readings fail.
 func (l *Lag) noteAge(now int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -200,14 +195,12 @@ func (l *Lag) noteAge(now int64) {
 	}
 }
 
-// now returns the latest reading.
 func (l *Lag) now() lagReading {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.latest
 }
 
-// takeFresh returns the readings since the last call.
 func (l *Lag) takeFresh() []result.LagSample {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -216,8 +209,8 @@ func (l *Lag) takeFresh() []result.LagSample {
 	return fresh
 }
 
-// Seen returns what the readings have shown, once they have ended: finally, of a reading
-// that was made when the drain had. Manual consumers have no offsets in the end.
+// Seen returns the results of the readings. Final values need a reading after finishedNs. Manual
+// consumers have no committed offsets at the end.
 func (l *Lag) Seen(finishedNs int64, manual bool) judge.Lag {
 	l.mu.Lock()
 	defer l.mu.Unlock()

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// In each partition the group counts that is the furthest behind there, and what the
-// consumers report stands beside it.
+// In each partition the group that is furthest behind counts, next to the offsets that the
+// consumers report.
 func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	groups := []probe.Lag{
 		{Records: 30, Committed: []int64{90, 80}, Ends: []int64{100, 100}},
@@ -28,8 +28,8 @@ func TestGateReadingIsOfTheFurthestBehind(t *testing.T) {
 	}
 }
 
-// Where others keep the bound, the peaks of both that the lag lies between are kept,
-// each of the slowest group by that; the upper one is what everybody else goes by.
+// If other processes share the bound, the peaks of the greatest and the least possible lag are
+// kept, each of its slowest group.
 func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Hour)
@@ -52,7 +52,6 @@ func TestLagLiesBetweenTwoPeaks(t *testing.T) {
 	}
 }
 
-// What a gate reads before the run's clock begins is not in the series.
 func TestLagBeforeTheClockBegins(t *testing.T) {
 	axis := load.NewAxis(nil)
 	l := NewLag(LagConfig{Axis: axis})

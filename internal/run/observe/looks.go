@@ -8,20 +8,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// lookEvery is how often it is looked while a controller settles.
+// lookEvery is the period of the looks while a controller settles.
 const lookEvery = 100 * time.Millisecond
 
-// maxLooks bounds what is kept; when it is full, every second look goes, and from
-// then on the looks are twice as far apart.
+// maxLooks bounds the looks that are kept. At the bound, every second look is dropped and the
+// period doubles.
 const maxLooks = 1 << 14
 
-// Looks are taken over the measured window, at how much has been delivered.
+// Looks reads over the measured window how much was delivered.
 type Looks struct {
 	Axis   *load.Axis
 	Groups remote.Groups
 
 	all  []judge.Look
-	skip int // of every so many looks, one is kept; a power of two, 0 is 1
+	skip int // one of skip looks is kept; a power of two, 0 is 1
 	seen int
 }
 
@@ -39,7 +39,7 @@ func (l *Looks) add(next judge.Look) {
 	l.all = append(l.all, next)
 }
 
-// Watch looks until the measured window ends, or the observer is stopped.
+// Watch reads until the measured window ends or the observer stops.
 func (l *Looks) Watch(o *Observer) {
 	for at := int64(0); at <= l.Axis.End(); at += int64(lookEvery) {
 		if o.WaitUntil(at) {
@@ -52,5 +52,5 @@ func (l *Looks) Watch(o *Observer) {
 	}
 }
 
-// Seen returns the looks that were kept, once they have ended.
+// Seen returns the kept looks. Call it after Watch has returned.
 func (l *Looks) Seen() []judge.Look { return l.all }

@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// However long a run is, what is kept is bounded and in order, and spans it.
+// However long a run is, its looks are bounded, ordered, and span the run.
 func TestLooksAreBounded(t *testing.T) {
 	var l Looks
 	const n = 10*maxLooks + 3

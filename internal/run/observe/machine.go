@@ -15,65 +15,63 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// Machine reads what the tool's processes, the local brokers and this machine have used.
+// Machine reads the usage of the tool's processes, the local brokers and this machine.
 type Machine struct {
 	Axis      *load.Axis
 	Probes    probe.Set
 	Cluster   cluster.Cluster
 	Producers *remote.Producers
 	Groups    remote.Groups
-	Senders   remote.Children // the producers' processes; none if they are in this one
-	// Consumers is how many processes have the consumers; 0 is this one.
+	Senders   remote.Children // processes of the producers; none if they run in this one
+	// Consumers is how many child processes run the consumers; 0 means this process.
 	Consumers int
 	// Confined has the limits of the consumers' processes; nil if they have none.
 	Confined *result.Confined
-	// Throttled returns for how long the operating system has held the confined processes
-	// back so far.
+	// Throttled returns how long the operating system has held back the confined processes.
 	Throttled func() (sum time.Duration, known bool)
-	// Traffic returns what the clients of a queue have sent and received; nil without one.
+	// Traffic returns the traffic of a queue's clients; nil without a queue.
 	Traffic func() judge.QueueTraffic
 	Dirty   *DirtyPages
-	// DiskYardsticks are the bytes/s that disks were found to take, by their names.
+	// DiskYardsticks is the measured write rate of disks in bytes/s, by name.
 	DiskYardsticks map[string]float64
 }
 
-// Reading is everything that counts up, at one end of the measured window.
+// Reading holds all running totals at one end of the measured window.
 type Reading struct {
 	judge.Reading
 	hostReading
 	self    snapshot.Usage // of all processes
-	died    error          // why it is not known of all: one has ended that was not told to
+	died    error          // a process ended unexpectedly, so self is incomplete
 	runtime probe.Runtime
-	pauses  snapshot.Pauses // of the producers' processes, since the reading before
+	pauses  snapshot.Pauses // of the producers' processes, since the last reading
 	brokers []brokerUsage
 
-	threads map[int]probe.Threads // of the tool's own process and local brokers, by process
+	threads map[int]probe.Threads // by process ID: this process and local brokers
 	apart   apartReading
 }
 
-// hostReading is what the whole machine has done.
 type hostReading struct {
-	host      probe.Host // the processors
+	host      probe.Host // processors
 	hostOK    bool
 	devices   probe.HostCounts // disks and networks
 	devicesOK bool
 }
 
-// apartReading is what is read of the consumers' own processes.
+// apartReading is the usage of the consumers' child processes.
 type apartReading struct {
 	usages         []snapshot.Usage // by process
-	pauses         snapshot.Pauses  // of the worst, since the reading before
+	pauses         snapshot.Pauses  // of the worst process, since the last reading
 	throttled      time.Duration
 	throttledKnown bool
 }
 
-// Read reads all of it.
+// Read reads all totals.
 func (m *Machine) Read() Reading {
 	t := Reading{
 		Reading: judge.Reading{AtNs: m.Axis.Now()}, runtime: m.Probes.Runtime(), brokers: m.readBrokers(),
 	}
 	usages, pauses, err := used(m.Senders, remote.Want{Usage: true, Pauses: true, Fresh: true})
-	if err == nil { // otherwise the run is invalid for another reason
+	if err == nil { // otherwise the run is invalid anyway
 		t.pauses = pauses
 	}
 	t.apart, t.died = m.readApart()
@@ -106,14 +104,14 @@ func (m *Machine) readHost() (r hostReading) {
 	return r
 }
 
-// cpuSince returns the shares of all cores that were busy and stolen since an earlier
-// reading; nil where they are not known.
+// cpuSince returns the busy and stolen ratios of all cores since an earlier reading; nil if
+// unknown.
 func (r hostReading) cpuSince(before hostReading) (busy, stolen *float64) {
 	total := (r.host.Total - before.host.Total).Seconds()
 	if !before.hostOK || !r.hostOK || total <= 0 {
 		return nil, nil
 	}
-	// Of clocks that count in ticks of 10 ms, a part may be read as more than the whole.
+	// With ticks of 10 ms, a part may appear greater than the whole.
 	b := min(1, (r.host.Busy-before.host.Busy).Seconds()/total)
 	s := min(1, (r.host.Stolen-before.host.Stolen).Seconds()/total)
 	return &b, &s
@@ -128,14 +126,13 @@ func (m *Machine) readApart() (a apartReading, died error) {
 	return a, died
 }
 
-// used is what processes have used, and the worst that any says of its runtime since it
-// was last asked: nothing is known of that of one that has ended or stands still. An error
-// says which have died, of which it is what they told last.
+// used returns the usage of processes, and their worst pauses since the last call. The error names
+// processes that died; their usage is what they last reported.
 func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, worst snapshot.Pauses, died error) {
 	all, died := processes.Snapshots(w)
 	usages = make([]snapshot.Usage, len(all))
 	for i, s := range all {
-		if s.Usage != nil { // otherwise it never told, and it is not Known
+		if s.Usage != nil { // otherwise it never reported, and Known is false
 			usages[i] = *s.Usage
 		}
 		if processes[i].Ended() {
@@ -148,7 +145,6 @@ func used(processes remote.Children, w remote.Want) (usages []snapshot.Usage, wo
 	return usages, worst, died
 }
 
-// usage returns what this process and others have used together.
 func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 	sum := remote.UsageOf(m.Probes)
 	for _, u := range others {
@@ -157,18 +153,18 @@ func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 	return sum
 }
 
-// Peaks are the highest that was seen in the intervals: resident sets in bytes, and the
-// cores used in the whole ones of the measured window.
+// Peaks are the highest values of the intervals: resident sets in bytes, and cores in whole
+// intervals of the measured window.
 type Peaks struct {
 	Tool    int64
-	Brokers map[int32]int64 // by broker
+	Brokers map[int32]int64 // by broker ID
 
-	ToolCores   *float64          // nil if it is not known
-	BrokerCores map[int32]float64 // by broker, of those that tell
+	ToolCores   *float64          // nil if unknown
+	BrokerCores map[int32]float64 // by broker ID, if known
 }
 
-// Between returns what happened between two readings, but for the brokers. Acked is how
-// many records were acknowledged meanwhile.
+// Between returns the usage between two readings, without the brokers'. acked is how many records
+// were acknowledged in between.
 func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine {
 	out := judge.Machine{
 		Process: m.process(a, b, acked, peaks), Gone: gone(a, b),
@@ -181,14 +177,12 @@ func (m *Machine) Between(a, b Reading, acked int64, peaks Peaks) judge.Machine 
 	return out
 }
 
-// heldBack reports whether the consumers' processes wait for the processors because of the
-// scenario's own limit. That they wait is then what is measured, and no fault of the
-// tool. For a limit of memory no process waits.
+// heldBack reports whether the scenario limits the processors of the consumers. Waiting for CPU is
+// then part of the experiment and no fault of the tool. A memory limit makes no process wait.
 func (m *Machine) heldBack() bool { return m.Confined != nil && m.Confined.CPU > 0 }
 
-// process returns what the tool itself used between two readings, all of its processes
-// together; of pauses and delays, those of the process with the longest that the run does
-// not hold back itself.
+// process returns the usage of all of the tool's processes between two readings. Pauses and delays
+// are those of the worst process that the scenario does not hold back.
 func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process {
 	pauses := remote.PausesBetween(a.runtime, b.runtime).Worse(b.pauses)
 	if !m.heldBack() {
@@ -225,8 +219,7 @@ func (m *Machine) process(a, b Reading, acked int64, peaks Peaks) result.Process
 	return p
 }
 
-// confined returns what became of the limits of the consumers' processes; nil if they have
-// none.
+// confined returns the effect of the limits on the consumers' processes; nil without limits.
 func (m *Machine) confined(a, b Reading) *result.Confined {
 	if m.Confined == nil {
 		return nil
@@ -244,8 +237,8 @@ func (m *Machine) confined(a, b Reading) *result.Confined {
 	return &c
 }
 
-// busiest is how many cores the busiest process used between two readings; the second
-// may have processes that started in between.
+// busiest returns the cores used by the busiest process; nil if unknown. after may have processes
+// that started after before.
 func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	var most *float64
 	for i, u := range after {
@@ -263,7 +256,7 @@ func busiest(before, after []snapshot.Usage, lengthNs int64) *float64 {
 	return most
 }
 
-// cores is CPU time over a length of time, nil where there is no length.
+// cores returns CPU seconds divided by a length; nil if the length is not positive.
 func cores(cpuS float64, lengthNs int64) *float64 {
 	if lengthNs <= 0 {
 		return nil
@@ -276,7 +269,6 @@ func quantile(q snapshot.Quantiles) result.Quantile {
 	return result.Quantile{Count: q.Count, P50Ns: int64(q.P50), P99Ns: int64(q.P99), MaxNs: int64(q.Max)}
 }
 
-// brokerUsage is what one local broker has used.
 type brokerUsage struct {
 	probe.Usage
 	id       int32
@@ -285,8 +277,8 @@ type brokerUsage struct {
 	dataDirs []string
 }
 
-// readBrokers reads all local brokers; those that can't be read (they were killed, or this is
-// not Linux) are left out.
+// readBrokers reads all local brokers. It leaves out those that it can't read, for example killed
+// ones, or all outside of Linux.
 func (m *Machine) readBrokers() []brokerUsage {
 	local, ok := m.Cluster.(cluster.Local)
 	if !ok {
@@ -301,8 +293,8 @@ func (m *Machine) readBrokers() []brokerUsage {
 	return all
 }
 
-// BrokersBetween returns what each local broker used between two readings, and what its
-// logs take on the disk now.
+// BrokersBetween returns the usage of each local broker between two readings, and the size of its
+// logs now.
 func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	window := b.AtNs - a.AtNs
 	before := make(map[int]brokerUsage)
@@ -333,7 +325,7 @@ func BrokersBetween(a, b Reading, peaks Peaks) []result.Broker {
 	return all
 }
 
-// foldersSize is what the files below folders take; nil if it is not known of one.
+// foldersSize returns the size of all files below folders in bytes; nil if one is unknown.
 func foldersSize(dirs []string) *int64 {
 	var sum int64
 	for _, dir := range dirs {
@@ -354,7 +346,6 @@ func difference(before, after *int64) *int64 {
 	return &d
 }
 
-// gone returns the local brokers that ran at the first reading and not at the second.
 func gone(a, b Reading) (ids []int32) {
 	for _, was := range a.brokers {
 		if !slices.ContainsFunc(b.brokers, func(is brokerUsage) bool { return is.pid == was.pid }) {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// What the consumers wait for because the scenario holds them back is the experiment
-// and not the tool's fault; it is told of them.
+// Consumers that wait because of the scenario's limit do not count as a starved tool, and their
+// waiting is reported.
 func TestConfinedConsumersDoNotStarveTheTool(t *testing.T) {
 	waits := snapshot.Pauses{Sched: snapshot.Quantiles{Count: 9, P99: time.Second}, GC: snapshot.Quantiles{Count: 2, P99: time.Millisecond}}
 	for name, c := range map[string]struct {

@@ -1,11 +1,10 @@
 // Package observe reads lag, counts, brokers, replicas and the machine while a run goes on.
 //
-// It writes what it sees to the run's journal. An Observer owns the goroutines. Each kind of
-// reading has a type of its own, which keeps
-// what it has seen until the run is judged.
+// It writes what it reads to the run's journal. An Observer owns the goroutines. Each kind of
+// reading has its own type, which keeps the values until the run is judged.
 //
-// Files to know: observer.go, journal.go, intervals.go, usage.go (of processes in an
-// interval), lag.go, changes.go, machine.go, replicas.go, brokers.go.
+// Files to know: observer.go, journal.go, intervals.go, usage.go (of processes in an interval),
+// lag.go, changes.go, machine.go, replicas.go, brokers.go.
 package observe
 
 import (
@@ -23,7 +22,7 @@ type Sampler interface {
 	Look(ctx context.Context)
 }
 
-// Observer runs what looks at a run, until it is stopped.
+// Observer runs the readers of a run until it is stopped.
 type Observer struct {
 	axis    *load.Axis
 	running sync.WaitGroup
@@ -31,14 +30,14 @@ type Observer struct {
 	cancel  context.CancelFunc
 }
 
-// New returns an observer that times its looks by an axis.
+// New returns an observer that waits by an axis.
 func New(axis *load.Axis) *Observer {
 	o := &Observer{axis: axis}
 	o.ctx, o.cancel = context.WithCancel(context.Background())
 	return o
 }
 
-// Start has a sampler look at its period.
+// Start calls the sampler at its period, until Stop.
 func (o *Observer) Start(s Sampler) {
 	o.Go(func(ctx context.Context) { AtEach(ctx, s.Every(), func() { s.Look(ctx) }) })
 }
@@ -46,8 +45,7 @@ func (o *Observer) Start(s Sampler) {
 // Go runs f in a goroutine that Stop waits for; its context ends with Stop.
 func (o *Observer) Go(f func(ctx context.Context)) { o.running.Go(func() { f(o.ctx) }) }
 
-// WaitUntil waits for a time of the axis. It reports whether the observer was stopped
-// before.
+// WaitUntil waits until a time of the axis. It reports whether the observer was stopped earlier.
 func (o *Observer) WaitUntil(atNs int64) (stopped bool) {
 	timer := time.NewTimer(time.Duration(atNs - o.axis.Now()))
 	defer timer.Stop()
@@ -59,7 +57,7 @@ func (o *Observer) WaitUntil(atNs int64) (stopped bool) {
 	}
 }
 
-// Stop ends all looks and waits for them. Stopping again does nothing.
+// Stop ends all readers and waits for them. Further calls do nothing.
 func (o *Observer) Stop() {
 	o.cancel()
 	o.running.Wait()

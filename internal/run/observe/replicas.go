@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// Replicas follows how the replicas of the run's topic stand. What a look shows
-// counts until the next one. Its methods may be called from any goroutine.
+// Replicas follows the state of the topic's replicas. A reading holds until the next one. Its
+// methods may be called from any goroutine.
 type Replicas struct {
 	axis    *load.Axis
 	journal *Journal
@@ -25,16 +25,16 @@ type Replicas struct {
 	asking  sync.Mutex // held while the reader asks
 
 	mu        sync.Mutex
-	minInSync int // 0: not known
+	minInSync int // 0: unknown
 	last      []probe.PartitionReplicas
 	lastNs    int64
-	led       []int32 // by partition: who led it when somebody last did
-	told      int     // events of leaders
+	led       []int32 // by partition: its last known leader
+	told      int     // leader events so far
 	seen      judge.Replicas
 }
 
-// OpenReplicas returns what watches the replicas of a topic at a period, and looks once. It
-// closes the reader if that fails.
+// OpenReplicas returns a reader of the topic's replicas, after its first reading. If that fails, it
+// closes reader.
 func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader *probe.ReplicaReader,
 	every time.Duration) (*Replicas, error) {
 	w := &Replicas{
@@ -52,11 +52,9 @@ func OpenReplicas(ctx context.Context, axis *load.Axis, journal *Journal, reader
 	return w, nil
 }
 
-// firstLook bounds how long the brokers may take to answer for the first time: the
-// reader's own patience is that of one look.
+// firstLook bounds the wait for the first answer. The reader's own timeout is for one request.
 const firstLook = 15 * time.Second
 
-// awaitFirst waits until the brokers tell of the topic's replicas.
 func (w *Replicas) awaitFirst(ctx context.Context) error {
 	ctx, cancel := context.WithTimeout(ctx, firstLook)
 	defer cancel()
@@ -76,10 +74,9 @@ func (w *Replicas) awaitFirst(ctx context.Context) error {
 // Close closes the reader.
 func (w *Replicas) Close() { w.reader.Close() }
 
-// Every is the period of the looks.
+// Every returns the period of the readings.
 func (w *Replicas) Every() time.Duration { return w.every }
 
-// read asks the brokers, and takes in what they say: whoever asks has looked.
 func (w *Replicas) read(ctx context.Context) ([]probe.PartitionReplicas, error) {
 	w.asking.Lock()
 	defer w.asking.Unlock()
@@ -112,15 +109,13 @@ func inSync(all []probe.PartitionReplicas) bool { return !slices.ContainsFunc(al
 
 func lacks(p probe.PartitionReplicas) bool { return p.InSync < p.Replicas }
 
-// Look asks how the replicas stand. Where nobody answers, what the last look showed
-// goes on.
+// Look reads the replicas. If no broker answers, the last reading still holds.
 func (w *Replicas) Look(ctx context.Context) {
 	if _, err := w.read(ctx); err != nil && ctx.Err() == nil {
 		w.journal.Once("warning", "the replicas could not be read", err)
 	}
 }
 
-// take takes in what a look showed at a time.
 func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -143,9 +138,9 @@ func (w *Replicas) take(all []probe.PartitionReplicas, at int64) {
 	w.last, w.lastNs, w.seen.InSync = all, at, synced
 }
 
-// lacking counts the partitions that lacked a replica in sync, and a leader, at the last look of
-// an interval; nil if no broker has answered since the interval began, nor in the two periods
-// before its end. Looks are as far apart as their period and the time of an answer.
+// lacking returns how many partitions were under-replicated, and how many had no leader, at the
+// last reading of an interval; nil if there was no reading since from or in the last two periods.
+// Readings may be a period plus an answer apart.
 func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -164,8 +159,8 @@ func (w *Replicas) lacking(from, to int64) (underReplicated, leaderless *int64) 
 	return underReplicated, leaderless
 }
 
-// account counts the time since the last look, as far as it lies in the measured
-// window. The caller holds the lock.
+// account adds the time since the last reading that lies in the measured window. It requires the
+// lock.
 func (w *Replicas) account(at int64) {
 	from, to := max(w.lastNs, 0), min(at, w.axis.End())
 	if to <= from {
@@ -184,10 +179,10 @@ func (w *Replicas) account(at int64) {
 	}
 }
 
-// maxLeaderEvents bounds the events of leaders that a run tells one by one.
+// maxLeaderEvents bounds the leader events that a run writes.
 const maxLeaderEvents = 100
 
-// followLeaders notes who leads what now. The caller holds the lock.
+// followLeaders notes the current leaders. It requires the lock.
 func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	for i, p := range all[:min(len(all), len(w.led))] {
 		before := w.led[i]
@@ -207,7 +202,7 @@ func (w *Replicas) followLeaders(all []probe.PartitionReplicas, at int64) {
 	}
 }
 
-// tellSync tells that replicas are missing, or are all there again.
+// tellSync writes an event when replicas are missing, or are all in sync again.
 func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	if synced {
 		w.journal.Stamp(result.Event{
@@ -230,7 +225,7 @@ func (w *Replicas) tellSync(all []probe.PartitionReplicas, synced bool) {
 	})
 }
 
-// Shown returns what the looks have shown, once they have ended.
+// Shown returns the results of the readings. Call it after they have ended.
 func (w *Replicas) Shown() *judge.Replicas {
 	w.mu.Lock()
 	defer w.mu.Unlock()

@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// watching returns a watch on a window of so many seconds that begins in a second, in
-// virtual time.
+// watching returns a reader in virtual time. Its window begins in one second.
 func watching(t *testing.T, window time.Duration) (*Replicas, *listener) {
 	t.Helper()
 	writer, err := result.Create(t.TempDir(), "replicas", time.Now())
@@ -28,7 +27,6 @@ func watching(t *testing.T, window time.Duration) (*Replicas, *listener) {
 	return &Replicas{axis: axis, journal: j, minInSync: 2}, l
 }
 
-// listener keeps what a journal tells.
 type listener struct {
 	said []string
 	data []map[string]any
@@ -40,7 +38,6 @@ func (l *listener) Event(e result.Event) {
 	l.said, l.data = append(l.said, e.Kind+": "+e.What), append(l.data, e.Data)
 }
 
-// partitions of three replicas each, by leader and how many are in sync.
 func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
 	for _, p := range each {
 		all = append(all, probe.PartitionReplicas{Leader: p[0], Replicas: 3, InSync: int(p[1])})
@@ -48,7 +45,7 @@ func partitions(each ...[2]int32) (all []probe.PartitionReplicas) {
 	return all
 }
 
-// What a look shows counts until the next one, as far as that is in the window.
+// A reading holds until the next one, as far as that is in the window.
 func TestReplicaWatchAccounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, l := watching(t, 10*time.Second)
@@ -93,7 +90,7 @@ func TestReplicaWatchAccounts(t *testing.T) {
 			}
 		}
 		w.take(partitions([2]int32{-1, 1}, [2]int32{2, 2}, [2]int32{3, 3}), 13*s)
-		// What the look at 13 s showed is known in the interval of the look, and for two periods.
+		// The reading at 13 s is known in its interval and for two periods.
 		w.every = 2 * time.Second
 		for _, test := range []struct {
 			from, to int64

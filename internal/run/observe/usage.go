@@ -9,21 +9,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// What processes, brokers and the machine used between two readings of the intervals.
-
-// ownName is what an interval calls the run's own process.
+// ownName is the name of the run's own process in intervals.
 const ownName = "run"
 
-// processUsage is what one process of the run has used.
 type processUsage struct {
 	name  string
 	pid   int
 	usage snapshot.Usage
-	stale bool // it is what the process told earlier
+	stale bool // the process reported it earlier
 }
 
-// usageOfEach returns what this process and others have used, together and each; each
-// without those that have ended. Died is as that of used.
+// usageOfEach returns the usage of this process and others, in total and for each process that has
+// not ended. died is the error of used.
 func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each []processUsage, died error) {
 	sum = remote.UsageOf(m.Probes)
 	each = []processUsage{{name: ownName, pid: os.Getpid(), usage: sum}}
@@ -37,11 +34,10 @@ func (m *Machine) usageOfEach(others remote.Children) (sum snapshot.Usage, each 
 	return sum, each, died
 }
 
-// known reports whether the usage says how the runtime stands now.
 func (p processUsage) known() bool { return !p.stale && p.usage.HeapBytes > 0 }
 
-// processesBetween returns how the runtimes of processes stand at the second reading; nil
-// if that is known of none.
+// processesBetween returns the runtime figures of processes at the second reading; nil if no
+// process is known.
 func processesBetween(before, after []processUsage) (all []result.IntervalProcess) {
 	for _, p := range after {
 		of := result.IntervalProcess{Name: p.name, PID: p.pid}
@@ -61,12 +57,11 @@ func processesBetween(before, after []processUsage) (all []result.IntervalProces
 	return all
 }
 
-// brokersIn returns what local brokers used between two readings, of which lengthNs lie
-// between.
+// brokersIn returns the usage of local brokers between two readings that are lengthNs apart.
 func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.IntervalBroker) {
 	for _, b := range after {
 		of := result.IntervalBroker{ID: b.id}
-		if b.RSS > 0 { // otherwise it was killed, and is not buried yet
+		if b.RSS > 0 { // 0 if the killed process still exists as a zombie
 			of.RSSBytes = &b.RSS
 		}
 		if i := slices.IndexFunc(before, func(was brokerUsage) bool { return was.pid == b.pid }); i >= 0 {
@@ -80,8 +75,7 @@ func brokersIn(before, after []brokerUsage, lengthNs float64) (all []result.Inte
 	return all
 }
 
-// hostBetween returns what the machine did between two readings; nil if nothing of it is
-// known.
+// hostBetween returns the usage of the machine between two readings; nil if unknown.
 func hostBetween(before, after hostReading) *result.IntervalHost {
 	h := result.IntervalHost{}
 	h.CPUBusyRatio, h.CPUStolenRatio = after.cpuSince(before)

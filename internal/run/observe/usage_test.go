@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// wantJSON fails the test unless a value is this text as JSON.
 func wantJSON(t *testing.T, what string, got any, want string) {
 	t.Helper()
 	text, err := json.Marshal(got)
@@ -20,8 +19,8 @@ func wantJSON(t *testing.T, what string, got any, want string) {
 	}
 }
 
-// What a process told earlier does not stand in for how it is now, and what one did before
-// it was first read is not of the interval.
+// A stale report is no current figure, and usage from before a process's first reading does not
+// count.
 func TestProcessesBetween(t *testing.T) {
 	of := func(name string, pid int, pause time.Duration, heap int64) processUsage {
 		return processUsage{name: name, pid: pid, usage: snapshot.Usage{GCPause: pause, HeapBytes: heap, Goroutines: 7}}
@@ -30,8 +29,8 @@ func TestProcessesBetween(t *testing.T) {
 	late.stale = true
 	before := []processUsage{of("run", 10, 100, 1000), of("process 0", 11, 10, 200), of("process 1", 12, 20, 300)}
 	after := []processUsage{
-		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50), // which was started again
-		{name: "process 2", pid: 13}, // which has told nothing yet
+		of("run", 10, 150, 1100), late, of("process 0", 21, 5, 50), // restarted
+		{name: "process 2", pid: 13}, // reported nothing yet
 	}
 	wantJSON(t, "processes", processesBetween(before, after), `[`+
 		`{"name":"run","pid":10,"heap_bytes":1100,"gc_pause_ns":50,"goroutines":7},`+
@@ -43,7 +42,7 @@ func TestProcessesBetween(t *testing.T) {
 	}
 }
 
-// The run's own process is always one of them.
+// The run's own process is always in the list.
 func TestUsageOfTheRun(t *testing.T) {
 	sum, each, died := (&Machine{}).usageOfEach(nil)
 	if len(each) != 1 || died != nil || each[0].pid != os.Getpid() || !each[0].known() || each[0].usage != sum ||
@@ -55,8 +54,7 @@ func TestUsageOfTheRun(t *testing.T) {
 	}
 }
 
-// A broker is known by its process: one that came back has used nothing in the interval
-// that is known.
+// A broker is identified by its process: a restarted one has no usage in the interval.
 func TestBrokersIn(t *testing.T) {
 	of := func(id int32, pid int, cpu time.Duration, rss int64, disk ...int64) brokerUsage {
 		b := brokerUsage{id: id, pid: pid, Usage: probe.Usage{User: cpu / 2, System: cpu / 2, RSS: rss}}
@@ -77,8 +75,7 @@ func TestBrokersIn(t *testing.T) {
 		`{"id":4,"cpu_cores":0.5,"rss_bytes":null,"disk_read_bytes":null,"disk_written_bytes":null}]`)
 }
 
-// Disks that lie on others and devices that have just come are not added up; what is not
-// known is null.
+// Only physical disks and devices present at both readings are added up; unknown values are null.
 func TestHostBetween(t *testing.T) {
 	cpu := func(busy, stolen, total time.Duration) hostReading {
 		return hostReading{host: probe.Host{Busy: busy, Stolen: stolen, Total: total}, hostOK: true}
@@ -106,13 +103,13 @@ func TestHostBetween(t *testing.T) {
 	wantJSON(t, "of nothing", hostBetween(hostReading{}, after), `null`)
 }
 
-// TestCPUOfShortIntervals: CPU is counted in ticks of 10 ms, so an interval of few ticks says nothing of it. The
-// other figures stay.
+// TestCPUOfShortIntervals: CPU is counted in ticks of 10 ms, so short intervals have no CPU
+// figures.
 func TestCPUOfShortIntervals(t *testing.T) {
 	const ms = int64(time.Millisecond)
 	for _, test := range []struct {
 		what         string
-		at, readings int64 // how far the ends lie apart, and the readings
+		at, readings int64 // time between the ends, and between the readings
 		known        bool
 	}{
 		{"the last one of 4.6 ms", 4_600_000, 4_600_000, false},

@@ -16,22 +16,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// OutputFile is what a tool printed, in the folder of its run.
+// OutputFile is the name of the file with a tool's output, in the folder of its run.
 const OutputFile = "peer.txt"
 
-// Pair is one turn of both tools on a topic of their own, which Produce makes and
-// Close deletes. A Pair belongs to one goroutine.
+// Pair runs both tools once on a topic of their own. Produce creates the topic and Close deletes
+// it. A Pair belongs to one goroutine.
 type Pair struct {
 	Tools Tools
 	Admin *cluster.Admin
-	// Tag makes the pair's names its own: those of the topic and the group.
+	// Tag makes the names of the topic and the group unique.
 	Tag  string
-	Out  string // the folder that runs go to
+	Out  string // the folder of runs
 	Tool result.Tool
-	Host result.Host // where the tools run, as our own run describes it
+	Host result.Host // of the tools, as our own run describes it
 
 	topic   cluster.Topic
-	records int64 // that are in the topic
+	records int64 // records in the topic
 }
 
 // Made is a run of a tool, imported and saved.
@@ -40,11 +40,11 @@ type Made struct {
 	Run result.Run
 }
 
-// ErrNothingProduced is wrapped by Consume where Produce was not there before.
+// ErrNothingProduced is wrapped by Consume if Produce did not succeed before.
 var ErrNothingProduced = errors.New("nothing was produced for it to consume")
 
-// Produce makes the topic and runs the producer's tool on it. For a closed loop
-// perSecond says how many records to send. An error means that there is no run.
+// Produce creates the topic and runs the producer's tool on it. For a closed loop, perSecond
+// determines how many records it sends. After an error there is no run.
 func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float64) (*Made, error) {
 	topic, err := p.Admin.CreateTopic(ctx, "kafka-bench-peers-"+p.Tag, s.Topic.Partitions, s.Topic.Replication, s.Topic.Config)
 	p.topic = topic
@@ -52,7 +52,7 @@ func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float
 		return nil, err
 	}
 	warmup, all := records(s, perSecond)
-	// It waits a minute for each record that no broker takes.
+	// Without brokers, the tool waits a minute for each record.
 	ctx, cancel := context.WithTimeout(ctx, patience(s))
 	defer cancel()
 	output, err := p.Tools.run(ctx, "ProducerPerformance", producerArgs(s, topic.Name, warmup, all)...)
@@ -73,12 +73,11 @@ func (p *Pair) Produce(ctx context.Context, s scenario.Scenario, perSecond float
 	return p.save(r, output)
 }
 
-// patience is how long the producer's tool may take.
 func patience(s scenario.Scenario) time.Duration {
 	return 5*time.Duration(s.Phases.Warmup+s.Phases.Measure) + time.Minute
 }
 
-// Consume runs the consumer's tool on what was produced.
+// Consume runs the consumer's tool on the produced records.
 func (p *Pair) Consume(ctx context.Context, s scenario.Scenario) (*Made, error) {
 	if p.records == 0 {
 		return nil, fmt.Errorf("%s: %w", Consumer, ErrNothingProduced)
@@ -97,8 +96,7 @@ func (p *Pair) Consume(ctx context.Context, s scenario.Scenario) (*Made, error) 
 	return p.save(r, output)
 }
 
-// Close deletes the topic and the group. A pair that produced nothing has
-// neither.
+// Close deletes the topic and the group, if Produce created them.
 func (p *Pair) Close(ctx context.Context) error {
 	if p.topic.Name == "" {
 		return nil
@@ -106,13 +104,12 @@ func (p *Pair) Close(ctx context.Context) error {
 	return errors.Join(p.Admin.DeleteGroup(ctx, "kafka-bench-peers-"+p.Tag), p.Admin.DeleteTopic(ctx, p.topic))
 }
 
-// read imports what a tool printed, and adds what is known of the run without it.
 func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, output []byte, ended time.Time) (*foreign.Result, error) {
 	r, err := foreign.Parse(OutputFile, output, foreign.Options{
 		Format: format, Name: s.Name + "-" + strings.TrimPrefix(tool, "kafka-"), Modified: ended, Tool: p.Tool,
 	})
 	if err != nil {
-		return nil, fmt.Errorf("%s printed what cannot be read: %w", tool, err)
+		return nil, fmt.Errorf("the output of %s cannot be read: %w", tool, err)
 	}
 	c := p.Tools.Cluster.Info()
 	info := &r.Run.Run
@@ -122,20 +119,19 @@ func (p *Pair) read(format foreign.Format, s scenario.Scenario, tool string, out
 	if r.Run.Scenario, err = result.SettingsOf(s); err != nil {
 		return nil, err
 	}
-	// A second or so off, which is what a JVM takes to end.
+	// These times are about a second late, because a JVM takes that long to end.
 	r.Known("run.started_at", "run.finished_at", "run.host", "run.cluster")
 	r.Run.Verdict.Warnings = append(r.Run.Verdict.Warnings, Differences(s)...)
 	return r, nil
 }
 
-// save writes the run's folder, with what the tool printed in it.
 func (p *Pair) save(r *foreign.Result, output []byte) (*Made, error) {
 	dir, err := r.Save(p.Out)
 	if err != nil {
 		return nil, err
 	}
 	if err := os.WriteFile(filepath.Join(dir, OutputFile), output, 0o644); err != nil {
-		return nil, fmt.Errorf("keep what the tool printed: %w", err)
+		return nil, fmt.Errorf("the tool's output could not be saved: %w", err)
 	}
 	return &Made{Dir: dir, Run: r.Run}, nil
 }

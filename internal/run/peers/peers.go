@@ -1,14 +1,13 @@
-// Package peers runs Kafka's own performance tools in turns with our runs, on the same
-// cluster. They get the same shape of topic and the same client settings.
+// Package peers runs Kafka's own performance tools in turns with our runs, on the same cluster.
+// They get the same shape of topic and the same client settings.
 //
-// kafka-producer-perf-test and kafka-consumer-perf-test are what most people have
-// measured a Kafka with, so a reader who doubts our figures can look at theirs next
-// to ours. They are not the same experiment, though. The producer's tool has one
-// producer, whose throttle is a ceiling and not a schedule; the consumer's tool
-// reads what is there already. [Differences] names what of a scenario they cannot
-// do, and every run of theirs carries it as warnings.
+// Many users know the figures of kafka-producer-perf-test and kafka-consumer-perf-test, so our
+// figures can be compared with them. The experiments differ, though. The producer's tool has one
+// producer, whose throttle is a ceiling and not a schedule. The consumer's tool reads a filled
+// topic. [Differences] returns what else differs for a scenario; every run of a tool has it as
+// warnings.
 //
-// A [Pair] is one turn of both: what the first produces the second consumes.
+// A [Pair] runs both tools once: the second consumes what the first produced.
 //
 // Files to know: peers.go, pair.go.
 package peers
@@ -22,14 +21,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// The names of the tools, as Kafka's scripts are called.
+// Names of the tools, as of Kafka's scripts.
 const (
 	Producer = "kafka-producer-perf-test"
 	Consumer = "kafka-consumer-perf-test"
 )
 
-// Check returns what of the scenario the tools cannot do at all, every fault at
-// once. What they do differently is no fault; see Differences.
+// Check returns every part of the scenario that the tools cannot do. Parts that they do differently
+// are no mistake; see Differences.
 func Check(s scenario.Scenario) error {
 	var faults []error
 	refuse := func(wrong bool, format string, args ...any) {
@@ -37,19 +36,19 @@ func Check(s scenario.Scenario) error {
 			faults = append(faults, fmt.Errorf("scenario %s: "+format, append([]any{s.Name}, args...)...))
 		}
 	}
-	refuse(s.Load.Producers == 0, "load.producers is 0, and the peers read what they have produced themselves; give at least 1")
+	refuse(s.Load.Producers == 0, "load.producers is 0, and the peers read only records that they produced; give at least 1")
 	refuse(s.Load.Arrival.Process != "constant", "load.arrival is %s, and %s has a constant rate or none; use constant", s.Load.Arrival.Process, Producer)
 	refuse(s.Load.Record.Size.Distribution != "fixed", "load.record.size is %s, and %s has one size; give one, as in 512B", s.Load.Record.Size.Distribution, Producer)
 	refuse(s.Load.Record.Keys.Distribution != "none", "load.record.keys is %s, and %s sends no keys; use none", s.Load.Record.Keys.Distribution, Producer)
-	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers fill a topic of their own; leave it out", s.Topic.Existing)
+	refuse(s.Topic.Existing != "", "topic.existing is %s, and the peers create their own topic; leave it out", s.Topic.Existing)
 	refuse(s.Backpressure.Controller != "off", "backpressure is %s, and %s has none; use off", s.Backpressure.Controller, Producer)
-	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers offer for a time; leave it out", s.Load.Volume)
-	refuse(s.Load.Count() != 0, "load.records is %d, and the peers offer for a time; leave it out", s.Load.Count())
+	refuse(s.Load.Volume != 0, "load.volume is %v, and the peers run for a time; leave it out", s.Load.Volume)
+	refuse(s.Load.Count() != 0, "load.records is %d, and the peers run for a time; leave it out", s.Load.Count())
 	refuse(s.Load.Round != 0, "load.round is %d, and %s waits for no round; leave it out", s.Load.Round, Producer)
 	return errors.Join(faults...)
 }
 
-// Differences are what the tools do otherwise than our run of the scenario.
+// Differences returns what the tools do differently from our run of the scenario.
 func Differences(s scenario.Scenario) []string {
 	all := []string{
 		fmt.Sprintf("%s reads the filled topic as fast as it can, with one consumer, its own fetch settings and no work; ours reads while the load is on", Consumer),
@@ -63,10 +62,10 @@ func Differences(s scenario.Scenario) []string {
 	if s.Load.Rate.IsMax() {
 		all = append(all, fmt.Sprintf("%s sends as many records as ours acked in the time", Producer))
 	} else {
-		all = append(all, fmt.Sprintf("to %s the rate is a ceiling, to ours a schedule: what it does not reach it does not count", Producer))
+		all = append(all, fmt.Sprintf("for %s the rate is a ceiling, for ours a schedule: it does not count the records that it could not send", Producer))
 	}
 	if len(s.Load.Client)+len(s.Consume.Client) > 0 {
-		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, and of ours only", s.Driver))
+		all = append(all, fmt.Sprintf("load.client and consume.client are settings of %s, so that only ours has them", s.Driver))
 	}
 	if time.Duration(s.Load.Linger)%time.Millisecond != 0 {
 		all = append(all, fmt.Sprintf("linger %v is rounded up to whole milliseconds for %s", s.Load.Linger, Producer))
@@ -74,8 +73,8 @@ func Differences(s scenario.Scenario) []string {
 	return all
 }
 
-// records are how many a pair sends: in its warm-up, and in all. perSecond is the
-// rate of a closed loop, which cannot be known beforehand.
+// records returns how many records a pair sends in its warm-up and in total. perSecond is the rate
+// of a closed loop.
 func records(s scenario.Scenario, perSecond float64) (warmup, all int64) {
 	if !s.Load.Rate.IsMax() {
 		perSecond = s.Load.Rate.PerSecond()

@@ -17,7 +17,6 @@ func parse(t *testing.T, text string) scenario.Scenario {
 	return s
 }
 
-// TestCheck wants every fault at once, each with what would be right.
 func TestCheck(t *testing.T) {
 	if err := Check(parse(t, "load: {rate: 1k/s}")); err != nil {
 		t.Error(err)
@@ -56,7 +55,7 @@ phases: {warmup: 2s, measure: 10s}
 	}
 }
 
-// TestClosedLoop sends what our own run reached, and is not throttled.
+// TestClosedLoop: the tool sends as many records as our own run acked, without a throttle.
 func TestClosedLoop(t *testing.T) {
 	s := parse(t, "load: {rate: max}\nphases: {warmup: 0s, measure: 4s}")
 	warmup, all := records(s, 1234.6)
@@ -69,8 +68,7 @@ func TestClosedLoop(t *testing.T) {
 	}
 }
 
-// TestHead keeps the beginning and takes the rest without an error, which would
-// end the tool.
+// TestHead: head keeps the beginning and drops the rest without an error, which would end the tool.
 func TestHead(t *testing.T) {
 	h := &head{limit: 5}
 	for _, text := range []string{"abc", "def", "ghi"} {

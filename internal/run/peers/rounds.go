@@ -12,37 +12,35 @@ import (
 // Ours is the name of our own tool among the three.
 const Ours = "kafka-bench"
 
-// Names are those of all three, in the order of their turns.
+// Names are the names of the three tools, in the order of their runs.
 var Names = [...]string{Ours, Producer, Consumer}
 
-// Turns makes the runs of a campaign, one at a time, and keeps its record. An error
-// of either method ends the campaign.
+// Turns makes the runs of a campaign, one at a time, and saves them. An error of either method ends
+// the campaign.
 type Turns interface {
-	// Ours makes a run of ours. One that was interrupted is an error: the tools
-	// are not to be measured against a part of a run.
+	// Ours makes a run of ours. An interrupted run is an error, because a part of a run is no
+	// comparison for the tools.
 	Ours(ctx context.Context) (*result.Run, error)
-	// Theirs makes a run of the tool of that name, with a single call of make.
+	// Theirs makes a run of the named tool by one call of make.
 	Theirs(ctx context.Context, tool string, make func(context.Context) (*Made, error)) (*result.Run, error)
 }
 
-// Rounds are the runs of all three in turns, and what they came to. They belong to
-// one goroutine.
+// Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int // runs of each
-	// Pair gives each round, from 0, a pair of its own. Its Host is filled in.
+	Repeat   int // runs of each tool
+	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
 	Pair func(round int) *Pair
-	// Keep leaves the pairs' topics and groups.
+	// Keep keeps the topics and groups of the pairs.
 	Keep  bool
 	Turns Turns
 
-	// Runs are those that were made, in the order of Names.
+	// Runs are the runs so far, in the order of Names.
 	Runs [len(Names)][]result.Run
 }
 
-// Make makes all rounds. Each has one run of each, ours first: what it reaches says
-// how many records a closed loop of the peers is to send, and on what machine they
-// run.
+// Make makes all rounds. Each round makes our run first, because it gives the host, and the number
+// of records for a closed loop of the other tools.
 func (r *Rounds) Make(ctx context.Context) error {
 	for round := range r.Repeat {
 		if err := r.round(ctx, r.Pair(round)); err != nil {
@@ -52,7 +50,6 @@ func (r *Rounds) Make(ctx context.Context) error {
 	return nil
 }
 
-// pairTimeout bounds the removal of a pair's topic and group.
 const pairTimeout = 15 * time.Second
 
 func (r *Rounds) round(ctx context.Context, pair *Pair) (err error) {
@@ -60,7 +57,7 @@ func (r *Rounds) round(ctx context.Context, pair *Pair) (err error) {
 		if r.Keep {
 			return
 		}
-		// On the way out of an interrupted campaign, too.
+		// Also after an interrupt.
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), pairTimeout)
 		defer cancel()
 		err = errors.Join(err, pair.Close(ctx))

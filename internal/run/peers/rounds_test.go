@@ -11,10 +11,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// turns note whose turn it is, and fail at one of them.
+// turns records the tools in their order, and fails at one of them.
 type turns struct {
 	taken  []string
-	failAt int // from 1; 0 is never
+	failAt int // from 1; 0 never fails
 }
 
 var errTurn = errors.New("it is over")
@@ -35,8 +35,8 @@ func (t *turns) Theirs(_ context.Context, tool string, _ func(context.Context) (
 	return t.take(tool)
 }
 
-// TestRounds takes turns, ours first, with a pair for each round that knows the
-// machine, and ends with the first turn that fails. What is half done is in no table.
+// TestRounds: each round runs our tool first and has a new pair that knows the machine. The first
+// failure ends the campaign, and an incomplete round is in no table.
 func TestRounds(t *testing.T) {
 	round := []string{Ours, Producer, Consumer}
 	for failAt, want := range map[int][]string{

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// producerArgs are the arguments of kafka-producer-perf-test.
 func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string {
 	throughput := "-1"
 	if !s.Load.Rate.IsMax() {
@@ -28,7 +27,6 @@ func producerArgs(s scenario.Scenario, topic string, warmup, all int64) []string
 	return args
 }
 
-// producerSettings are the scenario's client settings by Kafka's names.
 func producerSettings(s scenario.Scenario) []result.Setting {
 	linger := (time.Duration(s.Load.Linger) + time.Millisecond - 1) / time.Millisecond
 	settings := []result.Setting{
@@ -36,7 +34,7 @@ func producerSettings(s scenario.Scenario) []result.Setting {
 		{Name: "enable.idempotence", Value: strconv.FormatBool(s.Load.Idempotent)},
 		{Name: "compression.type", Value: s.Load.Compression},
 		{Name: "linger.ms", Value: strconv.FormatInt(int64(linger), 10)},
-		{Name: "batch.size", Value: strconv.FormatInt(max(0, int64(s.Load.Batch)), 10)}, // 0 is one record in a batch
+		{Name: "batch.size", Value: strconv.FormatInt(max(0, int64(s.Load.Batch)), 10)}, // 0: one record in a batch
 		{Name: "max.in.flight.requests.per.connection", Value: strconv.Itoa(max(s.Load.InFlight, 1))},
 	}
 	switch s.Load.Compression {

@@ -11,29 +11,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Tools are Kafka's tools on this machine, pointed at a cluster.
+// Tools runs Kafka's tools on this machine with a cluster.
 type Tools struct {
 	Java    cluster.Java
 	Dist    cluster.Dist
 	Cluster cluster.Cluster
-	// CommandConfig is a client properties file that says how the cluster lets
-	// clients in, handed on as it is; empty is plain text.
+	// CommandConfig is the client properties file with the access to the cluster, which the tools
+	// get unchanged; "" is plain text.
 	CommandConfig string
 }
 
-// jvmOptions are those of Kafka's scripts around the tools. The language decides
-// how figures are printed, and only this one can be read back.
+// jvmOptions are the options of Kafka's scripts. Only figures in this language can be parsed.
 var jvmOptions = []string{
 	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC",
 }
 
-// maxErrorBytes bounds what is kept of a tool's standard error: a producer prints
-// a stack for every record that fails.
+// maxErrorBytes bounds the kept standard error of a tool. A producer prints a stack trace for every
+// record that fails.
 const maxErrorBytes = 1 << 20
 
-// run runs a class of Kafka's tools to its end. What it printed begins with a
-// line that says how it was called. The tool ends when ctx does.
+// run runs a class of Kafka's tools until it ends or ctx does. The first line of the output is the
+// call.
 func (t Tools) run(ctx context.Context, class string, args ...string) (output []byte, err error) {
 	args = append([]string{"--bootstrap-server", strings.Join(t.Cluster.Bootstrap(), ",")}, args...)
 	if t.CommandConfig != "" {
@@ -50,19 +49,18 @@ func (t Tools) run(ctx context.Context, class string, args ...string) (output []
 	switch {
 	case errors.Is(ctx.Err(), context.DeadlineExceeded):
 		return output, &cluster.Error{
-			Kind: cluster.ErrUnreachable, What: class + " did not come to its end",
+			Kind: cluster.ErrUnreachable, What: class + " did not finish in time",
 			Remedy: "check that the cluster is healthy, and whether one producer can reach the rate",
 			Log:    lastLines(output),
 		}
 	case ctx.Err() != nil:
 		return output, ctx.Err()
 	case err != nil:
-		return output, fmt.Errorf("%s: %w; its last words:\n%s", class, err, strings.Join(lastLines(output), "\n"))
+		return output, fmt.Errorf("%s: %w; the end of its output:\n%s", class, err, strings.Join(lastLines(output), "\n"))
 	}
 	return output, nil
 }
 
-// head keeps the first bytes of what is written to it.
 type head struct {
 	kept  []byte
 	limit int
@@ -73,7 +71,6 @@ func (h *head) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// lastLines is the end of an output, for a message.
 func lastLines(output []byte) []string {
 	const most = 8
 	lines := strings.Split(strings.TrimSpace(string(output)), "\n")

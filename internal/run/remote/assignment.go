@@ -4,39 +4,36 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// Assignment is what a part is to do, as the run has decided. It holds no credentials:
-// those of a child go with it over its pipe (Start).
+// Assignment is what a part must do. It holds no credentials: a child gets them by its pipe
+// (Start).
 type Assignment struct {
 	Version  int
-	Part     int // the number of this part of Parts, from 0 on
+	Part     int // number of this part of Parts, from 0
 	Parts    int
 	Scenario []byte // resolved, as YAML
-	Driver   string // by name
+	Driver   string
 
 	Brokers []string // host:port
 
-	// Zero is the run's axis, which is not set yet: with it, a time that is told of
-	// before the start is the run's time too.
+	// Zero is the run's axis before it is set, so that earlier times can be converted.
 	Zero load.Zero
 
 	RunID      string
 	Topic      string
-	Partitions int      // of the topic
-	Groups     []string // that consume and commit; none where nobody does
-	Consumed   bool     // somebody consumes
-	Shares     string   // the topic in which the processes divide the bound; empty: they don't
+	Partitions int
+	Groups     []string // groups that consume and commit
+	Consumed   bool     // the run has consumers
+	Shares     string   // topic for dividing the lag bound among processes; "" does not divide it
 
-	Workers []int // the numbers of the workers that it has
+	Workers []int // numbers of the part's workers
 
-	// Group has consumers opened in place of producers, which need none of the above but
-	// what every part does.
+	// Group opens consumers instead of producers. It needs none of the producers' fields above.
 	Group *GroupAssignment
 }
 
-// Split says which workers are in which process: by their clients, which are the
-// first of a worker's, so that workers which share a client are together, and as
-// evenly as clients go. clients 0 is one for each worker. With as many processes
-// as clients at most, none is empty.
+// Split distributes workers to processes as evenly as their clients allow. Workers that share a
+// client are in one process. clients 0 is one client for each worker. No process is empty if there
+// are at least as many clients.
 func Split(workers, clients, processes int) [][]int {
 	if clients == 0 {
 		clients = workers
@@ -49,5 +46,5 @@ func Split(workers, clients, processes int) [][]int {
 	return parts
 }
 
-// None is for a request or an answer that says nothing.
+// None is an empty request or answer.
 type None int

@@ -15,15 +15,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Bounds on how long a child may take. One that was stopped, or thrashes, is as
-// good as dead for a measurement.
+// Bounds on the time of a child. A child that takes longer is useless for a measurement.
 const (
-	answerTimeout = 10 * time.Second // for an answer that needs no waiting
-	endTimeout    = 2 * time.Second  // to end once its standard input is closed
+	answerTimeout = 10 * time.Second // for an answer that waits for nothing
+	endTimeout    = 2 * time.Second  // to end after its standard input is closed
 )
 
-// Child is a process that works for this one, and the connection to it. Its
-// methods may be called from several goroutines.
+// Child is a child process and the connection to it. Its methods may be called from several
+// goroutines.
 type Child struct {
 	name   string
 	access access.Handover
@@ -34,77 +33,71 @@ type Child struct {
 	said   *tail
 	gone   chan struct{} // closed when the process has ended
 
-	// What its producers did, as it told (follow).
+	// State of its producers, as it reported (follow).
 	done, spent chan struct{}
-	spending    snapshot.Spending // once spent is closed
-	followed    chan struct{}     // closed when nothing more is told
+	spending    snapshot.Spending // valid after spent is closed
+	followed    chan struct{}     // closed when no more reports come
 
-	// waiting are those who wait for an answer. None joins them once the child rests: who
-	// has it stand still or end waits for them, so that nobody waits for an answer that
-	// does not come. No lock is held meanwhile, and everybody else goes by what was told last.
+	// waiting counts calls that wait for an answer. After rests is set no call is added, so that
+	// pausing or ending the child can wait for these calls. No lock is held during a call; other
+	// callers use the last report.
 	waiting sync.WaitGroup
 
 	mu    sync.Mutex
-	ended bool  // it was told to
-	err   error // why it is of no more use
-	// owed is closed when the answer is there that a sampler gave up waiting for last; nil
-	// if none ever did.
+	ended bool  // End or Kill was called
+	err   error // why it is useless
+	// owed is closed when the last answer arrives that a sampler did not wait for; nil if there was
+	// none.
 	owed <-chan struct{}
-	// rests is that it is asked by nobody any more; see rest.
+	// rests reports that the child must not be asked any more; see rest.
 	rests bool
-	// What the part last told, and the histograms of it that nobody has taken yet.
+	// The part's last snapshot, and its histograms that no collector has taken yet.
 	partitions int
 	last       snapshot.Snapshot
 	times      []latency.Encoded
 }
 
-// worker is who works for a Child: a process, or one who serves in this process.
+// worker runs a Child: as a process, or in this process.
 type worker interface {
 	pid() int
 	stand() error // SIGSTOP
 	goOn() error  // SIGCONT
-	kill()        // one that is gone already is as good
+	kill()        // no effect after the end
 	wait() error  // for the end
 }
 
-// Start says how a child is started.
+// Start says how to start a child.
 type Start struct {
-	Name    string   // as a person is told of it
+	Name    string   // for messages
 	Command []string // it must serve (Serve) on its standard input and output
-	Env     []string // besides what this process has
-	// Why says why the process ended, for whoever knows more of that than its exit
-	// status tells; nil is nobody.
+	Env     []string // added to the environment of this process
+	// Why returns why the process ended, if more is known than its exit status; nil if not.
 	Why func(ended error) error
-	// Tell is told of what happens in the process, and Died why it ended before it was to;
-	// nil is nobody. Both are called from one goroutine, which has ended when End or Kill
-	// returns.
+	// Tell receives the events of the process, and Died why it ended unexpectedly; nil drops them.
+	// Both are called from one goroutine, which has ended when End or Kill returns.
 	Tell func(result.Event)
 	Died func(why error)
-	// Access is how the cluster lets the process in.
+	// Access is the process's access to the cluster.
 	Access access.Handover
-	// Here works in this process, in place of Command; nil starts a process.
+	// Here runs the child in this process instead of Command; nil starts a process.
 	Here InProcess
 }
 
-// InProcess serves (Serve) a child of a name on in and out until in ends. ctx ends with the
-// child too, however it ends.
+// InProcess serves (Serve) a named child on in and out until in ends. ctx ends with the child.
 type InProcess func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
 
-// StartChild starts a process by its command line, the one of that number, from 0
-// on.
+// StartChild starts a process by its command line, with this number, from 0.
 func StartChild(number int, command []string) (*Child, error) {
 	return Start{Command: command}.numbered(number).Child()
 }
 
-// numbered is how the child of a number is started.
 func (s Start) numbered(number int) Start {
 	s.Name = fmt.Sprintf("process %d", number)
 	return s
 }
 
-// Child starts the process. It is in a process group of its own: what a terminal
-// sends to this one is the parent's to answer, and one that stands still when its
-// parent dies is woken to end.
+// Child starts the process in its own process group. A terminal's signals reach only the parent,
+// and a paused child is resumed when its parent dies, so that it can end.
 func (s Start) Child() (*Child, error) {
 	c := newChild(s)
 	start := c.startCommand
@@ -125,16 +118,13 @@ func newChild(s Start) *Child {
 	}
 }
 
-// connect makes the connection to the child out of what it writes and reads.
 func (c *Child) connect(out io.Reader, in io.WriteCloser) { c.client = rpc.NewClient(duplex{out, in}) }
 
-// duplex is two pipes as one connection.
 type duplex struct {
 	io.Reader
 	io.WriteCloser
 }
 
-// await waits for the end of the process.
 func (c *Child) await() {
 	err := c.worker.wait()
 	if err == nil {
@@ -148,8 +138,7 @@ func (c *Child) await() {
 	_ = c.client.Close()
 }
 
-// fail notes why the child is of no more use: the first reason, and none once it
-// was told to end.
+// fail notes the first reason why the child is useless. After End or Kill it does nothing.
 func (c *Child) fail(why error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -159,32 +148,29 @@ func (c *Child) fail(why error) {
 	c.err = fmt.Errorf("%s (pid %d): %w%s", c.name, c.PID(), why, c.said.last())
 }
 
-// PID is the number of the process.
+// PID returns the process ID.
 func (c *Child) PID() int { return c.worker.pid() }
 
-// stand has the process stand still where it is, until it is let go.
 func (c *Child) stand() error { return c.worker.stand() }
 
-// goOn lets the process go on.
 func (c *Child) goOn() error { return c.worker.goOn() }
 
-// Err is why the child ended, or had to be ended, before it was told to; nil if it
-// was not.
+// Err returns why the child ended before End or Kill; nil if it did not.
 func (c *Child) Err() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.err
 }
 
-// Call asks the child and waits for the answer. One that does not come in time is
-// the end of the child. On an error, reply is not to be read.
+// Call sends a request and waits for the answer. If none comes in time, it ends the child. After an
+// error, reply is invalid.
 func (c *Child) Call(method string, args, reply any) error {
 	return c.call(method, args, reply, answerTimeout)
 }
 
 func (c *Child) call(method string, args, reply any, limit time.Duration) error {
 	answered := make(chan error, 1)
-	// Apart, because a child that does not read holds up the writing too.
+	// In a goroutine, because a child that does not read also blocks writing.
 	go func() { answered <- c.Await(method, args, reply) }()
 	timer := time.NewTimer(limit)
 	defer timer.Stop()
@@ -199,15 +185,14 @@ func (c *Child) call(method string, args, reply any, limit time.Duration) error 
 	return c.Err()
 }
 
-// Await asks the child for something that takes as long as it takes. It ends with
-// the child at the latest.
+// Await is Call without a time limit. It returns at the latest when the child ends.
 func (c *Child) Await(method string, args, reply any) error {
 	err := c.client.Call(method, args, reply)
 	var refused rpc.ServerError
 	if err == nil || errors.As(err, &refused) {
 		return err
 	}
-	// The connection is of no more use, and so the child is none.
+	// The connection is broken, so the child is useless.
 	c.worker.kill()
 	<-c.gone
 	if failed := c.Err(); failed != nil {
@@ -216,8 +201,8 @@ func (c *Child) Await(method string, args, reply any) error {
 	return err
 }
 
-// End ends the child: gently, by the end of its standard input, and otherwise by
-// force. It returns when the process is gone. Ending it again does nothing.
+// End closes the child's standard input, and kills the child if it does not end in time. It returns
+// when the process has ended. Further calls do nothing.
 func (c *Child) End() {
 	c.mu.Lock()
 	c.ended = true
@@ -234,7 +219,7 @@ func (c *Child) End() {
 	<-c.followed
 }
 
-// Kill ends the child by force, as one that was told to end.
+// Kill kills the child. This is no unexpected end.
 func (c *Child) Kill() {
 	c.mu.Lock()
 	c.ended = true
@@ -247,8 +232,8 @@ func (c *Child) Kill() {
 // Children are the processes of a run.
 type Children []*Child
 
-// StartChildren starts n processes, each as start says for its number, and gives them
-// names by their numbers. On an error none is left.
+// StartChildren starts n processes by start and names them by their numbers. After an error none is
+// left.
 func StartChildren(n int, start func(number int) Start) (Children, error) {
 	var cs Children
 	for number := range n {
@@ -262,8 +247,7 @@ func StartChildren(n int, start func(number int) Start) (Children, error) {
 	return cs, nil
 }
 
-// Each does the same with each child at the same time, waits for all, and returns
-// the errors joined.
+// Each calls do for each child in parallel, waits for all, and joins the errors.
 func (cs Children) Each(do func(i int, c *Child) error) error {
 	errs := make([]error, len(cs))
 	var doing sync.WaitGroup
@@ -274,7 +258,7 @@ func (cs Children) Each(do func(i int, c *Child) error) error {
 	return errors.Join(errs...)
 }
 
-// Parts are the children as parts of a run.
+// Parts returns the children as parts of a run.
 func (cs Children) Parts() []Part {
 	parts := make([]Part, len(cs))
 	for i, c := range cs {
@@ -283,8 +267,8 @@ func (cs Children) Parts() []Part {
 	return parts
 }
 
-// Snapshots are how each of them stands. An error says which have ended that were not to:
-// of those it is how they stood when they last told.
+// Snapshots returns the snapshot of each child. The error names those that ended unexpectedly;
+// their snapshots are the last reported.
 func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	all := make([]snapshot.Snapshot, len(cs))
 	err := cs.Each(func(i int, c *Child) (err error) {
@@ -294,7 +278,7 @@ func (cs Children) Snapshots(w Want) ([]snapshot.Snapshot, error) {
 	return all, err
 }
 
-// End ends all of them.
+// End ends all children.
 func (cs Children) End() {
 	_ = cs.Each(func(_ int, c *Child) error {
 		c.End()

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// start starts children that the test's end ends.
 func start(t *testing.T, n int) Children {
 	t.Helper()
 	cs, err := StartChildren(n, func(int) Start { return Start{Command: childCommand} })
@@ -26,7 +25,6 @@ func start(t *testing.T, n int) Children {
 	return cs
 }
 
-// gone tells whether there is no such process any more.
 func gone(pid int) bool { return errors.Is(syscall.Kill(pid, 0), syscall.ESRCH) }
 
 func TestChildEndsWhenTold(t *testing.T) {
@@ -50,7 +48,7 @@ func TestChildEndsWhenTold(t *testing.T) {
 	c.End()
 }
 
-// A child's end is the end of everything that is asked of it, with a reason.
+// When a child ends, every pending request fails with the reason.
 func TestChildThatDies(t *testing.T) {
 	for name, test := range map[string]struct {
 		die  func(*Child)
@@ -83,7 +81,7 @@ func TestChildThatDies(t *testing.T) {
 	}
 }
 
-// A child that is stopped does not hold anybody up.
+// A stopped child blocks no caller.
 func TestChildThatDoesNotAnswer(t *testing.T) {
 	c := start(t, 1)[0]
 	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
@@ -92,7 +90,7 @@ func TestChildThatDoesNotAnswer(t *testing.T) {
 	if err := syscall.Kill(c.PID(), syscall.SIGSTOP); err != nil {
 		t.Fatal(err)
 	}
-	// More than a pipe holds, so that writing it would never end either.
+	// More than a pipe holds, so that writing would block too.
 	err := c.call("Trouble.Refuse", strings.Repeat("x", 1<<20), new(None), 50*time.Millisecond)
 	if err == nil || !strings.Contains(err.Error(), "did not answer for 50ms") || !gone(c.PID()) {
 		t.Errorf("a child that is stopped: %v; gone: %v", err, gone(c.PID()))
@@ -111,7 +109,7 @@ func TestRefusalIsNoEnd(t *testing.T) {
 	}
 }
 
-// An interrupt reaches the whole process group; the child leaves it to the parent.
+// An interrupt reaches the whole process group; a child ignores it and leaves it to the parent.
 func TestChildIgnoresAnInterrupt(t *testing.T) {
 	c := start(t, 1)[0]
 	if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
@@ -120,7 +118,7 @@ func TestChildIgnoresAnInterrupt(t *testing.T) {
 	if err := syscall.Kill(c.PID(), syscall.SIGINT); err != nil {
 		t.Fatal(err)
 	}
-	for range 100 { // it would take the signal before it reads again
+	for range 100 { // it would handle the signal before the next read
 		if err := c.Call("Clock.Now", None(0), new(int64)); err != nil {
 			t.Fatalf("an interrupt ended the child: %v", err)
 		}
@@ -133,7 +131,6 @@ func TestNoSuchProgram(t *testing.T) {
 	}
 }
 
-// A program that is no child of ours is found out.
 func TestProgramThatIsNoChild(t *testing.T) {
 	echo, err := exec.LookPath("echo")
 	if err != nil {
@@ -149,9 +146,8 @@ func TestProgramThatIsNoChild(t *testing.T) {
 	}
 }
 
-// The axis of a child, once set, tells the parent's time: each answer lies between
-// the question and its arrival, but for what came between the readings of a pair of
-// clocks, on either side.
+// A child's axis shows the parent's time: each answer lies between request and reply, up to the
+// error of the two clock readings.
 func TestOneTimeForAll(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(time.Second, time.Minute)
@@ -181,7 +177,6 @@ func TestOneTimeForAll(t *testing.T) {
 	}
 }
 
-// A child whose parent is killed ends, too: nobody is left to tell it.
 func TestChildOfADeadParent(t *testing.T) {
 	read, write, err := os.Pipe()
 	if err != nil {
@@ -194,5 +189,5 @@ func TestChildOfADeadParent(t *testing.T) {
 	}
 	_ = read.Close()
 	_ = write.Close() // as the kernel does with the pipes of a dead process
-	_ = cmd.Wait()    // for ever, if the child outlives its parent
+	_ = cmd.Wait()    // hangs if the child outlives its parent
 }

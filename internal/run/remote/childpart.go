@@ -15,12 +15,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A Child is a Part: what is asked of it is sent to the Service in its process. The last
-// snapshot is kept: of a child that is late, stands still or has ended it is still what is
-// known.
+// A Child is a Part: it sends requests to the Service in its process. It keeps the last snapshot
+// for when the child is late, paused or ended.
 
-// errNotRunning is why a child is not asked.
-var errNotRunning = errors.New("the process stands still, or has ended")
+// errNotRunning reports that a child is not asked.
+var errNotRunning = errors.New("the process is paused or has ended")
 
 var (
 	_ offering = (*Child)(nil)
@@ -34,7 +33,6 @@ func (c *Child) Open(_ context.Context, a Assignment) (o Opened, err error) {
 	return o, err
 }
 
-// expect says what part the child is, before it tells anything.
 func (c *Child) expect(a Assignment) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -70,7 +68,7 @@ func (c *Child) Snapshot(w Want) (snapshot.Snapshot, error) {
 		return c.ask(w), c.Err()
 	}
 	var s snapshot.Snapshot
-	if !c.soon(func() { s = c.ask(w) }) { // it may be written to at any time
+	if !c.soon(func() { s = c.ask(w) }) { // ask may still write s later
 		return c.told(), c.Err()
 	}
 	return s, c.Err()
@@ -86,11 +84,10 @@ func (c *Child) Close(ctx context.Context) (s snapshot.Snapshot, err error) {
 		return c.told(), err
 	}
 	s = c.keep(s)
-	c.settle() // what it still owes has times that are in no other answer
+	c.settle() // an owed answer has times that no other answer has
 	return s, c.Err()
 }
 
-// ask asks how the part stands, and keeps the answer.
 func (c *Child) ask(w Want) snapshot.Snapshot {
 	if !c.begin() {
 		return c.told()
@@ -99,7 +96,7 @@ func (c *Child) ask(w Want) snapshot.Snapshot {
 	return c.askNow(w)
 }
 
-// askNow is ask of whoever may.
+// askNow is ask without the check of rests.
 func (c *Child) askNow(w Want) snapshot.Snapshot {
 	var s snapshot.Snapshot
 	if c.Err() != nil || c.Call(PartName+".Snapshot", w, &s) != nil {
@@ -108,8 +105,8 @@ func (c *Child) askNow(w Want) snapshot.Snapshot {
 	return c.keep(s)
 }
 
-// told is what the child last told. Of one that has ended nobody knows when what is open
-// was due, and nothing waits at its source any more.
+// told returns the child's last snapshot. After an unexpected end, due times of open records are
+// unknown and no record waits at the source.
 func (c *Child) told() snapshot.Snapshot {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -120,9 +117,9 @@ func (c *Child) told() snapshot.Snapshot {
 	return s
 }
 
-// keep stores a snapshot and returns it, with the fields that it was not asked for as the
-// child reported them last. Answers may arrive out of order: a cheap question overtakes a
-// costly one. A snapshot that is late updates only the optional fields that it has.
+// keep stores a snapshot and returns it, with the fields that were not requested as the child
+// reported them last. Answers may arrive out of order. A late snapshot updates only the optional
+// fields that it has.
 func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	c.mu.Lock()
 	if err := s.Fits(c.partitions); err != nil {
@@ -141,21 +138,20 @@ func (c *Child) keep(s snapshot.Snapshot) snapshot.Snapshot {
 	} else {
 		c.last = told
 	}
-	c.last.Pauses, c.last.Told = nil, nil // they are told once
+	c.last.Pauses, c.last.Told = nil, nil // each value is reported once
 	return told
 }
 
-// giveUp ends a child that is of no more use.
 func (c *Child) giveUp(why error) {
 	c.fail(why)
 	c.worker.kill()
 	<-c.gone
 }
 
-// AddTo has a collector gather the histograms.
+// AddTo adds the histograms to a collector.
 func (c *Child) AddTo(to *latency.Collector) { to.AddSource(c) }
 
-// Recorded implements latency.Source: it has what came with snapshots.
+// Recorded implements latency.Source with the histograms of snapshots.
 func (c *Child) Recorded(merge func(part latency.Encoded) error) {
 	c.mu.Lock()
 	times := c.times
@@ -168,18 +164,16 @@ func (c *Child) Recorded(merge func(part latency.Encoded) error) {
 	}
 }
 
-// Done is closed when every producer has sent and settled all that it could, or has ended
-// with the process.
+// Done is closed when every producer has sent its records and all are completed, or when the
+// process has ended.
 func (c *Child) Done() <-chan struct{} { return c.done }
 
-// Spent is closed when the producers have offered their share of the volume, and Spending
-// is how that came about.
+// Spent is closed when the producers have offered their part of the volume. Spending is valid then.
 func (c *Child) Spent() <-chan struct{} { return c.spent }
 
-// Spending is how the volume came to its end, once Spent is closed.
+// Spending returns how the volume ended. It is valid after Spent is closed.
 func (c *Child) Spending() snapshot.Spending { return c.spending }
 
-// follow takes in what happens in the part, until the process ends.
 func (c *Child) follow(s Start) {
 	defer close(c.followed)
 	done := c.done
@@ -208,14 +202,13 @@ func (c *Child) follow(s Start) {
 	}
 }
 
-// relay tells of events. One that can't be read is a malformed answer, and the end of the
-// child.
+// relay passes events on. An event that can't be decoded ends the child.
 func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	var events []result.Event
 	decoder := json.NewDecoder(bytes.NewReader(encoded))
-	decoder.UseNumber() // a count stays what it is
+	decoder.UseNumber() // integers stay integers
 	if err := decoder.Decode(&events); err != nil {
-		c.giveUp(fmt.Errorf("what it tells can't be read: %w", err))
+		c.giveUp(fmt.Errorf("its events can't be decoded: %w", err))
 		return
 	}
 	for _, e := range events {
@@ -226,8 +219,7 @@ func (c *Child) relay(encoded []byte, tell func(result.Event)) {
 	}
 }
 
-// begin reports whether the child may be asked; whoever does is one of those waiting until
-// it says that it is done.
+// begin reports whether the child may be asked. If so, the caller must call waiting.Done.
 func (c *Child) begin() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -237,9 +229,9 @@ func (c *Child) begin() bool {
 	return !c.rests
 }
 
-// rest is the end of asking. From now on nobody else asks; when those have their answers
-// that wait for one, the child is asked for everything for the last time. One that hangs
-// costs the time that one answer may take, after which it is ended (Call).
+// rest stops all requests to the child: it blocks new ones, waits for pending ones, and then
+// requests everything once more. If the child hangs, that takes one answerTimeout, and Call ends
+// it.
 func (c *Child) rest() {
 	c.mu.Lock()
 	again := c.rests
@@ -251,14 +243,13 @@ func (c *Child) rest() {
 	}
 }
 
-// wake has the child be asked again.
 func (c *Child) wake() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.rests = false
 }
 
-// Ended reports whether there is no such process any more.
+// Ended reports whether the process has ended.
 func (c *Child) Ended() bool {
 	select {
 	case <-c.gone:

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// TestNobodyWaitsWhileAProcessIsAskedForTheLastTime: of a process that hangs when it is
-// to stand still, everybody else goes by what was answered last, at once.
+// TestNobodyWaitsWhileAProcessIsAskedForTheLastTime: while a hanging process is asked before its
+// pause, other callers get its last snapshot at once.
 func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		child := insiders(t, 1)[0]
@@ -29,7 +29,7 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 		}
 		waiting, resting := make(chan uint64, 1), make(chan struct{})
 		go func() {
-			waiting <- seq() // since before it is to rest
+			waiting <- seq() // it began before the rest
 		}()
 		time.Sleep(20 * time.Millisecond)
 		go func() {
@@ -71,7 +71,6 @@ func TestNobodyWaitsWhileAProcessIsAskedForTheLastTime(t *testing.T) {
 	})
 }
 
-// TestMisfitIsEnded: a part whose snapshots are not of the run's topic takes no part in it.
 func TestMisfitIsEnded(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		children := insiders(t, 2)
@@ -94,8 +93,6 @@ func TestMisfitIsEnded(t *testing.T) {
 	})
 }
 
-// running reports whether a child can be asked: it has neither ended nor been made to
-// stand still.
 func running(c *Child) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -5,14 +5,12 @@ import (
 	"runtime"
 )
 
-// command is a worker that is a process.
 type command struct{ cmd *exec.Cmd }
 
 func (c command) pid() int    { return c.cmd.Process.Pid }
 func (c command) kill()       { _ = c.cmd.Process.Kill() }
 func (c command) wait() error { return c.cmd.Wait() }
 
-// startCommand starts the process of a child.
 func (c *Child) startCommand(s Start) error {
 	cmd := exec.Command(s.Command[0], s.Command[1:]...)
 	cmd.Stderr = c.said
@@ -31,9 +29,9 @@ func (c *Child) startCommand(s Start) error {
 	return StartTied(cmd, c.await)
 }
 
-// StartTied starts a command that [InOwnGroup] has prepared, and calls wait, which is to wait
-// for its end. Linux ties what is sent at a parent's death to the thread that started the
-// child: this one lives until wait returns.
+// StartTied starts a command that [InOwnGroup] has prepared, and calls wait, which waits for its
+// end. Linux ties the parent-death signal to the thread that started the child, so that thread
+// lives until wait returns.
 func StartTied(cmd *exec.Cmd, wait func()) error {
 	started := make(chan error)
 	go func() {

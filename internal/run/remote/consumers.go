@@ -17,47 +17,46 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// ConsumersConfig says what a consumer group in processes of its own is.
+// ConsumersConfig configures a consumer group in child processes.
 type ConsumersConfig struct {
-	// Group is the whole group. Driver, Axis and the callbacks are each process' own.
+	// Group is the whole group. Each process has its own Driver, Axis and callbacks.
 	Group     receive.Config
-	Driver    string // by name
+	Driver    string
 	Axis      *load.Axis
-	Processes int // at most as many as members
-	// Start starts the process of a place, the one of that number, whenever one is
-	// needed: at the start, and where a member starts whose process is gone.
+	Processes int // at most one for each member
+	// Start starts the process of a place, at the beginning and whenever a member starts whose
+	// process has ended.
 	Start func(place int) (*Child, error)
 }
 
-// Consumers are the members of one group, in this process or spread over others. There
-// a member has its place by its number, whichever process is there. Where as many
-// processes were asked for as there are members, each member has one of its own, and
-// what befalls the member befalls the process.
+// Consumers are the members of one group, in this process or in child processes. A member's number
+// determines its place, and a place has at most one process. With as many processes as members,
+// each member has its own process, and a fault of the member hits the process.
 //
-// A partition may move from one process to another. Each keeps books of what came
-// to itself, and snapshot.Merge lays them together.
+// A partition may move from one process to another. Each process keeps books of its own deliveries,
+// and snapshot.Merge merges them.
 type Consumers struct {
 	cfg    ConsumersConfig
 	opened Opened
-	here   Part     // nil: they are in other processes
-	places []*place // of those
+	here   Part     // nil: the members are in child processes
+	places []*place // of the child processes
 
 	released atomic.Bool
 	stopped  atomic.Bool
 
 	mu   sync.Mutex
-	all  parts            // that there have been
-	told []receive.Handed // to all that there were
+	all  parts            // all parts so far
+	told []receive.Handed // told to all earlier processes
 }
 
-// ConsumersOf is a group whose members are all in one part that is open, with as many
-// partitions and producers as cfg says.
+// ConsumersOf returns a group whose members are all in one open part. cfg must have its partitions
+// and producers.
 func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
 	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
 
-// OpenConsumers starts the processes and has each open its part of the group. On an
-// error nothing is left.
+// OpenConsumers starts the processes and makes each open its part of the group. After an error no
+// process is left.
 func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 	cs := &Consumers{cfg: cfg}
 	members := cfg.Group.Members
@@ -87,7 +86,6 @@ func OpenConsumers(cfg ConsumersConfig) (*Consumers, error) {
 	return cs, nil
 }
 
-// place is the one of a member's number.
 func (cs *Consumers) place(number int) (*place, error) {
 	if bound := max(cs.cfg.Group.Members, cs.cfg.Group.Numbers); number < 0 || number >= bound {
 		return nil, fmt.Errorf("consumer %d: the numbers are 0 to %d", number, bound-1)
@@ -95,8 +93,8 @@ func (cs *Consumers) place(number int) (*place, error) {
 	return cs.places[number%len(cs.places)], nil
 }
 
-// eachPlace does the same with each place at the same time and returns the first
-// error; mostly all have the same.
+// eachPlace calls do for each place in parallel and returns the first error, because they are
+// usually equal.
 func (cs *Consumers) eachPlace(do func(*place) error) error {
 	errs := make([]error, len(cs.places))
 	var doing sync.WaitGroup
@@ -112,8 +110,7 @@ func (cs *Consumers) eachPlace(do func(*place) error) error {
 	return nil
 }
 
-// add adds a process, which may be asked at once, and returns its assignment as the part
-// of its number.
+// add adds a process and returns its assignment, with the number of its part.
 func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
@@ -123,14 +120,13 @@ func (cs *Consumers) add(c *Child, a Assignment) Assignment {
 	return a
 }
 
-// parts are all that there have been, in the order in which they started.
 func (cs *Consumers) parts() parts {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()
 	return slices.Clip(cs.all)
 }
 
-// Children are the processes among them; none, if the members are in this one.
+// Children returns the child processes; none if the members are in this process.
 func (cs *Consumers) Children() (all Children) {
 	for _, p := range cs.parts() {
 		if c, is := p.(*Child); is {
@@ -140,29 +136,28 @@ func (cs *Consumers) Children() (all Children) {
 	return all
 }
 
-// Begin gives the processes the axis, once it is set, or the end of its window,
-// once that has moved: what is handed over between the end and their knowing it
-// counts as handed over within the window.
+// Begin sends the axis to the processes, or the new end of its window. Deliveries between the end
+// and its arrival at a process count as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
 		return // its axis is the run's
 	}
 	zero := cs.cfg.Axis.Zero()
-	cs.parts().each(func(_ int, p Part) { _ = p.Start(zero) }) // an error is its end
+	cs.parts().each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the process
 }
 
-// Release lets the members fetch that were held. Calling it again does nothing.
+// Release lets held members fetch. Further calls do nothing.
 func (cs *Consumers) Release() {
 	if !cs.released.Swap(true) {
-		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) }) // likewise
+		cs.parts().each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Release}) }) // an error ends the process
 	}
 }
 
 // readyPoll is how often the processes are asked whether their members are ready.
 const readyPoll = 20 * time.Millisecond
 
-// AwaitReady waits until every partition is assigned, whichever process has it, and
-// every member that can have one has one.
+// AwaitReady waits until every partition is assigned, in any process, and every member has one if
+// there are enough.
 func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	if h, is := cs.here.(*Here); is {
 		return h.awaitReady(ctx)
@@ -189,17 +184,17 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// Held are the partitions that members have, in order.
+// Held returns the assigned partitions, in order.
 func (cs *Consumers) Held() (partitions []int32) {
 	for _, p := range cs.parts() {
-		a, _ := p.Do(Command{Do: Hold}) // an error is its end
+		a, _ := p.Do(Command{Do: Hold}) // an error ends the process
 		partitions = append(partitions, a.Partitions...)
 	}
 	slices.Sort(partitions)
 	return partitions
 }
 
-// Err is the error that ended a member, or a process, before its time, if any.
+// Err returns the error that ended a member or a process early; nil if there is none.
 func (cs *Consumers) Err() error { return cs.failed(cs.parts().snapshot(Want{Fresh: true})) }
 
 func (cs *Consumers) failed(s snapshot.Snapshot) error {
@@ -209,12 +204,12 @@ func (cs *Consumers) failed(s snapshot.Snapshot) error {
 	return errors.New(s.Failed)
 }
 
-// Dead is why the first process is gone that was not told to end; what it was handed
-// since it was last asked is in no books.
+// Dead returns why the first process ended unexpectedly. Its deliveries since its last answer are
+// in no books.
 func (cs *Consumers) Dead() error { return cs.parts().err() }
 
-// Standing is how the members of all processes stand together, with what they have been
-// handed in those that are gone. Without books what has arrived may be of before.
+// Standing returns the state of all members together, ended processes included. Without Want.Books,
+// the arrived records may be older.
 func (cs *Consumers) Standing(w Want) snapshot.Group {
 	return cs.standing(cs.parts().snapshot(w), w.Books)
 }
@@ -225,21 +220,21 @@ func (cs *Consumers) standing(s snapshot.Snapshot, books bool) snapshot.Group {
 	}
 	g := s.Groups[0]
 	if cs.here == nil && !cs.cfg.Group.Stamped {
-		// What arrived is known by the offsets: what several were handed counts once, because
-		// a group passes over nothing.
+		// Without stamps, offsets show what arrived. A record that several processes received
+		// counts once, because a group skips no offset.
 		for p := range g.Reached {
 			g.Reached[p].Arrived = min(g.Reached[p].Arrived, g.Reached[p].Position-cs.from(p))
 		}
 	}
 	for p, r := range g.Reached {
-		if books && r.Awaited == nil { // no process has told of its books yet: everything is
+		if books && r.Awaited == nil { // no process has sent its books, so every record is awaited
 			g.Reached[p].Awaited = make([]ledger.Awaited, cs.cfg.Group.Producers)
 		}
 	}
 	return g
 }
 
-// beginning is how far a group has come of which nobody ever said anything.
+// beginning returns the progress of a group without any report.
 func (cs *Consumers) beginning() []snapshot.Reached {
 	all := make([]snapshot.Reached, cs.cfg.Group.Partitions)
 	for p := range all {
@@ -250,7 +245,6 @@ func (cs *Consumers) beginning() []snapshot.Reached {
 	return all
 }
 
-// from is the offset where a partition starts.
 func (cs *Consumers) from(partition int) int64 {
 	if from := cs.cfg.Group.From; from != nil {
 		return from[partition]
@@ -258,8 +252,8 @@ func (cs *Consumers) from(partition int) int64 {
 	return 0
 }
 
-// Receivers are the receiving side of the books, by partition, once the group was
-// stopped; of a process that died, as it last told.
+// Receivers returns the receiving side of the books by partition. Call it after Stop. A process
+// that died has the books that it reported last.
 func (cs *Consumers) Receivers() []*ledger.Receiver {
 	books := cs.Standing(Want{Books: true}).Books
 	all := make([]*ledger.Receiver, cs.cfg.Group.Partitions)
@@ -271,8 +265,8 @@ func (cs *Consumers) Receivers() []*ledger.Receiver {
 	return all
 }
 
-// DeliveryGaps are the times in which nothing was handed over in any process, once the
-// group was stopped; nil where one does not say, whose deliveries would seem to be missing.
+// DeliveryGaps returns the times without a delivery in any process, after Stop; nil if one process
+// did not report them, because its deliveries would be missing.
 func (cs *Consumers) DeliveryGaps() []snapshot.Gaps {
 	all := cs.parts().snapshots(Want{Last: true})
 	if slices.ContainsFunc(all, func(s snapshot.Snapshot) bool { return s.Last == nil }) {
@@ -281,31 +275,30 @@ func (cs *Consumers) DeliveryGaps() []snapshot.Gaps {
 	return merged(all).Last.DeliveryGaps[0]
 }
 
-// Workers is how many records can be worked on at once when every member is there
-// that ever is.
+// Workers returns how many records can be worked on at once when all members are present.
 func (cs *Consumers) Workers() int { return cs.opened.Workers }
 
-// Settings are the effective settings of a member's client.
+// Settings returns the effective settings of a member's client.
 func (cs *Consumers) Settings() []driver.Setting { return cs.opened.Settings }
 
-// AddTo has a collector gather the histograms of the group.
+// AddTo adds the group's histograms to a collector.
 func (cs *Consumers) AddTo(c *latency.Collector) {
 	if cs.here != nil {
 		cs.all.addTo(c)
 		return
 	}
-	c.AddSource(cs) // with the processes that are to come
+	c.AddSource(cs) // includes processes that start later
 }
 
-// Recorded implements latency.Source: it has what came with snapshots.
+// Recorded implements latency.Source with the histograms of snapshots.
 func (cs *Consumers) Recorded(merge func(part latency.Encoded) error) {
 	for _, c := range cs.Children() {
 		c.Recorded(merge)
 	}
 }
 
-// Stop ends the members and then the processes, with their figures. When ctx ends,
-// commits are given up.
+// Stop ends the members and then the processes, and keeps their figures. When ctx ends, it gives up
+// pending commits.
 func (cs *Consumers) Stop(ctx context.Context) {
 	if cs.stopped.Swap(true) {
 		return

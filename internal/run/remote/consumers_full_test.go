@@ -19,19 +19,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// outside starts a child that is a process.
 func outside(place int) (*Child, error) { return StartChild(place, childCommand) }
 
-// readSome waits until something of a partition was delivered.
 func readSome(cs *Consumers, partition int) {
 	for cs.Standing(Want{}).Reached[partition].Delivered == 0 {
 		time.Sleep(time.Millisecond)
 	}
 }
 
-// A process that is killed by a fault leaves its books, and its member may come
-// again in another process. On the tape it then reads all from the start: what it was
-// handed before comes twice, and is known to.
+// A killed process leaves its books, and its member may start again in another process. Its tape
+// begins at the start again, so those records count as duplicates.
 func TestKilledProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -75,7 +72,7 @@ func TestKilledProcess(t *testing.T) {
 	}
 }
 
-// A process that stands still is what it was when it stopped, and holds nobody up.
+// A paused process keeps its last snapshot and blocks no caller.
 func TestPausedProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -83,7 +80,7 @@ func TestPausedProcess(t *testing.T) {
 	readSome(cs, 1)
 	process := cs.places[1].process
 	how, err := cs.Pause(1)
-	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) stands still (SIGSTOP)", process.PID())) {
+	if err != nil || !strings.Contains(how, fmt.Sprintf("pid %d) is paused (SIGSTOP)", process.PID())) {
 		t.Fatalf("paused by %q, %v", how, err)
 	}
 	if _, err := cs.Pause(1); err == nil {
@@ -112,7 +109,7 @@ func TestPausedProcess(t *testing.T) {
 	}
 	readToEnd(t, cs)
 
-	if _, err := cs.Pause(0); err != nil { // for good
+	if _, err := cs.Pause(0); err != nil { // it is not resumed
 		t.Error(err)
 	}
 	if _, err := cs.Pause(2); err != nil {
@@ -135,8 +132,7 @@ func TestPausedProcess(t *testing.T) {
 	}
 }
 
-// The death of a process that nobody asked for is told, and nobody waits for it;
-// what it last told stays known.
+// An unexpected death of a process is reported, blocks no caller, and keeps its last snapshot.
 func TestConsumersOfADeadProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)
@@ -164,7 +160,7 @@ func TestConsumersOfADeadProcess(t *testing.T) {
 	}
 }
 
-// A process that stands still when its parent dies is woken to end.
+// A paused process is resumed when its parent dies, so that it can end.
 func TestStillChildOfADeadParent(t *testing.T) { wakesStillChild(t) }
 
 func wakesStillChild(t *testing.T) {
@@ -183,14 +179,12 @@ func wakesStillChild(t *testing.T) {
 	}
 }
 
-// ended tells whether a process runs no more: it is gone, or nobody buries it.
 func ended(pid int) bool {
 	status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	return gone(pid) || err == nil && strings.Contains(string(status), ") Z ")
 }
 
-// BenchmarkStanding is what a run asks of three processes of consumers at the end of
-// an interval.
+// BenchmarkStanding measures the requests to three consumer processes at the end of an interval.
 func BenchmarkStanding(b *testing.B) {
 	axis := load.NewAxis(nil)
 	axis.Set(0, time.Minute)

@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// join opens a group on the tape in so many processes, ready to read once its axis
-// is set.
+// join opens a group on the tape in this many processes. It reads as soon as its axis is set.
 func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, processes int, change func(*receive.Config)) *Consumers {
 	t.Helper()
 	cfg := reading(axis)
@@ -42,17 +41,15 @@ func join(t testing.TB, start func(place int) (*Child, error), axis *load.Axis, 
 	return cs
 }
 
-// got is all that a run learns of its receiving side, once it has stopped.
 type got struct {
 	reached  []snapshot.Reached
-	agree    bool // without books it says the same of positions
+	agree    bool // positions are equal with and without books
 	received snapshot.Received
 	books    ledger.Books
 	counts   map[latency.Metric]int64
 	workers  int
 }
 
-// readToEnd waits until a group has come to the end of every partition.
 func readToEnd(t *testing.T, g *Consumers) {
 	t.Helper()
 	behind := func(r snapshot.Reached) bool { return r.Position < tapeRecords }
@@ -61,7 +58,6 @@ func readToEnd(t *testing.T, g *Consumers) {
 	}
 }
 
-// sent are the books of who has sent what is on the tape.
 func sent(partitions int) []*ledger.Sender {
 	s := ledger.NewSender(0, partitions)
 	for p := range int32(partitions) {
@@ -73,7 +69,6 @@ func sent(partitions int) []*ledger.Sender {
 	return []*ledger.Sender{s}
 }
 
-// learn stops a group and says what a run learns of it.
 func learn(g *Consumers, collector *latency.Collector) (all got) {
 	g.Stop(context.Background())
 	collector.Collect()
@@ -87,14 +82,14 @@ func learn(g *Consumers, collector *latency.Collector) (all got) {
 	for m := range latency.Metric(latency.NumMetrics) {
 		all.counts[m] = collector.Totals(true, m).Count + collector.Totals(false, m).Count
 	}
-	for i := range all.reached { // the machine's affair
+	for i := range all.reached { // depends on the machine
 		all.reached[i].At = 0
 	}
 	all.received.ServiceNs = 0
 	return all
 }
 
-// TestConsumersOfSeveralProcesses wants of several processes what one says.
+// TestConsumersOfSeveralProcesses: several processes give the same result as one.
 func TestConsumersOfSeveralProcesses(t *testing.T) {
 	for _, stamped := range []bool{true, false} {
 		for _, processes := range []int{1, 2, 3} {
@@ -122,7 +117,7 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 					}
 					readToEnd(t, here)
 					readToEnd(t, apart)
-					for range 3 { // as a run does while it goes on
+					for range 3 { // as a run does
 						apart.Standing(Want{Times: true, Books: true})
 						collector.Collect()
 					}
@@ -148,8 +143,8 @@ func TestConsumersOfSeveralProcesses(t *testing.T) {
 	}
 }
 
-// Where others are in its process, a member goes and comes alone, and the last takes
-// the process with it.
+// In a process with other members, a member leaves and joins without them; the last one ends the
+// process.
 func TestLeavingAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -171,7 +166,7 @@ func TestLeavingAProcess(t *testing.T) {
 		if err := cs.Leave(2); err == nil {
 			t.Error("it left twice")
 		}
-		if err := cs.Start(3); err != nil { // a new one, beside member 1
+		if err := cs.Start(3); err != nil { // a new one, with member 1
 			t.Error(err)
 		}
 		for _, number := range []int{-1, 4} {
@@ -189,7 +184,7 @@ func TestLeavingAProcess(t *testing.T) {
 	})
 }
 
-// In a process with others a member is paused alone.
+// In a process with other members, only the paused member stops.
 func TestPausedInAProcess(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -206,8 +201,8 @@ func TestPausedInAProcess(t *testing.T) {
 	})
 }
 
-// Held members of processes read nothing before they are released, and one that
-// stood still meanwhile is released when it goes on; one that starts later reads.
+// Held members read nothing before their release. A member that was paused then is released when it
+// resumes, and a member that starts later reads at once.
 func TestReleaseOfProcesses(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -260,7 +255,7 @@ func TestOpeningConsumersFails(t *testing.T) {
 	})
 }
 
-// Whatever a group's configuration has that a process has not of its own, gets there.
+// Every field of a group's configuration that is not a process's own reaches the process.
 func TestGroupAssignment(t *testing.T) {
 	var cfg receive.Config
 	own := map[string]bool{
@@ -273,14 +268,13 @@ func TestGroupAssignment(t *testing.T) {
 	}
 }
 
-// fill gives every field of a struct a value that is not its zero, but for those
-// that are a process' own.
+// fill sets every field of a struct to a non-zero value, except those of a process's own.
 func fill(t *testing.T, v reflect.Value, own map[string]bool) {
 	t.Helper()
 	for i := range v.NumField() {
 		field, name := v.Field(i), v.Type().Field(i).Name
 		switch {
-		case own[name], field.Kind() == reflect.Map: // the client's Partitions are the group's to set
+		case own[name], field.Kind() == reflect.Map: // the group sets the client's Partitions
 		case field.Kind() == reflect.Struct:
 			fill(t, field, own)
 		case field.Kind() == reflect.Slice:

@@ -1,34 +1,26 @@
-// Package remote runs the producers and consumers of a run in child processes. That is
-// how the applications have them that a run stands for: each with a heap, a collector and
-// a scheduler of its own, so that what one of them costs is not paid by those that are
-// measured with it. Producers have each a gate of their own that knows nothing of the
-// others; a process of consumers can be confined, killed or made to stand still.
+// Package remote runs the producers and consumers of a run in child processes. Each process has its
+// own heap, collector and scheduler, as real applications have. Each producer process has its own
+// gate. A consumer process can be confined, killed or paused.
 //
-// The run starts its processes and is the only one to talk to them: a [Child] is
-// a process and the connection to it, requests and answers over its standard
-// input and output (net/rpc, gob), whichever comes first. Snapshots have a form of their
-// own there (snapshot.Snapshot.MarshalBinary). What is secret goes that way too, and never by command line or environment. A child lives no longer
-// than its standard input: it ends with the run that started it, however that
-// ends. A child that ends before it was told to, or does not answer, fails its
-// requests at once and for good, and says why ([Child.Err]); nobody waits for it.
+// The run starts its processes and talks to each as a [Child]: requests and answers over standard
+// input and output (net/rpc, gob), with snapshots in their own encoding
+// (snapshot.Snapshot.MarshalBinary). Credentials also go that way, never by command line or
+// environment. A child ends when its standard input ends, so it never outlives the run. If a child
+// ends unexpectedly or does not answer, its requests fail at once with the reason ([Child.Err]).
 //
-// A [Part] is some of the run's producers or consumers, in this process ([Here]) or in a
-// child: five calls, of which Snapshot says how it stands. [Producers] are those of all
-// parts: the workers keep the numbers that they have among all, so that what is offered
-// is the same to the byte however many processes offer it. [Consumers] is one consumer
-// group: the members keep their numbers, and Kafka shares the partitions out among all of
-// them. Their processes are others than those of the producers.
+// A [Part] is some of the run's producers or consumers, in this process ([Here]) or in a child.
+// [Producers] are the producers of all parts. Workers keep their numbers in the whole run, so the
+// records are the same for any number of processes. [Consumers] is one consumer group. Members keep
+// their numbers, and Kafka assigns the partitions among all of them. No process has producers and
+// consumers.
 //
-// Times need no translation: the monotonic clock is one for all processes of a
-// machine, and the axis of a child is set by it (load.Zero). While the load runs a
-// child is asked for a snapshot once an interval; the books of producers come home once,
-// at the end. Those of consumers come home with each interval, because only together they
-// say what has arrived: a partition may move from one process to another, and what is in
-// the books of both came twice (snapshot.Merge). A child that answers late is late, and
-// its last snapshot stands in for it. A process of consumers that is ended in order, also
-// by a fault's SIGKILL, leaves its last snapshot; of one that dies otherwise there is what
-// it last told, and the run is invalid.
+// All processes of a machine share its monotonic clock, so a child only gets the axis (load.Zero).
+// Each child sends a snapshot per interval. Producers send their books once at the end. Consumers
+// send theirs with each interval, because a partition may move: records in the books of two
+// processes are duplicates (snapshot.Merge). If an answer is late, the last snapshot is used. A
+// consumer process that is ended in order, or by a fault's SIGKILL, sends a last snapshot first. If
+// one dies otherwise, the run is invalid.
 //
-// Files to know: part.go, here.go, child.go, childpart.go, service.go, producers.go,
-// consumers.go, place.go.
+// Files to know: part.go, here.go, child.go, childpart.go, service.go, producers.go, consumers.go,
+// place.go.
 package remote

@@ -8,14 +8,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/receive"
 )
 
-// GroupAssignment is what a process has to do for a consumer group, as the run has
-// decided.
+// GroupAssignment is the part of a consumer group that a process opens.
 type GroupAssignment struct {
 	Client ClientAssignment
 	GroupSettings
 }
 
-// ClientAssignment is driver.ConsumerConfig without what a process has of its own.
+// ClientAssignment is driver.ConsumerConfig without the fields of a process's own.
 type ClientAssignment struct {
 	Brokers                []string
 	ClientID               string
@@ -33,7 +32,7 @@ type ClientAssignment struct {
 	Native                 map[string]string
 }
 
-// GroupSettings are receive.Config without what a process has of its own.
+// GroupSettings is receive.Config without the fields of a process's own.
 type GroupSettings struct {
 	Manual      bool
 	Members     int
@@ -56,7 +55,6 @@ type GroupSettings struct {
 	Elsewhere   []receive.Handed
 }
 
-// assignment is what cfg asks of a process that is to open some of the members.
 func assignment(cfg receive.Config) GroupAssignment {
 	c := cfg.Client
 	return GroupAssignment{
@@ -78,8 +76,8 @@ func assignment(cfg receive.Config) GroupAssignment {
 	}
 }
 
-// Config is what the group is opened with. The process adds its driver, its access,
-// its axis, and whom it tells of events.
+// Config returns the configuration of the group. The process adds its driver, access, axis and
+// callbacks.
 func (a GroupAssignment) Config() receive.Config {
 	c, g := a.Client, a.GroupSettings
 	return receive.Config{

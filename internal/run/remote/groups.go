@@ -10,17 +10,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Groups are the consumer groups of a run, none where nobody consumes. Each reads
-// everything, so that what they were handed together is a multiple of what was
-// sent. Where one figure has to speak for all, the slowest group leads: a run has
-// drained when every group has, and is behind as far as the last of them.
+// Groups are the consumer groups of a run. Each group reads every record, so their deliveries
+// together are a multiple of the records sent. A figure of all groups is that of the slowest.
 type Groups []*Consumers
 
-// Standings are how the groups stand, in their order.
+// Standings are the states of the groups, in their order.
 type Standings []snapshot.Group
 
-// Stand is how each group stands. What is wanted of it may be asked many times in an
-// interval, if that has no books.
+// Stand returns the state of each group. Without Want.Books it costs little.
 func (gs Groups) Stand(w Want) Standings {
 	all := make(Standings, len(gs))
 	for i, g := range gs {
@@ -29,8 +26,7 @@ func (gs Groups) Stand(w Want) Standings {
 	return all
 }
 
-// Reached is how far each group has come in each partition; what has arrived only with
-// books.
+// Reached returns each group's progress by partition. Arrived records are current only with books.
 func (s Standings) Reached() [][]snapshot.Reached {
 	all := make([][]snapshot.Reached, len(s))
 	for i, g := range s {
@@ -39,8 +35,8 @@ func (s Standings) Reached() [][]snapshot.Reached {
 	return all
 }
 
-// Positions are how far the group has come that is the furthest behind in each of n
-// partitions; nil where nobody consumes yet.
+// Positions returns, for each of n partitions, the position of the group that is furthest behind;
+// nil without groups.
 func (gs Groups) Positions(n int) []int64 {
 	if len(gs) == 0 {
 		return nil
@@ -54,7 +50,7 @@ func (gs Groups) Positions(n int) []int64 {
 	return at
 }
 
-// Received are the counts of all groups together.
+// Received returns the counts of all groups together.
 func (s Standings) Received() (sum snapshot.Received) {
 	for _, g := range s {
 		sum.Add(g.Received)
@@ -62,10 +58,10 @@ func (s Standings) Received() (sum snapshot.Received) {
 	return sum
 }
 
-// Received are the counts of all groups together, now.
+// Received returns the current counts of all groups together.
 func (gs Groups) Received() snapshot.Received { return gs.Stand(Want{Fresh: true}).Received() }
 
-// Counts are what the members of each group did as clients.
+// Counts returns the client activity of the members of each group.
 func (s Standings) Counts() []snapshot.MemberCounts {
 	all := make([]snapshot.MemberCounts, len(s))
 	for i, g := range s {
@@ -74,7 +70,7 @@ func (s Standings) Counts() []snapshot.MemberCounts {
 	return all
 }
 
-// Err is the first error that ended a consumer before its time, if any.
+// Err returns the first error that ended a consumer early; nil if there is none.
 func (gs Groups) Err() error {
 	for _, g := range gs {
 		if err := g.Err(); err != nil {
@@ -84,19 +80,19 @@ func (gs Groups) Err() error {
 	return nil
 }
 
-// Working tells whether a record that was handed over is still worked on.
+// Working reports whether a consumer processes a record.
 func (gs Groups) Working() bool {
 	return slices.ContainsFunc(gs.Stand(Want{Fresh: true}), func(g snapshot.Group) bool { return g.Working })
 }
 
-// Release lets consumers fetch that were held.
+// Release lets held consumers fetch.
 func (gs Groups) Release() {
 	for _, g := range gs {
 		g.Release()
 	}
 }
 
-// Stop ends the consumers of all groups at the same time.
+// Stop ends the consumers of all groups in parallel.
 func (gs Groups) Stop(ctx context.Context) {
 	var stopping sync.WaitGroup
 	for _, g := range gs {
@@ -105,8 +101,8 @@ func (gs Groups) Stop(ctx context.Context) {
 	stopping.Wait()
 }
 
-// Awaited returns, by partition and producer, what the group waits for that is the furthest
-// behind there. A queue, which has gaps, is alone.
+// Awaited returns, by partition and producer, what the group that is furthest behind waits for. A
+// queue, which has gaps, is always the only group.
 func (s Standings) Awaited() [][]ledger.Awaited {
 	all := make([][]ledger.Awaited, len(s[0].Reached))
 	for p := range all {
@@ -120,14 +116,14 @@ func (s Standings) Awaited() [][]ledger.Awaited {
 	return all
 }
 
-// Begin tells the groups the axis, or where its window ends now.
+// Begin sends the axis to the groups, or the new end of its window.
 func (gs Groups) Begin() {
 	for _, g := range gs {
 		g.Begin()
 	}
 }
 
-// Dead is why the first process of a group is gone that was not told to end.
+// Dead returns why the first process of a group ended unexpectedly; nil if none did.
 func (gs Groups) Dead() error {
 	for _, g := range gs {
 		if err := g.Dead(); err != nil {
@@ -137,7 +133,7 @@ func (gs Groups) Dead() error {
 	return nil
 }
 
-// Processes are all processes of all groups that there have been.
+// Processes returns all processes of all groups so far.
 func (gs Groups) Processes() (all Children) {
 	for _, g := range gs {
 		all = append(all, g.Children()...)

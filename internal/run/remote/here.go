@@ -20,13 +20,13 @@ type Load struct {
 	Opened
 	Axis       *load.Axis
 	Producers  *send.Producers // nil: none
-	Consumers  Consuming       // likewise
+	Consumers  Consuming       // nil: none
 	Partitions int             // of the topic
-	// Gate is how the gate stands; Deliver tells it how far the consumers have come. Both
-	// are nil where there is none.
+	// Gate returns the state of the gate. Deliver reports the consumers' positions to it. Both are
+	// nil without a gate.
 	Gate    func() snapshot.Gate
 	Deliver func(positions []int64)
-	Started func() // is called when the producers begin; nil is nobody
+	Started func() // called when the producers begin; may be nil
 }
 
 // Consuming is a group of consumers: receive.Group or queued.Group.
@@ -41,7 +41,7 @@ type Consuming interface {
 	Stop(context.Context)
 }
 
-// members are what can be done to members of a group, by their numbers.
+// members changes members of a group by their numbers.
 type members interface {
 	Start(number int) error
 	Leave(number int) error
@@ -57,22 +57,22 @@ type Here struct {
 	seq    atomic.Uint64
 
 	mu      sync.Mutex
-	part    int   // its number
-	begun   bool  // it is being opened, or was
+	part    int
+	begun   bool  // Open was called
 	load    *Load // nil until it is open
 	started bool
-	pauses  probe.Runtime // when they were last wanted
+	pauses  probe.Runtime // at the last reading
 }
 
-// NewHere returns a part that opens what is assigned to it by open.
+// NewHere returns a part that opens its assignment by open.
 func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, error)) *Here {
 	return &Here{probes: probes, open: open}
 }
 
-// Open implements Part, once, for a run that has this version of the protocol.
+// Open implements Part. It can be called once, by a run with this version of the protocol.
 func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	if a.Version != Version {
-		return Opened{}, fmt.Errorf("protocol version %d, where the run has %d: the program was replaced meanwhile",
+		return Opened{}, fmt.Errorf("protocol version %d, but the run has %d: the program file was replaced",
 			Version, a.Version)
 	}
 	h.mu.Lock()
@@ -82,7 +82,7 @@ func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	if again {
 		return Opened{}, errors.New("the part is open already")
 	}
-	l, err := h.open(ctx, a) // takes as long as the brokers do
+	l, err := h.open(ctx, a) // waits for the brokers
 	if err != nil {
 		return Opened{}, err
 	}
@@ -92,7 +92,7 @@ func (h *Here) Open(ctx context.Context, a Assignment) (Opened, error) {
 	return l.Opened, nil
 }
 
-// get returns what was opened. Asking before is a run's mistake.
+// get returns what Open opened. A call before Open is an error.
 func (h *Here) get() (Load, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -152,11 +152,11 @@ func (h *Here) Do(c Command) (a Answer, err error) {
 	return a, err
 }
 
-// doApart does what is asked only of a process that has some of a group's members.
+// doApart does the commands for a process with some of a group's members.
 func (l Load) doApart(c Command) (a Answer, err error) {
 	g, able := l.Consumers.(*receive.Group)
 	if !able {
-		return a, errors.New("these are not some of a group's consumers")
+		return a, errors.New("this part has no members of a consumer group")
 	}
 	switch c.Do {
 	case Doom:
@@ -183,7 +183,7 @@ func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
 		l.Deliver(w.Delivered)
 	}
 	s = snapshot.Snapshot{Version: Version, Part: h.part, Seq: h.seq.Add(1), FromNs: l.Axis.Now()}
-	if l.Consumers != nil { // first: what arrived is read before what was sent
+	if l.Consumers != nil { // first: arrived records are read before sent ones
 		l.received(&s, w)
 	}
 	if l.Producers != nil {
@@ -205,7 +205,6 @@ func (h *Here) Snapshot(w Want) (s snapshot.Snapshot, err error) {
 	return s, nil
 }
 
-// received adds what the consumers have done.
 func (l Load) received(s *snapshot.Snapshot, w Want) {
 	s.Groups = []snapshot.Group{l.Consumers.Standing(w.Books)}
 	if err := l.Consumers.Err(); err != nil {
@@ -216,7 +215,6 @@ func (l Load) received(s *snapshot.Snapshot, w Want) {
 	}
 }
 
-// sent adds what the producers have done.
 func (l Load) sent(s *snapshot.Snapshot, w Want) {
 	ps := l.Producers
 	s.Sent[0], s.Sent[1] = ps.Sent()
@@ -251,7 +249,7 @@ func (h *Here) Close(ctx context.Context) (snapshot.Snapshot, error) {
 	return h.Snapshot(Want{Books: true, Last: true})
 }
 
-// AddTo has a collector gather the histograms.
+// AddTo adds the histograms to a collector.
 func (h *Here) AddTo(c *latency.Collector) {
 	l, err := h.get()
 	if err == nil && l.Producers != nil {
@@ -262,19 +260,18 @@ func (h *Here) AddTo(c *latency.Collector) {
 	}
 }
 
-// awaitReady waits until the consumers have their partitions.
 func (h *Here) awaitReady(ctx context.Context) error { return h.load.Consumers.AwaitReady(ctx) }
 
-// Done is closed when every producer has sent and settled all that it could.
+// Done is closed when every producer has sent its records and all are completed.
 func (h *Here) Done() <-chan struct{} { return h.load.Producers.Done() }
 
-// Spent is as that of send.Producers, and Spending is how that came about.
+// Spent is the channel of send.Producers.
 func (h *Here) Spent() <-chan struct{} { return h.load.Producers.Spent() }
 
-// Spending is how the volume came to its end, once Spent is closed.
+// Spending returns how the volume ended. It is valid after Spent is closed.
 func (h *Here) Spending() snapshot.Spending { return h.load.Producers.Spending() }
 
-// UsageOf is what this process has used.
+// UsageOf returns the usage of this process so far.
 func UsageOf(probes probe.Set) snapshot.Usage {
 	runtime := probes.Runtime()
 	u := snapshot.Usage{
@@ -287,7 +284,6 @@ func UsageOf(probes probe.Set) snapshot.Usage {
 	return u
 }
 
-// pausesSince are those since it was last called.
 func (h *Here) pausesSince() snapshot.Pauses {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -297,7 +293,7 @@ func (h *Here) pausesSince() snapshot.Pauses {
 	return p
 }
 
-// PausesBetween is what there was between two readings, of which the first may be missing.
+// PausesBetween returns the pauses between two readings; zero if before is zero.
 func PausesBetween(before, after probe.Runtime) snapshot.Pauses {
 	if before == (probe.Runtime{}) {
 		return snapshot.Pauses{}

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// A part is opened once, by a run that is the same program, and is of no use before.
+// A part can be opened once, only by a run of the same version, and does nothing before.
 func TestOpening(t *testing.T) {
 	refused := errors.New("there is no such topic")
 	opened := 0
@@ -30,7 +30,7 @@ func TestOpening(t *testing.T) {
 	_, err := h.Snapshot(Want{})
 	wantErr(err, "the part is not open")
 	_, err = h.Open(t.Context(), Assignment{Version: Version + 1, Topic: "abc"})
-	wantErr(err, fmt.Sprintf("protocol version %d, where the run has %d: the program was replaced meanwhile", Version, Version+1))
+	wantErr(err, fmt.Sprintf("protocol version %d, but the run has %d: the program file was replaced", Version, Version+1))
 	if o, err := h.Open(t.Context(), Assignment{Version: Version, Topic: "abc"}); err != nil || o.Workers != 3 || opened != 1 {
 		t.Errorf("%+v was opened, %v, after %d openings", o, err, opened)
 	}

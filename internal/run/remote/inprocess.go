@@ -7,14 +7,13 @@ import (
 	"os"
 )
 
-// local is a worker in this process.
 type local struct {
 	cancel context.CancelFunc
-	cut    func(error) // what it reads and writes
+	cut    func(error) // breaks its pipes
 	ended  chan error
 }
 
-// errKilled is why one ended that was killed.
+// errKilled is the reason after kill.
 var errKilled = errors.New("killed")
 
 func (s *local) pid() int     { return os.Getpid() }
@@ -23,7 +22,6 @@ func (s *local) goOn() error  { return errors.ErrUnsupported }
 func (s *local) wait() error  { return <-s.ended }
 func (s *local) kill()        { s.cancel(); s.cut(errKilled) }
 
-// serveHere has a child served in this process.
 func (c *Child) serveHere(s Start) error {
 	ctx, cancel := context.WithCancel(context.Background())
 	requests, ask := io.Pipe()

@@ -11,25 +11,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// virtually runs f in a bubble, where children are inside the test.
 func virtually(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
-		t.Cleanup(func() { time.Sleep(time.Minute) }) // for what still has timers
+		t.Cleanup(func() { time.Sleep(time.Minute) }) // lets pending timers end
 		f(t)
 	})
 }
 
-// virtualAxis is an axis of a bubble's time.
 func virtualAxis() *load.Axis {
 	return load.NewAxis(func() int64 { return time.Now().UnixNano() })
 }
 
-// noPID is beyond the numbers that a system gives its processes.
+// noPID is above every process ID of the system.
 const noPID = 1 << 30
 
-// inside starts a child that is no process: it serves from within the test. One that
-// stands still reads nothing.
+// inside starts a child that runs inside the test. While it is paused, it reads nothing.
 func inside(number int) (*Child, error) {
 	i := insider{number: number, in: newLine(), out: newLine(), ended: make(chan error, 1)}
 	c := newChild(Start{}.numbered(number))
@@ -47,7 +44,6 @@ func inside(number int) (*Child, error) {
 	return c, nil
 }
 
-// insider is the worker of such a child.
 type insider struct {
 	number  int
 	in, out *line
@@ -63,7 +59,7 @@ func (i insider) kill() {
 	_ = i.in.Close()
 }
 
-// line is a pipe that holds what it is given until it is read, as a kernel's does.
+// line is a pipe with a buffer, as a kernel's pipe.
 type line struct {
 	mu     sync.Mutex
 	change *sync.Cond
@@ -118,7 +114,6 @@ func (l *line) Close() error {
 	return nil
 }
 
-// insiders are children inside the test that its end ends.
 func insiders(t *testing.T, n int) (cs Children) {
 	t.Helper()
 	for number := range n {

@@ -40,7 +40,6 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// served is what a child of the tests serves, on axes of its own.
 func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	c := &clock{axis: axis()}
 	return map[string]any{
@@ -48,7 +47,7 @@ func served(ctx context.Context, axis func() *load.Axis) map[string]any {
 	}
 }
 
-// orphanWord makes the test binary a parent that dies while its child stands still.
+// orphanWord makes the test binary a parent that dies while its child is paused.
 const orphanWord = "leave-an-orphan"
 
 func makeOrphan() {
@@ -60,8 +59,7 @@ func makeOrphan() {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
-	// A signal is on its way for a moment, and the system looks for who stands still
-	// when the parent ends.
+	// The signal takes a moment, and the kernel looks for paused children when the parent ends.
 	for range 100 {
 		status, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", c.PID()))
 		if err == nil && strings.Contains(string(status), ") T ") {
@@ -72,10 +70,9 @@ func makeOrphan() {
 	fmt.Println(c.PID())
 }
 
-// childCommand starts this binary as a child.
 var childCommand = []string{os.Args[0], childWord}
 
-// clock has the axis of a child, and says what the time is on it.
+// clock holds the axis of a child and returns its time.
 type clock struct{ axis *load.Axis }
 
 func (c *clock) Now(_ None, reply *int64) error {
@@ -83,13 +80,13 @@ func (c *clock) Now(_ None, reply *int64) error {
 	return nil
 }
 
-// Apart is by how much at most its axis may differ from the machine's clock.
+// Apart returns the greatest difference between its axis and the machine's clock.
 func (c *clock) Apart(_ None, reply *int64) error {
 	*reply = int64(c.axis.Apart())
 	return nil
 }
 
-// Trouble does what children should not.
+// Trouble does what children must not do.
 type Trouble struct{}
 
 func (Trouble) Exit(message string, _ *None) error {
@@ -102,7 +99,7 @@ func (Trouble) Hang(None, *None) error { select {} }
 
 func (Trouble) Refuse(message string, _ *None) error { return errors.New(message) }
 
-// open opens producers on a Kafka that acknowledges everything at once.
+// open opens producers on a Kafka that acks every record at once.
 func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 	if a.Group != nil {
 		return openTape(a, c.axis)
@@ -134,10 +131,9 @@ func (c *clock) open(_ context.Context, a Assignment) (Load, error) {
 	return l, nil
 }
 
-// workers is how many there are in all children together.
+// workers is the number of workers in all children together.
 const workers = 5
 
-// producing is what the workers of the tests are, in whichever process.
 func producing(partitions int, axis *load.Axis) (send.Config, error) {
 	process, err := arrival.Constant(unit.Rate{Records: 2000, Per: time.Second})
 	if err != nil {
@@ -154,11 +150,10 @@ func producing(partitions int, axis *load.Axis) (send.Config, error) {
 	}, nil
 }
 
-// log is a Kafka that acknowledges everything at once, but refuses each hundredth
-// record, and a driver for it.
+// log is a Kafka, and its driver, that acks every record at once but refuses every hundredth.
 type log struct {
 	mu sync.Mutex
-	at []int64 // the next offset of each partition
+	at []int64 // next offset of each partition
 	n  int
 }
 

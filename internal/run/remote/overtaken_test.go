@@ -13,11 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// scripted is a part whose answers are given; one that is asked for what is costly waits.
+// scripted is a part with given answers. A costly request waits.
 type scripted struct {
 	ctx  context.Context
 	seq  atomic.Uint64
-	hold chan chan struct{} // is asked by costly questions
+	hold chan chan struct{} // asked by costly requests
 }
 
 func (s *scripted) Open(Opening, *Opened) error { return nil }
@@ -69,18 +69,17 @@ func scriptedChild(t *testing.T) (*Child, *scripted) {
 	return c, s
 }
 
-// Who asks gets what was asked for, although a cheap question overtakes it; so do those
-// who hear of it later.
+// A caller gets what it requested even if a cheap request overtakes it; so do later callers.
 func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	c, s := scriptedChild(t)
 	all := Want{Awaited: [][]ledger.Awaited{{}}, Usage: true, Pauses: true, Books: true, Fresh: true}
-	if _, err := c.Snapshot(all); err != nil { // 1
+	if _, err := c.Snapshot(all); err != nil { // answer 1
 		t.Fatal(err)
 	}
 	s.hold = make(chan chan struct{})
 	answered := make(chan snapshot.Snapshot)
 	go func() {
-		got, _ := c.Snapshot(all) // 2
+		got, _ := c.Snapshot(all) // answer 2
 		answered <- got
 	}()
 	goOn := <-s.hold
@@ -107,8 +106,8 @@ func TestOvertakenAnswerIsStillTheAnswer(t *testing.T) {
 	}
 }
 
-// The only process of the consumers does not answer when its books are asked for the first
-// time: everything is awaited.
+// If the only consumer process does not answer the first request for its books, every record is
+// awaited.
 func TestFirstBooksLate(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -128,7 +127,6 @@ func TestFirstBooksLate(t *testing.T) {
 	})
 }
 
-// A process that is being opened may be asked.
 func TestAskedWhileAProcessIsOpened(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()
@@ -153,7 +151,7 @@ func TestAskedWhileAProcessIsOpened(t *testing.T) {
 	})
 }
 
-// What waited at the source of a process that died waits no longer.
+// After a process died, no record waits at its source.
 func TestWaitingOfTheDead(t *testing.T) {
 	c, _ := scriptedChild(t)
 	c.keep(snapshot.Snapshot{Seq: 1, Behind: snapshot.Behind{AckedIn: []int64{5}, WaitingRecords: 9, WaitingDueNs: 77}})
@@ -164,7 +162,7 @@ func TestWaitingOfTheDead(t *testing.T) {
 	}
 }
 
-// Producers that never answered have acknowledged nothing, in each partition.
+// Producers that never answered have acked nothing in each partition.
 func TestNeverAnswered(t *testing.T) {
 	virtually(t, func(t *testing.T) {
 		axis := virtualAxis()

@@ -9,22 +9,22 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// place is where the members of some numbers are. There is a process as long as a
-// member is: it starts with the first and ends with the last.
+// place is the process of the members with certain numbers. The process starts with its first
+// member and ends with its last.
 type place struct {
 	group  *Consumers
 	number int
 
-	mu      sync.Mutex // held while members come or go
-	process *Child     // nil: there is none
+	mu      sync.Mutex // held while members change
+	process *Child     // nil: none runs
 	here    map[int]bool
-	still   bool // the process stands still
+	still   bool // the process is paused
 }
 
-// errStopped is why a group that was stopped is left as it is.
+// errStopped reports that the group was stopped.
 var errStopped = errors.New("the group was stopped")
 
-// open starts the process with these members; late, where the group has started.
+// open starts the process with these members. late reports that the group has started already.
 func (p *place) open(members []int, late bool) error {
 	cs := p.group
 	child, err := cs.cfg.Start(p.number)
@@ -54,7 +54,6 @@ func (p *place) open(members []int, late bool) error {
 	return nil
 }
 
-// retire ends the process in order: its figures are taken home first.
 func (p *place) retire(end func(*Child)) {
 	process := p.process
 	p.process, p.still = nil, false
@@ -63,7 +62,6 @@ func (p *place) retire(end func(*Child)) {
 	end(process)
 }
 
-// stop ends members and process at the end of the run.
 func (p *place) stop(ctx context.Context) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,11 +69,11 @@ func (p *place) stop(ctx context.Context) {
 		return
 	}
 	p.goOn()
-	_, _ = p.process.Close(ctx) // an error is its end
+	_, _ = p.process.Close(ctx) // an error ends the process
 	p.retire((*Child).End)
 }
 
-// present is whether a member is here.
+// present returns an error if the member is not in a running process here.
 func (p *place) present(number int) error {
 	switch {
 	case p.group.stopped.Load():
@@ -87,11 +85,9 @@ func (p *place) present(number int) error {
 	}
 }
 
-// alone tells whether the process has no member but one.
 func (p *place) alone() bool { return len(p.here) == 1 }
 
-// Start opens a member of a number that nobody has, in its place: with it the
-// process, where there is none.
+// Start opens a member with a free number in its place. If the place has no process, it starts one.
 func (cs *Consumers) Start(number int) error {
 	if cs.here != nil {
 		_, err := cs.here.Do(Command{Do: Join, Number: number})
@@ -118,8 +114,7 @@ func (cs *Consumers) Start(number int) error {
 	return nil
 }
 
-// at has a command done to a member that is there: by do, where the member is in another
-// process.
+// at does a command to a present member. If the member is in a child process, it calls do.
 func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, error) {
 	if cs.here != nil {
 		return cs.here.Do(c)
@@ -136,8 +131,7 @@ func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, err
 	return do(p)
 }
 
-// Leave has a member leave in order, and ends its process in order where that was
-// its last.
+// Leave makes a member leave in order. If it was the last one, its process ends.
 func (cs *Consumers) Leave(number int) error {
 	leave := Command{Do: Leave, Number: number}
 	_, err := cs.at(leave, func(p *place) (Answer, error) {
@@ -155,8 +149,8 @@ func (cs *Consumers) Leave(number int) error {
 	return err
 }
 
-// CanKill tells whether Kill can be done, nil, or why not. A process can always be
-// killed, whatever the driver.
+// CanKill returns why Kill can't be done, or nil. A member with its own process can be killed with
+// any driver.
 func (cs *Consumers) CanKill() error {
 	if cs.opened.CannotKill == "" || cs.here == nil && len(cs.places) >= cs.cfg.Group.Members {
 		return nil
@@ -164,11 +158,9 @@ func (cs *Consumers) CanKill() error {
 	return errors.New(cs.opened.CannotKill)
 }
 
-// Kill has a member vanish. The process of one that is alone in it is killed
-// (SIGKILL). Its books come home in the moment before: the member is handed nothing
-// more and commits nothing more, and the process has nothing left to do but to hold
-// its connections. Where others are in the process, the member's connections are cut
-// as receive.Group.Kill does.
+// Kill kills a member. If it is the only member of its process, the process gets SIGKILL; right
+// before, the member stops delivering and committing, and the process sends its books. In a process
+// with other members, it cuts the member's connections, as receive.Group.Kill does.
 func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 	kill := Command{Do: Kill, Number: number}
 	a, err := cs.at(kill, func(p *place) (Answer, error) {
@@ -192,53 +184,52 @@ func (cs *Consumers) Kill(number int) (snapshot.Loss, error) {
 	return a.Loss, err
 }
 
-// Pause has a member stand still: with its process (SIGSTOP), where it is alone in
-// it, so that it sends no heartbeats either, and otherwise as receive.Group.Pause does.
+// Pause pauses a member. If it is the only member of its process, it pauses the process (SIGSTOP),
+// so that heartbeats stop too. Otherwise it pauses as receive.Group.Pause does.
 func (cs *Consumers) Pause(number int) (how string, err error) {
 	pause := Command{Do: Pause, Number: number}
 	a, err := cs.at(pause, func(p *place) (a Answer, err error) {
 		if p.still {
 			return a, fmt.Errorf("consumer %d is paused already", number)
 		}
-		// First in it, so that it neither delivers nor commits when it is woken for its
-		// end.
+		// First pause the member, so that it neither delivers nor commits when the process is
+		// resumed to end.
 		if a, err = p.process.Do(pause); err != nil || !p.alone() {
 			return a, err
 		}
 		p.tellOthers(p.held())
-		a.How = fmt.Sprintf("the process of consumer %d (pid %d) stands still (SIGSTOP): "+
-			"its connections are open and nobody answers", number, p.process.PID())
+		a.How = fmt.Sprintf("the process of consumer %d (pid %d) is paused (SIGSTOP): "+
+			"its connections stay open and do not answer", number, p.process.PID())
 		return a, p.stand()
 	})
 	return a.How, err
 }
 
-// stand has the process stand still. What is known of it stays known.
 func (p *place) stand() (err error) {
 	p.process.rest()
 	if err = p.process.stand(); err != nil {
 		p.process.wake()
-		return fmt.Errorf("stopping process %d: %w", p.process.PID(), err)
+		return fmt.Errorf("pausing process %d: %w", p.process.PID(), err)
 	}
 	p.still = true
 	return nil
 }
 
-// goOn lets a process go on that stands still; in it the member does not, yet.
+// goOn resumes a paused process. Its member stays paused.
 func (p *place) goOn() {
 	if !p.still {
 		return
 	}
 	p.still = false
-	_ = p.process.goOn() // one that is gone has ended otherwise
+	_ = p.process.goOn() // the process may have ended
 	p.process.wake()
 }
 
-// Resume lets a member go on that was paused.
+// Resume resumes a paused member.
 func (cs *Consumers) Resume(number int) error {
 	resume := Command{Do: Resume, Number: number}
 	_, err := cs.at(resume, func(p *place) (Answer, error) {
-		if p.goOn(); cs.released.Load() { // what it missed
+		if p.goOn(); cs.released.Load() { // it may have missed these
 			_ = p.process.Start(cs.cfg.Axis.Zero())
 			_, _ = p.process.Do(Command{Do: Release})
 		}

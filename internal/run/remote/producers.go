@@ -13,25 +13,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Producers are the workers of all parts together.
+// Producers are the workers of all parts.
 type Producers struct {
-	// Shared is that others offer the rest of the volume, so that the measured window does
-	// not end with what is offered here. Set it before Start.
+	// Shared reports that other machines offer the rest of the volume, so that the measured window
+	// does not end with this part of it. Set it before Start.
 	Shared bool
 
 	parts  parts
 	axis   *load.Axis
 	opened Opened
 	done   chan struct{}
-	spent  chan struct{} // nil: the volume has no bound
+	spent  chan struct{} // nil: the volume is not bounded
 
 	mu       sync.Mutex
 	closing  bool
-	spending snapshot.Spending  // once spent is closed
-	final    *snapshot.Snapshot // once they are closed
+	spending snapshot.Spending  // valid after spent is closed
+	final    *snapshot.Snapshot // after Close
 }
 
-// offering is a part that has producers.
 type offering interface {
 	Part
 	Done() <-chan struct{}
@@ -39,19 +38,18 @@ type offering interface {
 	Spending() snapshot.Spending
 }
 
-// ProducersOf are those of parts that are open.
+// ProducersOf returns the producers of open parts.
 func ProducersOf(axis *load.Axis, parts ...Part) *Producers {
 	return &Producers{parts: parts, axis: axis, done: make(chan struct{})}
 }
 
-// OpenProducers has each part open what is assigned to it. On an error the parts are to
-// be ended.
+// OpenProducers makes each part open its assignment. After an error the caller must end the parts.
 func OpenProducers(ctx context.Context, axis *load.Axis, parts []Part, assignments []Assignment) (*Producers, error) {
 	ps := ProducersOf(axis, parts...)
 	opened, errs := make([]Opened, len(parts)), make([]error, len(parts))
 	ps.parts.each(func(i int, p Part) { opened[i], errs[i] = p.Open(ctx, assignments[i]) })
 	for i, err := range errs {
-		switch { // mostly all have the same
+		switch { // the errors are usually equal
 		case err != nil && len(parts) > 1:
 			return nil, fmt.Errorf("opening the producers of process %d: %w", i, err)
 		case err != nil:
@@ -64,15 +62,15 @@ func OpenProducers(ctx context.Context, axis *load.Axis, parts []Part, assignmen
 	return ps, nil
 }
 
-// Restrict has the workers send to some of the partitions only. Call it before Start.
+// Restrict makes the workers send only to some partitions. Call it before Start.
 func (ps *Producers) Restrict(partitions []int32) {
 	ps.parts.each(func(_ int, p Part) { _, _ = p.Do(Command{Do: Restrict, Partitions: partitions}) })
 }
 
-// Start gives the parts the axis, which must be set, and lets them begin.
+// Start starts the parts. The axis must be set.
 func (ps *Producers) Start() {
 	zero := ps.axis.Zero()
-	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) }) // an error is the part's end, and Err
+	ps.parts.each(func(_ int, p Part) { _ = p.Start(zero) }) // an error ends the part, and Err returns it
 	go func() {
 		for _, p := range ps.parts {
 			<-p.(offering).Done()
@@ -84,8 +82,8 @@ func (ps *Producers) Start() {
 	}
 }
 
-// awaitSpent waits until all workers have offered their shares of the volume, and
-// then ends the measured window everywhere, unless others offer the rest.
+// awaitSpent waits until all workers have offered their parts of the volume. It then ends the
+// measured window everywhere, unless Shared.
 func (ps *Producers) awaitSpent() {
 	all := snapshot.Unspent
 	for _, p := range ps.parts {
@@ -94,9 +92,9 @@ func (ps *Producers) awaitSpent() {
 		case <-o.Spent():
 		case <-o.Done():
 			select {
-			case <-o.Spent(): // before that
+			case <-o.Spent(): // spent before done
 			default:
-				return // a part has ended; what it would have offered never is
+				return // a part has ended and never offers its rest
 			}
 		}
 		all = all.Merge(o.Spending())
@@ -105,17 +103,17 @@ func (ps *Producers) awaitSpent() {
 	ps.spending = all
 	ps.mu.Unlock()
 	if !ps.Shared {
-		ps.endAt(all.End()) // nobody offers anything any more, whatever the end
+		ps.endAt(all.End()) // no record is left to offer, so any end is early enough
 	}
 	close(ps.spent)
 }
 
-// endLead is how far ahead a new end of the window lies, so that every child knows of
-// it before it comes, and none offers anything that is due later.
+// endLead is how far a new end of the window lies ahead, so that every child gets it in time and
+// offers no record that is due later.
 const endLead = 20 * time.Millisecond
 
-// EndAt ends the measured window earlier, here and in all parts: then, or in a moment, if
-// that is later and others have to be told.
+// EndAt ends the measured window earlier, here and in all parts. With child processes, the end is
+// at least endLead ahead.
 func (ps *Producers) EndAt(ns int64) {
 	if ps.parts.apart() {
 		ns = max(ns, ps.axis.Now()+int64(endLead))
@@ -128,27 +126,26 @@ func (ps *Producers) endAt(ns int64) {
 	ps.parts.each(func(_ int, p Part) { _, _ = p.Do(Command{Do: End, EndNs: ns}) })
 }
 
-// Done is closed when every worker has sent and settled all that it could, or has
-// ended with its process.
+// Done is closed when every worker has sent its records and all are completed, or when its process
+// has ended.
 func (ps *Producers) Done() <-chan struct{} { return ps.done }
 
-// Spent is closed when the load has ended because all of its volume was offered, which
-// has ended the measured window on the axis too. It is nil where the volume has no bound.
+// Spent is closed when all of the volume was offered, which also ends the measured window on the
+// axis. It is nil if the volume is not bounded.
 func (ps *Producers) Spent() <-chan struct{} { return ps.spent }
 
-// Spending is how the volume came to its end, once Spent is closed.
+// Spending returns how the volume ended. It is valid after Spent is closed.
 func (ps *Producers) Spending() snapshot.Spending {
 	ps.mu.Lock()
 	defer ps.mu.Unlock()
 	return ps.spending
 }
 
-// Err is why workers ended before their time: their process did.
+// Err returns why workers ended early because their process did; nil if none.
 func (ps *Producers) Err() error { return ps.parts.err() }
 
-// Snapshot is how the workers of all parts stand together. Of a part that has ended it has
-// what that told last, and no traffic is known then. Once they are closed only what is open
-// is still asked for.
+// Snapshot returns the state of the workers of all parts. An ended part has its last report, and
+// traffic is unknown then. After Close, only open records are requested.
 func (ps *Producers) Snapshot(w Want) snapshot.Snapshot {
 	var s snapshot.Snapshot
 	if final := ps.closed(); final != nil && w.Awaited == nil {
@@ -162,8 +159,8 @@ func (ps *Producers) Snapshot(w Want) snapshot.Snapshot {
 	return s
 }
 
-// Close ends the workers and their clients, and takes their books home. The processes
-// stay, to say what is open. Closing again does nothing.
+// Close ends the workers and their clients, and fetches their books. The processes stay, to report
+// open records. Further calls do nothing.
 func (ps *Producers) Close() {
 	ps.mu.Lock()
 	again := ps.closing
@@ -186,7 +183,7 @@ func (ps *Producers) closed() *snapshot.Snapshot {
 	return ps.final
 }
 
-// Last is what is known once they are closed; empty before.
+// Last returns the final values after Close; empty before.
 func (ps *Producers) Last() snapshot.Last {
 	if final := ps.closed(); final != nil && final.Last != nil {
 		return *final.Last
@@ -194,16 +191,15 @@ func (ps *Producers) Last() snapshot.Last {
 	return snapshot.Last{}
 }
 
-// AddTo has a collector gather the histograms of the sending side.
+// AddTo adds the histograms of the sending side to a collector.
 func (ps *Producers) AddTo(c *latency.Collector) { ps.parts.addTo(c) }
 
-// Settings are the effective settings of a client.
+// Settings returns the effective settings of a client.
 func (ps *Producers) Settings() []driver.Setting { return ps.opened.Settings }
 
-// parts are those of one run that do the same.
+// parts are the parts of one run with the same task.
 type parts []Part
 
-// each does the same with each part at the same time, and waits for all.
 func (ps parts) each(do func(i int, p Part)) {
 	if len(ps) == 1 {
 		do(0, ps[0])
@@ -216,17 +212,16 @@ func (ps parts) each(do func(i int, p Part)) {
 	doing.Wait()
 }
 
-// snapshots are how each stands, and snapshot is how all stand together.
 func (ps parts) snapshots(w Want) []snapshot.Snapshot {
 	all := make([]snapshot.Snapshot, len(ps))
-	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error is the part's end, and err
+	ps.each(func(i int, p Part) { all[i], _ = p.Snapshot(w) }) // an error ends the part, and err returns it
 	return all
 }
 
 func (ps parts) snapshot(w Want) snapshot.Snapshot { return merged(ps.snapshots(w)) }
 
-// merged adds snapshots up. They fit together, because a Child ends when it tells what
-// does not: an error there is none.
+// merged merges snapshots. It never fails, because a Child with a snapshot that does not fit is
+// ended.
 func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	sum, err := snapshot.Merge(all)
 	if err != nil {
@@ -235,12 +230,10 @@ func merged(all []snapshot.Snapshot) snapshot.Snapshot {
 	return sum
 }
 
-// apart reports whether any of them is in another process.
 func (ps parts) apart() bool {
 	return slices.ContainsFunc(ps, func(p Part) bool { _, is := p.(*Child); return is })
 }
 
-// err is why the first has ended that was not to.
 func (ps parts) err() error {
 	for _, p := range ps {
 		if mortal, is := p.(interface{ Err() error }); is && mortal.Err() != nil {
@@ -250,7 +243,6 @@ func (ps parts) err() error {
 	return nil
 }
 
-// addTo has a collector gather the histograms of all.
 func (ps parts) addTo(c *latency.Collector) {
 	for _, p := range ps {
 		if has, is := p.(interface{ AddTo(*latency.Collector) }); is {

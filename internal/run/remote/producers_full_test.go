@@ -13,7 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// TestProducersOfADeadProcess: the others go on, nobody waits, and it is told.
+// TestProducersOfADeadProcess: the other processes go on, no caller blocks, and the death is
+// reported.
 func TestProducersOfADeadProcess(t *testing.T) {
 	axis := load.NewAxis(nil)
 	children := start(t, 3)
@@ -36,7 +37,7 @@ func TestProducersOfADeadProcess(t *testing.T) {
 	if err := ps.Err(); err == nil || !strings.Contains(err.Error(), "process 1") || !strings.Contains(err.Error(), "killed") {
 		t.Errorf("of the dead process it is said: %v", err)
 	}
-	// Process 1 has two of the five workers, and did not come to the end.
+	// Process 1 has two of the five workers and did not finish.
 	if n, all := float64(got.measured.Scheduled), 2000*time.Duration(got.end).Seconds(); n < all*3/5-workers || n >= all {
 		t.Errorf("%v records came due, of %v of all workers", n, all)
 	}

@@ -16,7 +16,6 @@ import (
 
 const partitions = 3
 
-// open opens producers that are spread over children.
 func open(t *testing.T, children Children, axis *load.Axis, version int, runID string) *Producers {
 	t.Helper()
 	parts := Split(workers, 0, len(children))
@@ -31,7 +30,6 @@ func open(t *testing.T, children Children, axis *load.Axis, version int, runID s
 	return ps
 }
 
-// offered is all that a run learns of its sending side.
 type offered struct {
 	warmup, measured snapshot.Sent
 	ackedIn          []int64
@@ -42,7 +40,6 @@ type offered struct {
 	end              int64
 }
 
-// offer lets the load run and collects while it does.
 func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (o offered) {
 	t.Helper()
 	var collector latency.Collector
@@ -62,7 +59,7 @@ func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (
 	collector.Collect()
 	final, last := ps.Snapshot(Want{}), ps.Last()
 	o.warmup, o.measured = final.Sent[0], final.Sent[1]
-	// How many of them came back within the window is the machine's affair.
+	// How many were acked in the window depends on the machine.
 	o.warmup.AckedInWindow, o.measured.AckedInWindow = 0, 0
 	o.ackedIn, o.errors, o.end = final.Behind.AckedIn, last.Errors[1], axis.End()
 	o.waiting = final.Behind.WaitingRecords
@@ -77,7 +74,7 @@ func offer(t *testing.T, ps *Producers, axis *load.Axis, window time.Duration) (
 	return o
 }
 
-// TestProducersOfSeveralProcesses wants of three processes what one says.
+// TestProducersOfSeveralProcesses: three processes give the same result as one.
 func TestProducersOfSeveralProcesses(t *testing.T) {
 	for name, window := range map[string]time.Duration{
 		"": time.Second, "a volume": 10 * time.Second, "records": 10 * time.Second,
@@ -99,7 +96,7 @@ func TestProducersOfSeveralProcesses(t *testing.T) {
 					t.Errorf("the settings are %v", settings)
 				}
 				got := offer(t, apart, axis, window)
-				// Each process has a log of its own, so which records it refuses differs.
+				// Each process has its own log, so they refuse different records.
 				for _, o := range []*offered{&want, &got} {
 					if failed := o.measured.Failed; failed == 0 || o.errors["refused"] != failed || o.books.Measured.Failed != failed {
 						t.Errorf("%d failed, by errors %v, by the books %d", failed, o.errors, o.books.Measured.Failed)
@@ -150,7 +147,7 @@ func TestEndAt(t *testing.T) {
 		ps := open(t, insiders(t, 2), axis, Version, "")
 		time.AfterFunc(400*time.Millisecond, func() { ps.EndAt(axis.Now()) })
 		got := offer(t, ps, axis, time.Minute)
-		due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // record i at i × 500 µs
+		due := (got.end + int64(500*time.Microsecond) - 1) / int64(500*time.Microsecond) // due at i × 500 µs
 		if got.end > int64(time.Second) || got.measured.Scheduled != due {
 			t.Errorf("%d records came due in %v, want %d", got.measured.Scheduled, time.Duration(got.end), due)
 		}

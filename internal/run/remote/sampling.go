@@ -2,18 +2,16 @@ package remote
 
 import "time"
 
-// Whoever takes the figures of many processes at fixed times must not wait for the one
-// that hangs: all the others would have no figures for as long. So a sampler asks with
-// a short deadline of its own, and what was answered last stands in for what is not
-// answered by then. The question goes on all the same: whether a child hangs is decided
-// by the longer deadline of Call, and what comes late is kept.
+// A sampler must not wait for one hanging process, because the figures of all others would be
+// missing meanwhile. It therefore waits only sampleTimeout, and then uses the last answer. The
+// request continues: the longer limit of Call decides whether the child hangs, and a late answer is
+// kept.
 
 // sampleTimeout bounds how long a sampler waits for an answer.
 const sampleTimeout = 500 * time.Millisecond
 
-// soon has something asked and waits for the answer for as long as a sampler can; false
-// is that it is still to come. ask keeps what comes. A child that owes an answer is asked
-// nothing more by samplers, so that it costs them their patience once.
+// soon calls ask, which keeps the answer, and reports whether it returned within sampleTimeout. A
+// child that owes an answer is not asked again by samplers, so it delays them once.
 func (c *Child) soon(ask func()) (inTime bool) {
 	if c.owes() {
 		return false
@@ -36,8 +34,7 @@ func (c *Child) soon(ask func()) (inTime bool) {
 	return false
 }
 
-// owes tells whether a sampler's question has no answer yet that it has given up
-// waiting for.
+// owes reports whether an answer is pending for which a sampler did not wait.
 func (c *Child) owes() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -49,7 +46,7 @@ func (c *Child) owes() bool {
 	}
 }
 
-// settle waits for what the child owes; Call bounds that.
+// settle waits for an owed answer; Call bounds this.
 func (c *Child) settle() {
 	c.mu.Lock()
 	owed := c.owed
@@ -59,9 +56,8 @@ func (c *Child) settle() {
 	}
 }
 
-// Name is what a person is told of the process.
+// Name returns the name of the process for messages.
 func (c *Child) Name() string { return c.name }
 
-// Late tells whether the process has left a sampler without an answer, and has not made
-// up for that: what is told of it is what it told last.
+// Late reports whether the child owes a sampler an answer, so that its figures are its last report.
 func (c *Child) Late() bool { return c.owes() }

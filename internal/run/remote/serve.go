@@ -7,10 +7,8 @@ import (
 	"sync"
 )
 
-// Serve answers what is asked on in, on out, until in ends: then whoever asked is
-// gone, and so is the sense of everything that is still under way. services are by
-// the name that their methods are called with; see net/rpc for what a method looks
-// like.
+// Serve answers requests from in on out until in ends. It then returns without waiting for pending
+// requests. services are the net/rpc services by name.
 func Serve(in io.Reader, out io.WriteCloser, services map[string]any) error {
 	server := rpc.NewServer()
 	for name, service := range services {
@@ -19,20 +17,19 @@ func Serve(in io.Reader, out io.WriteCloser, services map[string]any) error {
 		}
 	}
 	requests := &untilEnd{Reader: in, ended: make(chan struct{})}
-	// It waits for answers that nobody wants any more, so nobody waits for it.
+	// ServeConn waits for pending answers, so do not wait for it.
 	go server.ServeConn(duplex{requests, out})
 	<-requests.ended
 	return nil
 }
 
-// untilEnd notices when there is nothing left to read.
+// untilEnd closes ended at the end of its Reader.
 type untilEnd struct {
 	io.Reader
 	once  sync.Once
 	ended chan struct{}
 }
 
-// Read reads, and notes any error for the end.
 func (r *untilEnd) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil {

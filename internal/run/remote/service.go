@@ -16,20 +16,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// PartName is the name that a Service is served by.
+// PartName is the name under which a Service is served.
 const PartName = "Part"
 
-// Service serves a part of this process to the run, which has a Child for it. Its
-// methods, but for Tell, are called by that.
+// Service serves a part of this process to the run's Child. The Child calls all methods except
+// Tell.
 type Service struct {
 	ctx  context.Context
 	here *Here
 
-	collecting sync.Mutex // what a collector has collected is its own until it collects again
+	collecting sync.Mutex // guards the collector, whose result is valid until it collects again
 	collector  latency.Collector
 
 	events chan result.Event // for the run
-	untold atomic.Int64      // those for which there was no room
+	untold atomic.Int64      // dropped because the channel was full
 	letIn  sync.Once
 	access access.Handover
 	begun  sync.Once
@@ -37,10 +37,10 @@ type Service struct {
 	done   chan struct{}
 }
 
-// maxTellings bounds the events that wait to be fetched.
+// maxTellings bounds the events that wait for the run.
 const maxTellings = 1024
 
-// NewService returns a service of a part. Nobody waits for events once the context ends.
+// NewService returns a service of a part. When the context ends, Events returns.
 func NewService(ctx context.Context, here *Here) *Service {
 	return &Service{
 		ctx: ctx, here: here, events: make(chan result.Event, maxTellings),
@@ -48,7 +48,7 @@ func NewService(ctx context.Context, here *Here) *Service {
 	}
 }
 
-// Tell has the run told of an event, unless too many wait already.
+// Tell sends an event to the run. If too many wait, it drops the event and counts it.
 func (s *Service) Tell(e result.Event) {
 	select {
 	case s.events <- e:
@@ -57,13 +57,14 @@ func (s *Service) Tell(e result.Event) {
 	}
 }
 
-// Opening is what a child is told at first. It is for one pipe only: it holds credentials.
+// Opening is the first message to a child. It holds credentials, so send it only by the child's
+// pipe.
 type Opening struct {
 	Assignment Assignment
 	Access     access.Handover
 }
 
-// Access is how the cluster lets the part in, once it is being opened.
+// Access returns the part's access to the cluster, after Open was called.
 func (s *Service) Access() access.Handover { return s.access }
 
 // Open opens the part, once.
@@ -75,7 +76,7 @@ func (s *Service) Open(o Opening, reply *Opened) (err error) {
 	return err
 }
 
-// Start sets the axis and lets producers begin.
+// Start sets the axis and starts producers.
 func (s *Service) Start(zero load.Zero, _ *None) error {
 	if err := s.here.Start(zero); err != nil {
 		return err
@@ -86,7 +87,6 @@ func (s *Service) Start(zero load.Zero, _ *None) error {
 	return nil
 }
 
-// awaitEnd notes that the volume was offered, and that all producers are done.
 func (s *Service) awaitEnd() {
 	done, spent := s.here.Done(), s.here.Spent()
 	select {
@@ -102,13 +102,13 @@ func (s *Service) awaitEnd() {
 	s.done <- struct{}{}
 }
 
-// Do does what a part is told to do.
+// Do does a command.
 func (s *Service) Do(c Command, reply *Answer) (err error) {
 	*reply, err = s.here.Do(c)
 	return err
 }
 
-// Snapshot answers how the part stands.
+// Snapshot returns the part's state.
 func (s *Service) Snapshot(w Want, reply *snapshot.Snapshot) (err error) {
 	if *reply, err = s.here.Snapshot(w); err == nil && w.Times {
 		reply.Times = s.times()
@@ -116,15 +116,14 @@ func (s *Service) Snapshot(w Want, reply *snapshot.Snapshot) (err error) {
 	return err
 }
 
-// times are what was recorded since they were asked for before.
 func (s *Service) times() latency.Encoded {
 	s.collecting.Lock()
 	defer s.collecting.Unlock()
 	return s.collector.Collect().Encode()
 }
 
-// Close ends producers and consumers and answers with all that is final then. It gives up
-// what has to be waited for after a time.
+// Close ends producers and consumers and returns their final state. It gives up waiting after a
+// time.
 func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err error) {
 	ctx, cancel := context.WithTimeout(context.Background(), patience)
 	defer cancel()
@@ -134,15 +133,14 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 	return err
 }
 
-// Told is what has happened in a part.
+// Told is what happened in a part.
 type Told struct {
-	Events []byte             // as JSON: what an event has to say is of any type
-	Spent  *snapshot.Spending // the producers have offered their share of the volume
-	Done   bool               // they have sent and settled all that they could
+	Events []byte             // as JSON, because the data of events have any type
+	Spent  *snapshot.Spending // the producers have offered their part of the volume
+	Done   bool               // the producers have sent their records and all are completed
 }
 
-// Events waits until something has happened, and answers with all that has since it last
-// did.
+// Events waits until something happens, and returns everything since its last call.
 func (s *Service) Events(_ None, reply *Told) (err error) {
 	var events []result.Event
 	select {
@@ -152,7 +150,7 @@ func (s *Service) Events(_ None, reply *Told) (err error) {
 		reply.Spent = &spent
 		return nil
 	case <-s.done:
-		for len(s.spent) > 0 { // that came before
+		for len(s.spent) > 0 { // spent before done
 			spent := <-s.spent
 			reply.Spent = &spent
 		}

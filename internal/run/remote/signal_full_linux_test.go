@@ -8,8 +8,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// The same where the system hands orphans to a reaper of their own session: their group
-// is no orphaned one then.
+// A paused child is also resumed if orphans get a reaper in their own session, because their group
+// is not orphaned then.
 func TestStillChildOfADeadParentUnderAReaper(t *testing.T) {
 	reap := func(on uintptr) {
 		if err := unix.Prctl(unix.PR_SET_CHILD_SUBREAPER, on, 0, 0, 0); err != nil {

@@ -2,6 +2,7 @@ package remote
 
 import "syscall"
 
-// wakeAtDeath asks the kernel for it by prctl(2): a group whose new parent is a reaper of
-// its own session (PR_SET_CHILD_SUBREAPER) is not an orphaned one, and nobody wakes it.
+// wakeAtDeath makes the kernel resume the child when its parent dies (prctl(2)). POSIX does not
+// resume a group whose new parent is a reaper of its own session (PR_SET_CHILD_SUBREAPER), because
+// that group is not orphaned.
 func wakeAtDeath(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGCONT }

@@ -7,7 +7,7 @@ import (
 	"os/exec"
 )
 
-// InOwnGroup does nothing here.
+// InOwnGroup does nothing on this system.
 func InOwnGroup(*exec.Cmd) {}
 
 func (command) stand() error { return errors.ErrUnsupported }

@@ -4,5 +4,5 @@ package remote
 
 import "syscall"
 
-// wakeAtDeath leaves it to POSIX: what stands still in an orphaned process group is woken.
+// wakeAtDeath does nothing, because POSIX resumes stopped processes of an orphaned process group.
 func wakeAtDeath(*syscall.SysProcAttr) {}

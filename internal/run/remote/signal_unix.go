@@ -7,8 +7,7 @@ import (
 	"syscall"
 )
 
-// InOwnGroup has a command run in a process group of its own, and one that stands
-// still be woken by its parent's death.
+// InOwnGroup makes a command run in its own process group, and be resumed when its parent dies.
 func InOwnGroup(cmd *exec.Cmd) {
 	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true}
 	wakeAtDeath(cmd.SysProcAttr)

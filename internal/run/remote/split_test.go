@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/send"
 )
 
-// TestRecordsAreDealtExactly: however many workers there are, and however they are spread
-// over processes, the shares that each process computes for its own add up to the whole.
+// TestRecordsAreDealtExactly: for any number of workers and processes, the parts that each process
+// computes for itself add up to all records.
 func TestRecordsAreDealtExactly(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		records, workers := rapid.Int64Range(0, 1<<40).Draw(t, "records"), rapid.IntRange(1, 1024).Draw(t, "workers")
@@ -36,7 +36,7 @@ func TestSplit(t *testing.T) {
 		want                        [][]int
 	}{
 		{5, 0, 2, [][]int{{0, 2, 4}, {1, 3}}},
-		{6, 3, 2, [][]int{{0, 2, 3, 5}, {1, 4}}}, // 0 and 3 share a client, as 1 and 4, 2 and 5
+		{6, 3, 2, [][]int{{0, 2, 3, 5}, {1, 4}}}, // 0 and 3 share a client, as do 1 and 4, 2 and 5
 		{2, 7, 2, [][]int{{0}, {1}}},
 		{3, 0, 3, [][]int{{0}, {1}, {2}}},
 	} {

@@ -5,8 +5,7 @@ import (
 	"sync"
 )
 
-// What is kept of a child's standard error: its head, where the reason of a panic
-// stands before the stack, and its end, in bytes.
+// Bytes kept of a child's standard error: its head, which has the reason of a panic, and its end.
 const (
 	headBytes = 512
 	tailBytes = 1536
@@ -16,10 +15,10 @@ const (
 type tail struct {
 	mu        sync.Mutex
 	head, end []byte
-	cut       bool // there was more in between
+	cut       bool // bytes between were dropped
 }
 
-// Write keeps what it has room for. It never fails.
+// Write never fails.
 func (t *tail) Write(p []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -32,8 +31,7 @@ func (t *tail) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-// last is what was kept, on one line, to be put behind a reason; nothing if there was
-// nothing.
+// last returns the kept text on one line, as the end of a message; "" if there is none.
 func (t *tail) last() string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -12,11 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// tape is a Kafka that has the same to read in every process: in each partition so
-// many records of one producer. Its consumers have their partitions assigned by hand.
+// tape is a Kafka with the same records in every process: records of one producer in each
+// partition. Its consumers have manually assigned partitions.
 type tape struct{ driver.Driver }
 
-// tapeRecords are in each partition; a poll returns tapePoll of one of them.
+// tapeRecords is the number of records in each partition; a poll returns tapePoll of them.
 const (
 	tapeRecords = 2000
 	tapePoll    = 20
@@ -46,11 +46,11 @@ func (tape) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 
 type tapeConsumer struct {
 	corpus   *payload.Corpus
-	assigned chan struct{} // closed when it is
+	assigned chan struct{} // closed when they are assigned
 	at       map[int32]int64
 }
 
-// Poll returns some records of the partition that is the furthest behind.
+// Poll returns some records of the partition that is furthest behind.
 func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	<-c.assigned
 	behind := int32(-1)
@@ -73,7 +73,7 @@ func (c *tapeConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return []driver.Chunk{chunk}, nil
 }
 
-// value is a record of a partition: the first tenth are of the warm-up.
+// value returns a record of a partition. The first tenth are of the warm-up.
 func (c *tapeConsumer) value(partition int32, offset int64) []byte {
 	due := offset - tapeRecords/10
 	return c.corpus.Value(nil, uint64(offset), &payload.Stamp{
@@ -87,7 +87,6 @@ func (*tapeConsumer) Settings() []driver.Setting {
 }
 func (*tapeConsumer) Close() {}
 
-// openTape opens a child's part of a group on the tape.
 func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	axis.Adopt(a.Zero)
 	cfg := a.Group.Config()
@@ -96,7 +95,6 @@ func openTape(a Assignment, axis *load.Axis) (Load, error) {
 	return openGroup(cfg)
 }
 
-// openGroup opens a group on the tape in this process.
 func openGroup(cfg receive.Config) (Load, error) {
 	g, err := receive.Start(cfg)
 	if err != nil {
@@ -110,7 +108,6 @@ func openGroup(cfg receive.Config) (Load, error) {
 	return l, nil
 }
 
-// reading is what the consumers of the tests are, in whichever process.
 func reading(axis *load.Axis) receive.Config {
 	return receive.Config{
 		Driver: tape{}, Manual: true, Members: 3, Numbers: 4, Producers: 1, Partitions: 5,

@@ -6,21 +6,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/load/receive"
 )
 
-// What one process has been handed and could not commit comes to another when the
-// first is killed or put out. Each finds out by itself when a record comes to it for
-// the second time, but not that it came elsewhere before: so whoever is to lose its
-// partitions by a fault has the others told what it has of them, in the moment
-// before. The books need none of this (ledger.Merge). It is for what is known only
-// when a record comes: its times, and the duplicates of an interval.
+// When a process loses partitions by a fault, records that it received and did not commit go to
+// another process. That process cannot know that they are duplicates. So the run reports the
+// deliveries of the first process to all others right before the fault. This affects only times and
+// the duplicates of an interval; the books do not need it (ledger.Merge).
 
-// held are the partitions that the members of a process have.
 func (p *place) held() (partitions []int32) {
-	a, _ := p.process.Do(Command{Do: Hold}) // an error is its end
+	a, _ := p.process.Do(Command{Do: Hold}) // an error ends the process
 	return a.Partitions
 }
 
-// tellOthers tells all other processes, and all that are to come, what this one was
-// handed of partitions.
+// tellOthers reports what this process received of partitions to all other processes, and to those
+// that start later.
 func (p *place) tellOthers(partitions []int32) {
 	cs := p.group
 	if !cs.cfg.Group.Stamped || len(partitions) == 0 {
@@ -35,13 +32,13 @@ func (p *place) tellOthers(partitions []int32) {
 	cs.mu.Unlock()
 	for _, other := range cs.Children() {
 		if other != p.process {
-			_, _ = other.Do(Command{Do: Hear, Handed: a.Handed}) // of one that is still, hearOthers takes care
+			_, _ = other.Do(Command{Do: Hear, Handed: a.Handed}) // a paused process gets it from hearOthers
 		}
 	}
 }
 
-// hearOthers tells this process, which stood still, what others have been handed
-// meanwhile of the partitions that it takes for its own.
+// hearOthers reports to this process, which was paused, what others received of its partitions
+// meanwhile.
 func (p *place) hearOthers() {
 	partitions := p.held()
 	if !p.group.cfg.Group.Stamped || len(partitions) == 0 {
@@ -56,13 +53,13 @@ func (p *place) hearOthers() {
 			continue
 		}
 		for i := range a.Handed {
-			a.Handed[i].Unfinished = nil // of several, who knows it last can't be told
+			a.Handed[i].Unfinished = nil // with several processes, the last owner is unknown
 		}
 		_, _ = p.process.Do(Command{Do: Hear, Handed: a.Handed})
 	}
 }
 
-// toldSoFar is what a process that joins has to be told.
+// toldSoFar returns what a new process must know of others.
 func (cs *Consumers) toldSoFar() []receive.Handed {
 	cs.mu.Lock()
 	defer cs.mu.Unlock()

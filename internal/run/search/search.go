@@ -9,48 +9,43 @@ import (
 // Phase says why a rate is tried.
 type Phase string
 
-// The phases, as they are written to files.
+// The phases, as written to files.
 const (
-	Capacity Phase = "capacity" // closed loop: what there is to be searched
-	Bracket  Phase = "bracket"  // until one rate has passed and one has not
+	Capacity Phase = "capacity" // closed loop: the upper end of the search
+	Bracket  Phase = "bracket"  // until one rate has passed and one has failed
 	Bisect   Phase = "bisect"   // between the two
 	Retry    Phase = "retry"    // a rate that was tried before
 	Confirm  Phase = "confirm"  // a longer run
-	Curve    Phase = "curve"    // apart from the search, see CurveRates
+	Curve    Phase = "curve"    // not part of the search, see CurveRates
 )
 
 // ClosedLoop is the rate of a probe without a schedule.
 var ClosedLoop = math.Inf(1)
 
-// Step is a probe to be made.
+// Step is the next probe.
 type Step struct {
 	Phase Phase
-	PerS  float64 // the offered load, records/s, to four digits; or ClosedLoop
+	PerS  float64 // offered load, records/s, to four digits; or ClosedLoop
 }
 
-// Outcome is what came of a probe.
+// Outcome is the result of a probe.
 type Outcome struct {
-	// Passed tells whether the rate met what was expected. A closed loop is
-	// not judged by it.
+	// Passed reports whether the rate met the expectations. It means nothing for a closed loop.
 	Passed bool
-	// Stalled is set when nothing came through: the probe then says nothing
-	// about its rate.
+	// Stalled reports that no record was acked or delivered, so the probe decides nothing.
 	Stalled bool
-	// Doubtful is set when the probe did not pass and cannot be believed, because
-	// the tool was not able to measure.
+	// Doubtful reports that the probe failed because the tool could not measure.
 	Doubtful bool
-	// TooFew is set when the probe did not pass for no other reason than that its
-	// records are too few for what is expected of them: it cannot be told whether
-	// the rate holds, and that is true of lower ones all the more.
+	// TooFew reports that the probe failed only because it had too few records for its
+	// expectations. Lower rates have fewer still.
 	TooFew bool
-	// Tool is set when it was the tool or its machine that kept the probe from
-	// passing, and not Kafka alone.
+	// Tool reports that the tool or its machine, and not only Kafka, made the probe fail.
 	Tool bool
-	// ReachedPerS is what a closed loop reached, records/s.
+	// ReachedPerS is the rate of a closed loop, records/s.
 	ReachedPerS float64
 }
 
-// Probe is a probe that was made.
+// Probe is a probe with its outcome.
 type Probe struct {
 	Step
 	Outcome
@@ -61,31 +56,31 @@ type Prober interface {
 	Probe(ctx context.Context, s Step) (Outcome, error)
 }
 
-// The defaults of Options.
+// Defaults of Options.
 const (
 	DefaultResolution = 0.03
 	DefaultMaxProbes  = 12
 )
 
-// The bounds of Options.
+// Bounds of Options.
 const (
-	minResolution = 0.005 // ten times what four digits of a rate can tell apart
+	minResolution = 0.005 // ten times the precision of a rate of four digits
 	maxResolution = 0.5
-	minProbes     = 4 // capacity, one that passes, one that does not, confirmation
+	minProbes     = 4 // capacity, one that passes, one that fails, confirmation
 	maxProbes     = 1000
 )
 
-// Options say how far to search.
+// Options says how far to search.
 type Options struct {
-	// Resolution is how near, relative to it, the answer is to come to the
-	// lowest rate that failed: 0.005 to 0.5. 0 is DefaultResolution.
+	// Resolution is the relative distance of the answer to the lowest rate that failed, at which
+	// the search ends: 0.005 to 0.5. 0 is DefaultResolution.
 	Resolution float64
-	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is
-	// DefaultMaxProbes, which is enough for 3 % down to 1 % of the capacity.
+	// MaxProbes bounds the probes of all phases together: 4 to 1,000. 0 is DefaultMaxProbes, which
+	// is enough for 3 % down to 1 % of the capacity.
 	MaxProbes int
 }
 
-// WithDefaults is o with what was left open.
+// WithDefaults returns o with its zero fields set to the defaults.
 func (o Options) WithDefaults() Options {
 	if o.Resolution == 0 {
 		o.Resolution = DefaultResolution
@@ -96,7 +91,7 @@ func (o Options) WithDefaults() Options {
 	return o
 }
 
-// Check says what is wrong with o.
+// Check returns what is wrong with o.
 func (o Options) Check() error {
 	o = o.WithDefaults()
 	switch {
@@ -111,7 +106,7 @@ func (o Options) Check() error {
 // Finding is what a search has found so far.
 type Finding struct {
 	Probes []Probe // in the order in which they were made
-	// CapacityPerS is what the closed loop reached; 0 if it never did.
+	// CapacityPerS is the rate of the closed loop; 0 if it delivered nothing.
 	CapacityPerS float64
 	// HighestPerS is the highest rate that passed and was confirmed; 0 if none.
 	HighestPerS float64
@@ -119,25 +114,22 @@ type Finding struct {
 	PassedPerS float64
 	// FailedPerS is the lowest rate that failed; 0 if none. It is above both.
 	FailedPerS float64
-	// FailedOnce tells whether FailedPerS failed a single short probe, because
-	// there was none left to try it again.
+	// FailedOnce reports whether FailedPerS failed only one short probe, because no probe was left
+	// to try it again.
 	FailedOnce bool
-	// TooFewPerS is the highest rate whose records were too few to tell whether it
-	// holds; 0 if there was none. Where none higher passed, it is why the search
-	// ended.
+	// TooFewPerS is the highest rate with too few records; 0 if none. If no higher rate passed,
+	// this ended the search.
 	TooFewPerS float64
-	// Tool is set when it was not Kafka that made FailedPerS fail.
+	// Tool reports that the tool or its machine made FailedPerS fail.
 	Tool bool
-	// Refuted tells whether a confirmation failed, so that what short probes
-	// said does not count any more.
+	// Refuted reports whether a confirmation failed. Results of short probes do not count then.
 	Refuted bool
-	// Resolved tells whether FailedPerS is as near to HighestPerS as it was
-	// to be.
+	// Resolved reports whether FailedPerS is within the resolution of HighestPerS.
 	Resolved bool
 }
 
-// Find makes the probes of a search, one after another. An error is the
-// prober's; what had been found by then is returned with it.
+// Find makes the probes of a search, one after another. An error is the prober's; Find returns it
+// with the finding so far.
 func Find(ctx context.Context, p Prober, o Options) (Finding, error) {
 	s := New(o)
 	for {
@@ -153,8 +145,8 @@ func Find(ctx context.Context, p Prober, o Options) (Finding, error) {
 	}
 }
 
-// CurveRates are the rates of a curve of times against offered load: tenths of a
-// rate, from 10 % to 110 %.
+// CurveRates returns the rates of a curve of times against offered load: 10 % to 110 % of a rate,
+// in tenths.
 func CurveRates(of float64) []float64 {
 	rates := make([]float64, 11)
 	for i := range rates {
@@ -163,7 +155,6 @@ func CurveRates(of float64) []float64 {
 	return rates
 }
 
-// round keeps four digits of a rate, as many as one would write down.
 func round(perS float64) float64 {
 	if perS == 0 || math.IsInf(perS, 0) {
 		return perS
@@ -172,5 +163,5 @@ func round(perS float64) float64 {
 	if scale >= 1 {
 		return math.Round(perS/scale) * scale
 	}
-	return math.Round(perS/scale) / math.Round(1/scale) // a decimal's nearest number
+	return math.Round(perS/scale) / math.Round(1/scale) // the number nearest to the decimal
 }

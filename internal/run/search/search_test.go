@@ -15,18 +15,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/search"
 )
 
-// plant is a Kafka that holds up to a rate.
+// plant simulates a Kafka that holds up to a rate.
 type plant struct {
-	capacityPerS float64 // what the closed loop reaches
-	holdsPerS    float64 // the highest rate that passes
-	// noise is the spread of where one probe sees that rate, relative to it; a
-	// confirmation, which is longer, sees it with a third of that.
+	capacityPerS float64 // rate of the closed loop
+	holdsPerS    float64 // highest rate that passes
+	// noise is the relative spread of the rate that one probe sees; a confirmation has a third of
+	// it.
 	noise  float64
 	random *rand.Rand
-	// tooFewPerS is the rate below which the records are too few to tell.
+	// tooFewPerS is the rate below which a probe has too few records.
 	tooFewPerS float64
-	// stalls are the probes, by number, in which nothing comes through, doubts
-	// those that fail and cannot be believed.
+	// stalls are the indexes of probes that deliver nothing, doubts of failing ones whose tool
+	// could not measure.
 	stalls, doubts []int
 	made           int
 }
@@ -67,7 +67,6 @@ func find(t interface{ Fatal(...any) }, p *plant, o search.Options) search.Findi
 	return f
 }
 
-// drawPlant is a plant of any capacity that holds a share of it.
 func drawPlant(t *rapid.T, least, most float64) *plant {
 	capacity := math.Exp(rapid.Float64Range(math.Log(1), math.Log(1e7)).Draw(t, "ln capacity"))
 	share := math.Exp(rapid.Float64Range(math.Log(least), math.Log(most)).Draw(t, "ln share"))
@@ -77,9 +76,8 @@ func drawPlant(t *rapid.T, least, most float64) *plant {
 	}
 }
 
-// TestExact wants the answer within the resolution, wherever it is, in twelve
-// probes, of which the answer's confirmation is one, and a second try of the rate
-// that bounds it another.
+// TestExact: twelve probes find any answer within the resolution, with its confirmation and the
+// second try of the rate that bounds it.
 func TestExact(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.0101, 4.99)
@@ -99,7 +97,6 @@ func TestExact(t *testing.T) {
 	})
 }
 
-// TestNothingHolds ends soon, and with no answer.
 func TestNothingHolds(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000}, search.Options{})
 	if f.HighestPerS != 0 || f.PassedPerS != 0 || f.FailedPerS != 10 || len(f.Probes) != 6 || f.FailedOnce {
@@ -107,9 +104,8 @@ func TestNothingHolds(t *testing.T) {
 	}
 }
 
-// TestNoise gives each probe an error that is anything up to ten steps of the
-// resolution, and any budget: what is answered has passed a confirmation, no rate
-// that failed is below it, and the budget is kept.
+// TestNoise: with noisy probes and any budget, the answer was confirmed, no rate below it failed,
+// and the budget is kept.
 func TestNoise(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.001, 20)
@@ -129,8 +125,8 @@ func TestNoise(t *testing.T) {
 	})
 }
 
-// TestNothingIsWasted lets probes of searches with any budget stall, or be ones that
-// cannot be believed: what passed is confirmed, and the last probe is a long one.
+// TestNothingIsWasted: with any budget and repeated probes, a rate that passed is confirmed, and
+// the last probe is a long one.
 func TestNothingIsWasted(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		p := drawPlant(t, 0.005, 5)
@@ -151,12 +147,11 @@ func TestNothingIsWasted(t *testing.T) {
 	})
 }
 
-// wantSound holds a finding to its probes.
 func wantSound(t *rapid.T, f search.Finding) {
-	last := make(map[float64]search.Probe) // of each rate
+	last := make(map[float64]search.Probe) // by rate
 	confirmed := false
 	for _, p := range f.Probes {
-		if p.TooFew { // nor does what the tool was not able to measure tell then
+		if p.TooFew { // an earlier doubtful probe does not count then either
 			delete(last, p.PerS)
 			continue
 		}
@@ -180,8 +175,8 @@ func wantSound(t *rapid.T, f search.Finding) {
 	wantTriedAgain(t, f)
 }
 
-// wantTriedAgain wants of the rate that bounds an answer what the finding says:
-// that it failed a long probe, or more than one, or that it did not.
+// wantTriedAgain requires that the finding says whether the rate that bounds the answer failed a
+// long probe or several.
 func wantTriedAgain(t *rapid.T, f search.Finding) {
 	times, doubt := 0, false
 	for _, p := range f.Probes {
@@ -200,11 +195,8 @@ func wantTriedAgain(t *rapid.T, f search.Finding) {
 	}
 }
 
-// TestNoiseIsBearable wants searches with an honest amount of noise and no more
-// probes than there are by default to end near the truth, nineteen of twenty, and
-// all but one of a hundred with an answer: the second try of the rate that failed,
-// the confirmation of the one that passed and the probes that are kept for the end
-// are there for that.
+// TestNoiseIsBearable: with realistic noise and the default number of probes, 19 of 20 searches end
+// near the truth, and 99 of 100 have an answer.
 func TestNoiseIsBearable(t *testing.T) {
 	const searches, noise, near = 4000, 0.01, 0.06
 	random := rand.New(rand.NewPCG(1, 2))
@@ -225,8 +217,8 @@ func TestNoiseIsBearable(t *testing.T) {
 	}
 }
 
-// TestRefutedInTheEnd lets a confirmation fail for which only one probe is left:
-// that one is well below, and an answer.
+// TestRefutedInTheEnd: after a failed confirmation with one probe left, that probe is well below
+// and gives an answer.
 func TestRefutedInTheEnd(t *testing.T) {
 	s := search.New(search.Options{MaxProbes: 5})
 	for _, o := range []search.Outcome{{ReachedPerS: 1000}, {Passed: true}, {}, {}, {Passed: true}} {
@@ -241,8 +233,8 @@ func TestRefutedInTheEnd(t *testing.T) {
 	}
 }
 
-// TestStalledToTheEnd lets a probe stall until only one is left: it is for the rate
-// that passed, not for one more try.
+// TestStalledToTheEnd: the last probe confirms the rate that passed, and does not repeat a stalled
+// one.
 func TestStalledToTheEnd(t *testing.T) {
 	f := find(t, &plant{capacityPerS: 1000, holdsPerS: 950, stalls: []int{2, 3}}, search.Options{MaxProbes: 5})
 	const want = "capacity, bracket 900, bracket 1100, retry 1100, confirm 900: 900"
@@ -251,8 +243,7 @@ func TestStalledToTheEnd(t *testing.T) {
 	}
 }
 
-// TestTooFewRecords lets rates below 300/s have too few records to tell: that is
-// no failure, and none below them is tried, but those above are.
+// TestTooFewRecords: a rate with too few records is no failure; the search tries only higher ones.
 func TestTooFewRecords(t *testing.T) {
 	for holdsPerS, want := range map[float64]string{
 		500: "capacity, bracket 900, bracket 150, bisect 367.4, bisect 575, bisect 459.6, bisect 514.1, bisect 486.1, bisect 499.9, retry 514.1, confirm 499.9: 499.9 resolved",
@@ -272,8 +263,7 @@ func TestTooFewRecords(t *testing.T) {
 	}
 }
 
-// TestStalls lets any one probe stall, or be one that cannot be believed: the
-// search makes it again and finds the answer all the same.
+// TestStalls: the search repeats any one stalled or doubtful probe and still finds the answer.
 func TestStalls(t *testing.T) {
 	for bad := range 9 {
 		for what, p := range map[string]*plant{
@@ -292,10 +282,9 @@ func TestStalls(t *testing.T) {
 	}
 }
 
-// TestSteps holds some searches to their every step.
 func TestSteps(t *testing.T) {
 	for name, c := range map[string]struct {
-		outcomes string // of the probes after the capacity's of 1,000/s: passed, failed, stalled, doubtful
+		outcomes string // of the probes after the capacity of 1,000/s: passed, failed, stalled, doubtful
 		want     string
 	}{
 		"at the capacity": {
@@ -340,7 +329,6 @@ func TestSteps(t *testing.T) {
 	}
 }
 
-// told is a finding in a line.
 func told(f search.Finding) string {
 	var steps []string
 	for _, p := range f.Probes {

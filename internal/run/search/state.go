@@ -2,41 +2,36 @@ package search
 
 import "math"
 
-// rungs are the shares of the capacity at which the bracket is looked for. The
-// search begins at the rung firstRung and goes down or up, past the last by
-// doubling. Below the first it gives up: what fails at a hundredth of the
-// capacity does not fail for its rate. The more probes it takes to get to a rung,
-// the fewer are left to bisect: wherever the answer is, a resolution of 3 % is
-// reached, and confirmed, in eleven of the twelve probes that are the default.
+// rungs are the parts of the capacity at which the bracket is searched. The search begins at
+// firstRung and goes down or up, above the last rung by doubling. Below the first it gives up: a
+// rate that fails at a hundredth of the capacity does not fail for its rate. Rungs that take more
+// probes to reach leave fewer to bisect, so any answer takes at most eleven of the twelve default
+// probes for a resolution of 3 %.
 var rungs = []float64{0.01, 0.024, 0.15, 0.9, 1.1, 2, 5}
 
 const firstRung = 3
 
-// A probe in which nothing came through is made again up to maxRepeats times, one
-// that cannot be believed up to maxDoubts. After that it counts as failed.
+// A stalled probe is repeated up to maxRepeats times, a doubtful one up to maxDoubts times. After
+// that it counts as failed.
 const (
 	maxRepeats = 2
 	maxDoubts  = 1
 )
 
-// belowRefuted is how far below a rate whose confirmation failed the next one is,
-// in steps of the resolution, of which there are twice as many each time: well
-// below first, and then back up, for an answer that is a little low is worth more
-// than none. A step is less than a whole one, so that rounding does not leave a gap
-// to bisect.
+// belowRefuted is how many steps below a refuted rate the next one is. The steps double each time:
+// a low answer is better than none. stepBelow makes a step smaller than the resolution, so that
+// rounding leaves no gap to bisect.
 const (
 	belowRefuted = 2
 	stepBelow    = 0.95
 )
 
-// reserve are the probes that are kept for the end: for the confirmation, and for
-// one that is well below where that fails.
+// reserve is how many probes are kept for the end: the confirmation, and a lower one if it fails.
 const reserve = 2
 
-// edge is a rate that failed.
 type edge struct {
 	perS  float64
-	times int // that it was tried
+	times int // how often it was tried
 	tool  bool
 }
 
@@ -47,23 +42,22 @@ type Search struct {
 	pending Step
 
 	capacityPerS float64
-	passedPerS   float64 // the highest that passed; below every edge
-	confirmed    bool    // passedPerS was
-	tooFewPerS   float64 // the highest whose records were too few; below every edge
-	// edges are the rates that failed, the highest first: each one was found
-	// below the one before.
+	passedPerS   float64 // highest that passed; below every edge
+	confirmed    bool    // passedPerS was confirmed
+	tooFewPerS   float64 // highest with too few records; below every edge
+	// edges are the rates that failed, in falling order.
 	edges   []edge
-	refuted int // counts the confirmations that failed
+	refuted int // failed confirmations
 	repeats int // of the pending probe
 	again   bool
 	over    bool
 }
 
-// New begins a search.
+// New returns a search before its first probe.
 func New(o Options) *Search { return &Search{o: o.WithDefaults()} }
 
-// Next is the probe to be made now; there is none when the search is over. It
-// may be asked again until Tell.
+// Next returns the next probe; more is false when the search is over. Until Tell, further calls
+// return the same.
 func (s *Search) Next() (step Step, more bool) {
 	if s.over || s.left() <= 0 {
 		return Step{}, false
@@ -91,16 +85,15 @@ func (s *Search) next() (Step, bool) {
 
 func (s *Search) left() int { return s.o.MaxProbes - len(s.probes) }
 
-// long tells whether probes are to be as long as a confirmation, and confirm
-// themselves: once short ones have been refuted, or where no probe would be left to
-// confirm what a short one says, which is so after a confirmation, too.
+// long reports whether probes must be as long as a confirmation, and confirm themselves: after a
+// failed confirmation, or if no probe would be left to confirm a short one.
 func (s *Search) long() bool { return s.refuted > 0 || s.left() == 1 }
 
 func (s *Search) resolved() bool {
 	return s.passedPerS > 0 && s.failedPerS() <= s.passedPerS*(1+s.o.Resolution)
 }
 
-// failedPerS is the lowest rate that failed, +Inf if there is none.
+// failedPerS returns the lowest rate that failed; +Inf if there is none.
 func (s *Search) failedPerS() float64 {
 	if len(s.edges) == 0 {
 		return math.Inf(1)
@@ -108,7 +101,7 @@ func (s *Search) failedPerS() float64 {
 	return s.edges[len(s.edges)-1].perS
 }
 
-// repeat is the pending probe once more, of the same length but for the last.
+// repeat returns the pending probe once more. The last probe is a confirmation.
 func (s *Search) repeat() Step {
 	switch p := s.pending.Phase; {
 	case p == Capacity || p == Confirm:
@@ -119,8 +112,8 @@ func (s *Search) repeat() Step {
 	return Step{Retry, s.pending.PerS}
 }
 
-// settle makes sure of both ends of a bracket that is as narrow as it will get:
-// of the rate that failed by a second try, of the one that passed by a longer run.
+// settle checks both ends of a resolved bracket: it tries the rate that failed once more, and
+// confirms the one that passed.
 func (s *Search) settle() (Step, bool) {
 	once := s.failedOnce()
 	switch {
@@ -132,14 +125,12 @@ func (s *Search) settle() (Step, bool) {
 	return Step{Confirm, s.passedPerS}, !s.confirmed
 }
 
-// failedOnce tells whether the lowest rate that failed was tried but once.
 func (s *Search) failedOnce() bool {
 	n := len(s.edges)
 	return n > 0 && s.edges[n-1].times == 1
 }
 
-// narrow chooses a rate within the bracket, or beyond what is known where one of
-// its ends is missing.
+// narrow returns a rate within the bracket, or beyond its known end.
 func (s *Search) narrow() (Step, bool) {
 	passed, failed := s.passedPerS, s.failedPerS()
 	phase := Bracket
@@ -165,14 +156,13 @@ func (s *Search) narrow() (Step, bool) {
 	return Step{phase, round(perS)}, perS > 0
 }
 
-// belowRefuted is the next rate after a confirmation failed.
 func (s *Search) belowRefuted() float64 {
 	steps := belowRefuted * math.Exp2(float64(s.refuted-1))
 	return s.failedPerS() / math.Pow(1+stepBelow*s.o.Resolution, steps)
 }
 
-// aboveTooFew is a rate that may have the records that a lower one had too few of,
-// 0 if there is none below those that failed.
+// aboveTooFew returns a higher rate, which has more records; 0 if there is none below those that
+// failed.
 func (s *Search) aboveTooFew() float64 {
 	if s.failedPerS() <= s.tooFewPerS*(1+s.o.Resolution) {
 		return 0
@@ -180,7 +170,7 @@ func (s *Search) aboveTooFew() float64 {
 	return math.Sqrt(s.tooFewPerS * s.failedPerS())
 }
 
-// rungBelow is the next lower rung, 0 if there is none.
+// rungBelow returns the next lower rung; 0 if there is none.
 func (s *Search) rungBelow(perS float64) float64 {
 	for i := firstRung; i >= 0; i-- {
 		if rung := rungs[i] * s.capacityPerS; round(rung) < perS {
@@ -190,7 +180,7 @@ func (s *Search) rungBelow(perS float64) float64 {
 	return 0
 }
 
-// rungAbove is the next higher rung, or twice as much.
+// rungAbove returns the next higher rung, or twice the rate above the last one.
 func (s *Search) rungAbove(perS float64) float64 {
 	for _, share := range rungs[firstRung:] {
 		if rung := share * s.capacityPerS; round(rung) > perS {
@@ -200,7 +190,7 @@ func (s *Search) rungAbove(perS float64) float64 {
 	return 2 * perS
 }
 
-// Tell enters what came of the probe that Next returned last.
+// Tell enters the outcome of the probe that Next returned last.
 func (s *Search) Tell(o Outcome) {
 	step := s.pending
 	if step.Phase == Capacity && !(o.ReachedPerS > 0) {
@@ -226,7 +216,6 @@ func (s *Search) Tell(o Outcome) {
 	}
 }
 
-// repeatsOf is how often a probe with this outcome is made again.
 func repeatsOf(o Outcome) int {
 	switch {
 	case o.Stalled:
@@ -237,7 +226,6 @@ func repeatsOf(o Outcome) int {
 	return 0
 }
 
-// pass enters a rate that passed, which may have failed before.
 func (s *Search) pass(step Step) {
 	for s.failedPerS() <= step.PerS {
 		s.edges = s.edges[:len(s.edges)-1]
@@ -245,11 +233,11 @@ func (s *Search) pass(step Step) {
 	s.passedPerS, s.confirmed = step.PerS, step.Phase == Confirm
 }
 
-// fail enters a rate that failed. A long probe and a repeated one count at once.
+// fail enters a rate that failed. A long probe and a repeated one count twice.
 func (s *Search) fail(step Step, o Outcome, repeated bool) {
 	if step.Phase == Confirm && !s.confirmed {
 		s.refuted++
-		s.passedPerS = 0 // what short probes said does not count any more
+		s.passedPerS = 0 // results of short probes do not count any more
 	}
 	times := 1
 	if repeated || step.Phase == Confirm || s.failedPerS() == step.PerS {
@@ -261,7 +249,7 @@ func (s *Search) fail(step Step, o Outcome, repeated bool) {
 	s.edges = append(s.edges, edge{step.PerS, times, o.Tool})
 }
 
-// Finding is what was found so far.
+// Finding returns what was found so far.
 func (s *Search) Finding() Finding {
 	f := Finding{
 		Probes: s.probes, CapacityPerS: s.capacityPerS, PassedPerS: s.passedPerS,

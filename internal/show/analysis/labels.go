@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settingNames are what the axes of a matrix are called in sentences and heads: the
-// last part of a path, or all of it where two axes have that in common.
+// settingNames returns the names of a matrix's axes for sentences and heads. A name is the last
+// part of the path, or the whole path if two axes have the same last part.
 func settingNames(axes []result.Axis) []string {
 	count := map[string]int{}
 	last := func(path string) string { return path[strings.LastIndex(path, ".")+1:] }
@@ -26,15 +26,14 @@ func settingNames(axes []result.Axis) []string {
 	return names
 }
 
-// variantAxis is the path of an axis whose values are scenarios and not a setting's.
+// variantAxis is the path of an axis whose values are scenarios.
 const variantAxis = "variant"
 
-// driverAxis is the path of an axis whose values are the names of clients.
+// driverAxis is the path of an axis whose values are clients.
 const driverAxis = "driver"
 
-// inWords calls a cell by its settings, as sentences do: compression none, linger 0.
-// A value by itself would be read as a number of something else; a variant and a driver have
-// names of their own.
+// inWords names a cell by its settings, such as "compression none, linger 0". A
+// variant or a driver needs no name of a setting.
 func inWords(axes []result.Axis, values []string) string {
 	var parts []string
 	for i, name := range settingNames(axes) {
@@ -49,7 +48,7 @@ func inWords(axes []result.Axis, values []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Said is what sentences call the cell of that label.
+// Said returns the name of the labelled cell in sentences.
 func (d *Study) Said(label string) string {
 	for _, cell := range d.Cells {
 		if cell.Label == label && label != cell.Name && len(cell.Values) == len(d.Axes) {
@@ -59,7 +58,7 @@ func (d *Study) Said(label string) string {
 	return label
 }
 
-// SaidAll are several of them.
+// SaidAll returns Said of each label.
 func SaidAll(d *Study, labels []string) []string {
 	all := make([]string, len(labels))
 	for i, label := range labels {
@@ -68,10 +67,10 @@ func SaidAll(d *Study, labels []string) []string {
 	return all
 }
 
-// CellNamed finds the cell of a campaign that a person names: by its name
-// (mycodecs-none-0), or by its values, with or without their settings, as reports
-// print them and shells take them ("none, 0", none/0, none,0,
-// "compression none, linger 0", compression=none,linger=0). The error lists the names.
+// CellNamed finds a cell of a campaign by its name (mycodecs-none-0) or by its
+// values. Values may be written as in reports or shells, with or without their
+// settings: "none, 0", none/0, none,0, "compression none, linger 0",
+// compression=none,linger=0. The error lists the names.
 func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	var found []int
 	for i, cell := range c.Cells {
@@ -93,8 +92,8 @@ func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	return 0, fmt.Errorf("no scenario %q; they are %s", wanted, strings.Join(names, ", "))
 }
 
-// CellNames are the names of a campaign's cells, each with its values as CellNamed
-// takes them.
+// CellNames returns the names of a campaign's cells, each with its values as
+// CellNamed accepts them.
 func CellNames(c *result.Campaign) []string {
 	names := make([]string, len(c.Cells))
 	for i, cell := range c.Cells {
@@ -106,7 +105,7 @@ func CellNames(c *result.Campaign) []string {
 	return names
 }
 
-// spellings are the ways to name a cell by its values, in parts.
+// spellings returns the ways to name a cell by its values, in parts.
 func spellings(axes []result.Axis, values []string) (all [][]string) {
 	if len(values) == 0 || len(values) != len(axes) {
 		return nil
@@ -121,7 +120,6 @@ func spellings(axes []result.Axis, values []string) (all [][]string) {
 	return [][]string{plain, short, long}
 }
 
-// namedParts takes apart what names a cell.
 func namedParts(text string) []string {
 	return strings.FieldsFunc(text, func(r rune) bool { return strings.ContainsRune(" ,/=", r) })
 }

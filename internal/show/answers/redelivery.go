@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// redelivery holds what was delivered again against the arithmetic, and against the clock.
+// redelivery compares redeliveries with the calculated numbers and times.
 func redelivery(d *analysis.Study) Answer {
 	expected := column{"arithmetic", func(c *analysis.Cell) string {
 		if q := anyQueue(c); q != nil {
@@ -99,7 +99,6 @@ func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	return strings.Join(parts, ", ") + ", and " + unit.Count(int64(early)) + " EARLY"
 }
 
-// extreme is the highest of what it took, with the cell that it is of.
 type extreme struct {
 	v  float64
 	of *analysis.Cell
@@ -111,7 +110,7 @@ func (e *extreme) take(v float64, c *analysis.Cell) {
 	}
 }
 
-// where names the cell that the extreme is of, where there are several.
+// where names the cell of the extreme if there are several cells.
 func (e extreme) where(d *analysis.Study, cells int) string {
 	if cells < 2 {
 		return ""
@@ -119,7 +118,7 @@ func (e extreme) where(d *analysis.Study, cells int) string {
 	return " (" + d.Said(e.of.Label) + ")"
 }
 
-// anyQueue is the queue of one of the cell's runs; nil where none has one.
+// anyQueue is the queue of one of the cell's runs; nil if none has one.
 func anyQueue(d *analysis.Cell) *result.Queue {
 	for _, r := range d.Sample.Taken {
 		if r.Run.Queue != nil {
@@ -129,7 +128,6 @@ func anyQueue(d *analysis.Cell) *result.Queue {
 	return nil
 }
 
-// dropped is what share of a cell's deliveries is dropped, as its scenario has it.
 func dropped(c *analysis.Cell) string {
 	if p := shareDropped(c); p > 0 {
 		return unit.Percent(p) + " " + c.Setting("consume.queue.drop.how")

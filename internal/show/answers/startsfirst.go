@@ -9,10 +9,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// pricesOfStarts is a sentence on what it costs to write the start of each record before it is
-// handed out, as markers was first published: each of the cells that does so is held against the
-// one that is alike but for that. Of takes the price, or is "" if it is not
-// known. It is "" where there are none.
+// pricesOfStarts is a sentence on the cost of writing each record's start before
+// its delivery, as in the first version of kmq's markers. It compares each such
+// cell with the cell that differs only in that. of returns the cost, or "" if it is
+// not known. The sentence is "" if there are no such cells.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
@@ -30,7 +30,7 @@ func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, la
 	return " With starts first, " + phrases(clauses)
 }
 
-// startsCost is the price where the load is what the queue lets through.
+// startsCost returns the cost at the highest rate that the queue allows.
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
@@ -53,11 +53,11 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// closedTime is the time of a record in a closed loop, where none is due.
+// closedTime is the time of a record in a closed loop, which has no due times.
 const closedTime = "e2e_service_time_p50"
 
-// cpuOfEach is the processor time of all clients and of the brokers for each record that
-// was acknowledged, of the runs of a cell that know both.
+// cpuOfEach is the CPU time of all clients and brokers per acknowledged record, of
+// the runs that have both.
 func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -73,7 +73,8 @@ func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// startsAdd is the price at the same load, as the time that they add. It is "" if nothing of it is known.
+// startsAdd returns the cost at the same load, as added time; "" if it is not
+// known.
 func startsAdd(d *analysis.Study, name string) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		var parts []string

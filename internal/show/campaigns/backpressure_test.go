@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// short is a campaign of the four variants, with so many repeats.
+// short returns a campaign of the four variants with repeats.
 func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	s := showtest.NewStudy(t, 7)
 	variants := []string{"off", "hysteresis-tight", "credit", "latency"}
@@ -43,8 +43,7 @@ func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// The study as it is read: one run of each as the short form has it, and repeated,
-// with a verdict.
+// The report of the study, with one run of each and with repeats.
 func TestCampaignOfBackpressure(t *testing.T) {
 	once, repeated := campaign(short(t, 1), ""), campaign(short(t, 5), "")
 	for _, width := range []int{80, 120} {
@@ -57,8 +56,8 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	showtest.Golden(t, "study-repeated.md", showtest.Written(t, repeated, report.Options{Format: report.AsMarkdown}))
 }
 
-// Under backpressure no figure is the one that all would rank by, and a question that
-// names none is answered by what each gate held, and what that cost.
+// Under backpressure, a question without a figure is answered by what each gate kept and cost,
+// without a ranking.
 func TestUnrankedUnderBackpressure(t *testing.T) {
 	c := short(t, 2)
 	c.Campaign.Campaign.Question = "Which gate costs the least?"
@@ -78,8 +77,8 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	}
 }
 
-// A variant is compared with the one that offered the same without backpressure,
-// where there is one, and is told to be better or worse only by enough runs.
+// A variant is compared with the one without backpressure at the same load, and is called better or
+// worse only with enough runs.
 func TestVariantsAreCompared(t *testing.T) {
 	for repeat, words := range map[int]map[string]string{
 		1: {},

@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// TestUnsettledNote: failed and unknown are not to be set side by side where the clients
-// are several, and there is something of either.
+// A note says that failed and unknown are not comparable if there are several clients and any such
+// records.
 func TestUnsettledNote(t *testing.T) {
 	for _, test := range []struct {
 		name            string

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Every chart of every recorded run and campaign is consistent, or says what it lacks.
+// Every chart of every recorded run and campaign is consistent, or reports the missing data.
 func TestRecordedRuns(t *testing.T) {
 	const folder = "../../../results"
 	drawnOf := map[string]int{}
@@ -54,7 +54,7 @@ func TestRecordedRuns(t *testing.T) {
 		check(filepath.Base(listed.Dir), Input{Campaign: c})
 	}
 	for _, c := range All() {
-		if c.Name == "differences" || c.Name == "history" { // of no run
+		if c.Name == "differences" || c.Name == "history" { // not of a run
 			continue
 		}
 		t.Logf("%s: %d", c.Name, drawnOf[c.Name])

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// stored is the throughput of each whole interval of the measured window over what was stored
-// at its middle, with a straight line through it if there are enough intervals.
+// stored draws the throughput of each whole interval of the measured window by the
+// bytes stored at its middle. It adds a fitted line if there are enough intervals.
 func stored(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -50,7 +50,6 @@ func stored(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// lineThrough is the line of a slope between the first and the last of the points.
 func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 	from, to := points.X0[0], points.X0[len(points.X0)-1]
 	y := func(x float64) float64 { return s.MeanY + s.Slope*(x-s.MeanX) }
@@ -58,17 +57,17 @@ func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 		Y: []float64{y(from), y(to)}, Colour: points.Colour}
 }
 
-// A line is cells that are alike but for what the x axis shows.
+// A line is cells that differ only in what the x axis shows.
 type line struct {
 	name  string
 	cells []*analysis.Cell
 }
 
-// said is what a line is called; one that is alone has no name of its own.
 func (l line) said() string { return cmp.Or(l.name, "median") }
 
-// linesOf groups the cells of a study, whose places on the x axis are x. Each engine and each
-// driver has a line, and so has each value of a setting in which cells of one place differ.
+// linesOf groups the cells of a study, whose places on the x axis are x. Each
+// engine and driver has its own line. So does each value of a setting in which
+// cells of one place differ.
 func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lines []line) {
 	paths := slices.DeleteFunc(slices.Clone(alsoVaried), func(path string) bool { return !splits(study, path, x) })
 	for i := range study.Cells {
@@ -83,7 +82,8 @@ func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lin
 	return lines
 }
 
-// splits tells whether cells differ in a setting, and not only because they do in x.
+// splits reports whether cells differ in a setting, not only because they differ in
+// x.
 func splits[X comparable](study *analysis.Study, path string, x func(*analysis.Cell) X) bool {
 	for i := range study.Cells {
 		for j := range study.Cells[:i] {
@@ -96,7 +96,8 @@ func splits[X comparable](study *analysis.Study, path string, x func(*analysis.C
 	return false
 }
 
-// lineName is the values of a cell by which lines differ: markers, acks all.
+// lineName is the values in which a cell's line differs from others: markers, acks
+// all.
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
@@ -113,7 +114,7 @@ func lineName(cell *analysis.Cell, paths []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Settings by which cells of the studies differ.
+// Settings in which cells of the studies differ.
 const (
 	enginePath  = "consume.queue.engine"
 	nodesPath   = "consume.consumers"
@@ -122,13 +123,14 @@ const (
 	driverPath  = "driver"
 )
 
-// alsoVaried are the settings beside that of the x axis by which studies have several lines.
+// alsoVaried are further settings that distinguish lines.
 var alsoVaried = []string{
 	enginePath, "consume.queue.start_first", driverPath, "load.acks", "topic.replication", "load.compression",
 	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
 }
 
-// recordSize is the throughput in records and in bytes over the size of the records.
+// recordSize draws the throughput in records and in bytes by the size of the
+// records.
 func recordSize(in Input) (draw.Spec, error) {
 	study, notes, err := in.study()
 	if err != nil {
@@ -163,7 +165,6 @@ func recordSize(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// nameOf names the campaign of a study in an error.
 func nameOf(study *analysis.Study) string {
 	if study.Campaign.Name == "" {
 		return "the input"
@@ -171,7 +172,6 @@ func nameOf(study *analysis.Study) string {
 	return study.Campaign.Name
 }
 
-// titleOf names the campaign of a study in a title.
 func titleOf(study *analysis.Study, what string) string {
 	if study.Campaign.Name == "" {
 		return what
@@ -179,7 +179,7 @@ func titleOf(study *analysis.Study, what string) string {
 	return what + ": " + study.Campaign.Name
 }
 
-// scaleWithin is logarithmic if the values of series are far apart from each other.
+// scaleWithin is logarithmic if the values of the series are far apart.
 func scaleWithin(all []draw.Series) draw.Scale {
 	var values []float64
 	for _, s := range all {
@@ -191,8 +191,8 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// linesPanel is a figure over the cells of each line: runs, median and what bounds it. x is
-// where a cell is, if it has a place.
+// linesPanel draws a figure over the cells of each line: runs, median and bounds. x
+// returns a cell's place, if it has one.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}

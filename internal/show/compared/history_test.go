@@ -13,9 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// nightly are runs of one configuration: after the twelfth there is another
-// version, and everything takes longer. One is invalid, three were asked for
-// something else.
+// nightly returns runs of one configuration. After the twelfth, the version differs and all times
+// are longer. One run is invalid, and three have another configuration.
 func nightly(t *testing.T) []*result.Recorded {
 	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
@@ -50,8 +49,8 @@ func TestHistory(t *testing.T) {
 	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A time of two clocks stands with its error in every format; one that is not above it is a
-// dash for people.
+// A time of two clocks has its error in every format. For people, one that is not above its error
+// is a dash.
 func TestHistoryOfClocks(t *testing.T) {
 	runs := nightly(t)[:2]
 	for i, errorNs := range []int64{130_000, 1e9} {
@@ -75,7 +74,7 @@ func TestHistoryOfClocks(t *testing.T) {
 	}
 }
 
-// The configuration of the latest run is shown, unless another is asked for.
+// The latest run's configuration is shown, unless another is asked for.
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)
 	older := analysis.Configuration(&runs[0].Run)
@@ -95,7 +94,7 @@ func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// A change that is smaller than asked for is taken out, and the reader is told.
+// A change that is smaller than asked for is removed, and the report says so.
 func TestHistoryOfSmallChanges(t *testing.T) {
 	h := history(t, nightly(t), analysis.HistoryOptions{MinChange: 0.5})
 	if len(h.Series[0].Changes) != 0 || h.MinChange != 0.5 {
@@ -107,8 +106,7 @@ func TestHistoryOfSmallChanges(t *testing.T) {
 	}
 }
 
-// A newer version that records settings which an older one did not have goes on with
-// the same history, as long as they are at their defaults.
+// Runs of a newer version with additional settings at their defaults continue the same history.
 func TestHistoryAcrossVersions(t *testing.T) {
 	m := showtest.NewMaker(t, 6)
 	var runs []*result.Recorded
@@ -128,7 +126,7 @@ func TestHistoryAcrossVersions(t *testing.T) {
 	}
 }
 
-// Of too few runs it is said how many could show a change, and fewer never do.
+// The report of too few runs says how many could show a change, and fewer never do.
 func TestHistoryOfFew(t *testing.T) {
 	m := showtest.NewMaker(t, 4)
 	var runs []*result.Recorded
@@ -145,7 +143,7 @@ func TestHistoryOfFew(t *testing.T) {
 	}
 }
 
-// What a run is called changes nothing about what it was asked for.
+// The name of a run is no part of its configuration.
 func TestConfiguration(t *testing.T) {
 	m := showtest.NewMaker(t, 2)
 	a, b, c := m.Run("a", 1, nil), m.Run("b", 2, nil), m.Run("a", 1, showtest.Set("acks", "all"))
@@ -154,7 +152,7 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// An imported run is said to be one, and its place in time is not known.
+// An imported run is marked as imported, without a time.
 func TestHistoryOfImported(t *testing.T) {
 	h := history(t, []*result.Recorded{showtest.Imported("b-other"), showtest.Imported("a-other")}, analysis.HistoryOptions{})
 	write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }

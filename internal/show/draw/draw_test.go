@@ -41,7 +41,7 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// box is where a text is: a rectangle that may be turned.
+// box is the place of a text: a rectangle that may be rotated.
 type box [4]draw.Point
 
 // boxOf is the box of a text without the space above and below its letters.
@@ -95,7 +95,7 @@ func texts(s draw.Scene) []draw.Shape {
 	return all
 }
 
-// faults are what is wrong with any picture.
+// faults returns the mistakes of any picture.
 func faults(s draw.Scene) error {
 	var all []error
 	words := texts(s)
@@ -153,7 +153,7 @@ func TestWordsStayApart(t *testing.T) {
 	})
 }
 
-// plot is what the data of a panel say of the places of its values.
+// plot is the data of a panel that locate its values.
 type plot map[string]float64
 
 func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
@@ -169,16 +169,13 @@ func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
 	return p
 }
 
-// linear is where a value lies on a linear axis.
 func (p plot) linear(axis string, v float64) float64 {
 	low, high := p[axis+"-min"], p[axis+"-max"]
 	return p[axis+"-px-min"] + (v-low)/(high-low)*(p[axis+"-px-max"]-p[axis+"-px-min"])
 }
 
-// full is a value in full precision.
 func full(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-// of is a chart of one panel.
 func of(x, y draw.Axis, series ...draw.Series) draw.Spec {
 	return draw.Spec{X: x, Panels: []draw.Panel{{Y: y, Series: series}}}
 }
@@ -241,7 +238,7 @@ func TestUnknownBreaksALine(t *testing.T) {
 	for kind, want := range map[draw.Kind]int{draw.Steps: 3, draw.Line: 3, draw.Band: 3} {
 		s := draw.Series{Kind: kind, X0: []float64{0, 1, 2, 3, 4, 6, 7}, X1: []float64{1, 2, 3, 4, 5, 7, 8}}
 		s.Y = []float64{1, 2, unknown, 5, 6, 7, 8}
-		if kind == draw.Line { // a line joins what is an interval apart
+		if kind == draw.Line { // a line joins values of adjacent intervals
 			s.Y = []float64{1, 2, unknown, 5, 6, unknown, 8}
 		}
 		s.Low, s.High = s.Y, s.Y
@@ -272,7 +269,7 @@ func TestUnknownBreaksALine(t *testing.T) {
 	}
 }
 
-// TestPlacesFollowFromTheData reads values back from places, as a browser's test does.
+// Values can be computed back from places and a panel's data.
 func TestPlacesFollowFromTheData(t *testing.T) {
 	forward := map[draw.Scale]func(float64) float64{
 		draw.Linear:     func(v float64) float64 { return v },
@@ -344,7 +341,7 @@ func TestTable(t *testing.T) {
 	if len(got) != 5 || got[2][0] != "29 s" || got[3][0] != "59 s" || got[4][0] != "57 of 60 rows not shown" {
 		t.Errorf("rows %q", got)
 	}
-	// Samples that are at no regular time have no rows of their own.
+	// Samples at irregular times have no rows of their own.
 	free := func(label string) draw.Axis { return draw.Free(label, draw.Linear, full) }
 	sampled := draw.Series{Name: "lag", X0: []float64{0, 4, 11}, X1: []float64{4, 11, 30}, Y: []float64{9, 2, 6}}
 	rate := draw.Series{Name: "rate", X0: []float64{0, 10}, X1: []float64{10, 20}, Y: []float64{1, 3}}
@@ -371,8 +368,8 @@ func TestCheckFindsAllFaults(t *testing.T) {
 	}
 }
 
-// FuzzWords puts any words into every place of a chart, and reads the SVG as XML: it has the
-// elements and attributes of a chart and no others, and the words as they were.
+// FuzzWords puts words into every place of a chart. The SVG, read as XML, has only the elements and
+// attributes of a chart, and the original words.
 func FuzzWords(f *testing.F) {
 	f.Add("lag")
 	f.Add(`</text><script>alert(1)</script>`)

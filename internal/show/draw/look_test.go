@@ -6,8 +6,8 @@ import (
 	"testing"
 )
 
-// TestNoTwoSeriesLookAlike: series of one panel differ in colour and, for those who do not see
-// it, in dash, marker and hatch; with the colour, as many as 35 differ.
+// The series of a panel differ in colour and also in dash, marker and hatch. Up to 35 differ in
+// both together.
 func TestNoTwoSeriesLookAlike(t *testing.T) {
 	all := newStyles().of(make([]Series, 35))
 	for i, a := range all {
@@ -39,7 +39,7 @@ func TestOneNameHasOneStyle(t *testing.T) {
 	}
 }
 
-// TestContrast holds colours to what WCAG asks for: 3:1 of lines and areas, 4.5:1 of text.
+// Colours have the contrast that WCAG requires: 3:1 for lines and areas, 4.5:1 for text.
 func TestContrast(t *testing.T) {
 	for _, scheme := range []Scheme{Light, Dark} {
 		paper := luminance(scheme.Hex(PaperInk, 0))

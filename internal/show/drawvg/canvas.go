@@ -99,8 +99,8 @@ func (p painter) rectangle(at draw.Point, width, height float64) vg.Path {
 	return path
 }
 
-// circle is of four curves, which all canvases draw alike; each differs from an arc by less
-// than a thousandth of the radius.
+// circle consists of four curves, which all canvases draw alike. Each differs from
+// an arc by less than a thousandth of the radius.
 func (p painter) circle(centre draw.Point, radius float64) vg.Path {
 	const k = 0.5522847498
 	at := func(x, y float64) vg.Point {

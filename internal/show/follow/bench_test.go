@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A look at a run that has written nothing since the last: ten a second, as long as it goes on.
+// A check of a run that has written nothing since the last check.
 func BenchmarkLookAtNothingNew(b *testing.B) {
 	w, err := result.Create(b.TempDir(), "followed", time.Unix(0, 0))
 	must(b, err)

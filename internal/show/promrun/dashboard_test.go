@@ -11,7 +11,7 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// exported are the names of all metrics, and those of them that are histograms.
+// exported returns the names of all metrics, and those of the histograms.
 func exported(t *testing.T) (names, histograms []string) {
 	t.Helper()
 	c := New()
@@ -28,11 +28,10 @@ func exported(t *testing.T) (names, histograms []string) {
 	return names, histograms
 }
 
-// metricName is the name of a metric within an expression.
 var metricName = regexp.MustCompile(`\bkafka_bench_\w+`)
 
-// The dashboard asks only for what is exported, and for all of it. A time is asked for as a
-// native histogram or as a classic one, the same in both.
+// The dashboard queries only exported metrics, and all of them. It queries a time as a native and
+// as a classic histogram, with the same result.
 func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	d := readDashboard(t)
 	names, histograms := exported(t)
@@ -76,8 +75,8 @@ func wantBothKinds(t *testing.T, q query, name string) {
 	}
 }
 
-// Grafana reads the dashboard as its schema says: IDs are unique, no panel covers another, each
-// has a title, an explanation and a unit, and asks the data source that the variable names.
+// The dashboard follows Grafana's schema. IDs are unique, panels do not overlap, and each has a
+// title, an explanation, a unit and the variable's data source.
 func TestDashboardIsWellFormed(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID == "" || d.Title == "" || d.SchemaVersion < 36 {
@@ -129,7 +128,7 @@ func TestDashboardIsWellFormed(t *testing.T) {
 	}
 }
 
-// The provisioning is what Grafana reads, and its data source is scraped as often as Prometheus does.
+// Grafana can read the provisioning, whose scrape interval is that of Prometheus.
 func TestProvisioning(t *testing.T) {
 	var sources struct {
 		APIVersion  int `yaml:"apiVersion"`

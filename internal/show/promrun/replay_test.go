@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// replay writes a recorded run again, an interval at a time, and has a collector follow it.
+// replay writes a recorded run again, an interval at a time, for a collector that follows it.
 type replay struct {
 	t         testing.TB
 	run       *result.Recorded
@@ -24,8 +24,8 @@ type replay struct {
 	written   int // intervals
 }
 
-// replayed is a run of some seconds behind a gate, of which each field of an interval is known:
-// what no run has all at once, as a queue and a gate, is made up.
+// replayed returns a run of some seconds behind a gate. All fields of its intervals are known, even
+// those that no real run has together, such as a queue and a gate.
 func replayed(t testing.TB) *replay {
 	t.Helper()
 	plan := resulttest.OverloadTight()
@@ -53,7 +53,7 @@ func replayed(t testing.TB) *replay {
 	return p
 }
 
-// fill sets what an interval does not know.
+// fill sets the unknown fields of an interval.
 func fill(i *result.Interval, n int64) {
 	acked, again, dead, oldest, bound, none := i.Acked/2, i.Acked/10, n%3, n*1e9, int64(2000), int64(0)
 	i.AckedByQueue, i.Redelivered, i.DeadLettered = &acked, &again, &dead
@@ -65,8 +65,8 @@ func fill(i *result.Interval, n int64) {
 	}
 }
 
-// next writes the next interval, or the end of the run after the last one, and has it followed.
-// It reports whether the run goes on.
+// next writes the next interval, or the end of the run after the last one, and follows it. It
+// reports whether the run goes on.
 func (p *replay) next() bool {
 	p.t.Helper()
 	if p.written == len(p.run.Intervals) {
@@ -104,13 +104,12 @@ func must(t testing.TB, err error) {
 	}
 }
 
-// query is what a panel, or a variable, of the dashboard asks.
 type query struct {
 	panel, expr string
 	overTime    bool
 }
 
-// panel is what is read of a panel of a dashboard.
+// panel has the fields of a dashboard's panel that the tests read.
 type panel struct {
 	ID          int    `json:"id"`
 	Type        string `json:"type"`
@@ -131,7 +130,6 @@ type panel struct {
 	} `json:"fieldConfig"`
 }
 
-// dashboard is what is read of one.
 type dashboard struct {
 	UID           string  `json:"uid"`
 	Title         string  `json:"title"`
@@ -146,7 +144,6 @@ type dashboard struct {
 	} `json:"templating"`
 }
 
-// deployed is a file below deploy/.
 func deployed(t testing.TB, name string) []byte {
 	t.Helper()
 	content, err := os.ReadFile(filepath.Join("../../../deploy", filepath.FromSlash(name)))
@@ -160,7 +157,6 @@ func readDashboard(t testing.TB) (d dashboard) {
 	return d
 }
 
-// queries are those of all panels.
 func (d dashboard) queries() (all []query) {
 	for _, p := range d.Panels {
 		for _, target := range p.Targets {

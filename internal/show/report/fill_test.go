@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// A run that reads what it filled its topic with has the account of that, and the
-// offsets of its group.
+// A run that reads its own fill prints the account of the fill and the group's
+// offsets.
 func TestTextOfAFilledRun(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -42,7 +42,7 @@ func TestTextOfAFilledRun(t *testing.T) {
 	showtest.Golden(t, "filled", got)
 }
 
-// Rounds of a closed loop are in the line of what was offered.
+// The line of the offered load names the rounds of a closed loop.
 func TestTextOfRounds(t *testing.T) {
 	r := closedLoop(t)
 	resulttest.Set(&r.Run.Scenario, "load.round", "10")

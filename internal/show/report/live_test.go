@@ -56,7 +56,8 @@ func TestLiveAsLines(t *testing.T) {
 	}
 }
 
-// The full progress has a line for each metric of each interval, with its running total.
+// The full progress has a line for each metric of each interval, with its running
+// total.
 func TestLiveInFull(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight", Full: true, Terminal: true})
@@ -72,8 +73,8 @@ func TestLiveInFull(t *testing.T) {
 	}
 }
 
-// terminal is as much of one as the view needs: lines, a cursor, and the three
-// sequences that the view uses.
+// terminal implements what the view needs: lines, a cursor, and three escape
+// sequences.
 type terminal struct {
 	t      *testing.T
 	lines  []string
@@ -114,7 +115,7 @@ func (m *terminal) Write(p []byte) (int, error) {
 
 func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
 
-// An interval that was read late has the counts of a longer time.
+// The rate of an interval that was read late uses its real length.
 func TestRateOfAnInterval(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{})
@@ -150,7 +151,7 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
-// In a campaign the view begins with how far that is.
+// In a campaign, the view begins with the campaign's progress.
 func TestLiveOfACampaign(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
@@ -169,7 +170,8 @@ func TestLiveOfACampaign(t *testing.T) {
 	}
 }
 
-// The lag is drawn over the last 60 intervals from 0 on; an interval without one is blank.
+// The lag over the last 60 intervals begins at 0, and an interval without a lag is
+// blank.
 func TestLagOverTime(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true})
@@ -187,7 +189,7 @@ func TestLagOverTime(t *testing.T) {
 	}
 }
 
-// On a narrow terminal no line may wrap, coloured or not.
+// No line wraps on a narrow terminal, coloured or not.
 func TestLiveKeepsToTheWidth(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := &plainTerminal{}
@@ -225,7 +227,7 @@ type closedPipe struct{ writes int }
 
 func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClosed }
 
-// When nobody reads any more, the run goes on and Close tells.
+// After an error of the writer, the run goes on and Close returns the error.
 func TestLiveKeepsTheFirstError(t *testing.T) {
 	w := &closedPipe{}
 	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})

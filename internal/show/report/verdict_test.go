@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// TestClientOptions: the report names what the scenario asked of the client, and counts empty polls
-// where it says when a poll ends.
+// The report names the client's settings, and counts empty polls if the scenario
+// has a poll timeout.
 func TestClientOptions(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	for path, value := range map[string]string{

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// TestEveryRuleHasASentence: what package analysis can find, a report can say.
+// Every rule of package analysis has a sentence.
 func TestEveryRuleHasASentence(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../analysis/rules.go", nil, 0)
 	if err != nil {

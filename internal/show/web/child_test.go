@@ -32,7 +32,6 @@ type family struct {
 	warned []string
 }
 
-// connect starts a child with these options.
 func connect(t *testing.T, o Options) (*family, error) {
 	t.Helper()
 	ctx, kill := context.WithCancel(t.Context())
@@ -65,14 +64,12 @@ func mustConnect(t *testing.T, o Options) *family {
 	return f
 }
 
-// warnings are those that were told.
 func (f *family) warnings() []string {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	return f.warned
 }
 
-// anyPort is a free port of this machine.
 func anyPort(t *testing.T) *Address {
 	t.Helper()
 	a, err := ParseAddress("127.0.0.1:0")
@@ -82,14 +79,12 @@ func anyPort(t *testing.T) *Address {
 	return &a
 }
 
-// tab is an open page.
 type tab struct {
 	t     *testing.T
 	body  io.ReadCloser
 	lines *bufio.Reader
 }
 
-// look opens a tab.
 func (f *family) look() *tab {
 	f.t.Helper()
 	answer, err := http.Get(f.URL + "events")
@@ -122,7 +117,6 @@ func (b *tab) until(what string, fits func(state) bool) state {
 	}
 }
 
-// fetch returns a page.
 func fetch(t *testing.T, address string) string {
 	t.Helper()
 	answer, err := http.Get(address)
@@ -137,7 +131,6 @@ func fetch(t *testing.T, address string) string {
 	return string(text)
 }
 
-// mainOf is what stands in the main part of a page.
 func mainOf(t *testing.T, page string) string {
 	t.Helper()
 	_, rest, _ := strings.Cut(page, "<main")
@@ -148,8 +141,8 @@ func mainOf(t *testing.T, page string) string {
 	return main
 }
 
-// Each interval is on the page before the next is written. When the run has ended, its page is
-// the one that its report is, and the child ends when the tab has that.
+// Each interval is on the page before the next one is written. After the run's end, the page is its
+// report, and the child ends when the tab has it.
 func TestLivePage(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	if page := fetch(t, f.URL); !strings.Contains(page, "running: no verdict yet") || !strings.Contains(page, `src="/assets/live.js"`) {
@@ -215,7 +208,7 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// wantPage checks that an address of the child has the page of what was recorded in dir.
+// wantPage checks that an address of the child has the page of the run or campaign in dir.
 func (f *family) wantPage(address, dir string, campaign bool) {
 	f.t.Helper()
 	to, err := url.Parse(f.URL)
@@ -248,7 +241,7 @@ func (f *family) wantPage(address, dir string, campaign bool) {
 	}
 }
 
-// A campaign shows how far it is and each of its runs, and ends with its own page.
+// A campaign shows its progress and each of its runs, and ends with its own page.
 func TestLiveCampaign(t *testing.T) {
 	s := newShelf(t)
 	f := mustConnect(t, Options{Page: anyPort(t)})
@@ -273,7 +266,7 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
-// A run whose files can't be followed has that for its status, whatever else is told.
+// A run whose files cannot be followed shows that as its status.
 func TestRunThatCannotBeFollowed(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("base", 0)
@@ -291,7 +284,7 @@ func TestRunThatCannotBeFollowed(t *testing.T) {
 	<-f.ended
 }
 
-// A child whose address is lost ends, by which the run knows.
+// A child whose address fails ends.
 func TestAddressIsLost(t *testing.T) {
 	l, err := newLive(t.Context(), setup{Page: "127.0.0.1:0"})
 	if err != nil {
@@ -307,8 +300,8 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, or nothing is left of it, the page says that it ended. Without a tab,
-// the child ends at once.
+// If nothing was recorded, or it was removed, the page says that the run ended. Without a tab, the
+// child ends at once.
 func TestNothingRecorded(t *testing.T) {
 	for what, begin := range map[string]func(*family, string){
 		"nothing":    func(*family, string) {},
@@ -329,7 +322,7 @@ func TestNothingRecorded(t *testing.T) {
 	}
 }
 
-// An address that is taken, or is none, is refused before anything is served.
+// An address that is taken or malformed is refused before anything is served.
 func TestAddressIsTaken(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	defer f.Close()
@@ -361,7 +354,7 @@ func TestMetricsNeedAToken(t *testing.T) {
 	<-f.ended
 }
 
-// A child that is lost is one warning, and holds nobody up.
+// A lost child gives one warning, and delays nothing.
 func TestLostChild(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	f.kill()
@@ -377,12 +370,12 @@ func TestLostChild(t *testing.T) {
 	}
 }
 
-// A child that does not read what it is told has its statuses dropped first.
+// The statuses for a child that does not read are dropped first.
 func TestSlowChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inChild, in := io.Pipe()
 		out, outChild := io.Pipe()
-		go func() { // it answers, and then stands still
+		go func() { // it answers, and then stops reading
 			_, _ = bufio.NewReaderSize(inChild, 16).ReadString('\n')
 			_, _ = io.WriteString(outChild, "{}\n")
 		}()
@@ -416,10 +409,10 @@ func TestSlowChild(t *testing.T) {
 	})
 }
 
-// In the end the child waits for the tabs that are open and for one more scrape, but not for long.
+// At the end, the child waits for open tabs and one more scrape, with a timeout.
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
-		tab, scrape bool // are there
+		tab, scrape bool // they exist
 		measured    bool
 		after       time.Duration
 		want        time.Duration
@@ -443,7 +436,7 @@ func TestFinishWaits(t *testing.T) {
 					door: doorAt(t, "127.0.0.1:9400", ""), done: make(chan struct{}, 1),
 					handler: http.HandlerFunc(func(http.ResponseWriter, *http.Request) {}),
 				}
-				scrape(l.scrapes) // before the end: that one does not count
+				scrape(l.scrapes) // before the end, so it does not count
 			}
 			var open chan []byte
 			if c.tab {
@@ -471,7 +464,7 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The time that the tabs have begins when the last page is made.
+// The timeout of the tabs begins when the last page is made.
 func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	s := newShelf(t)
 	dir := s.open().path(s.record("base", 0))
@@ -497,7 +490,7 @@ func scrape(s *scrapes) {
 	s.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// The metrics are those of the run, for who has the token.
+// The metrics are those of the run, and need the token.
 func TestMetrics(t *testing.T) {
 	token := newToken()
 	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token})

@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Library is a folder of runs and campaigns. It reads what it is asked for, and nothing that is
-// outside of the folder. Its methods may be called from several goroutines.
+// Library is a folder of runs and campaigns. It reads files when they are needed, and none outside
+// of the folder. Its methods are safe for concurrent use.
 type Library struct {
 	dir  string // as the user wrote it
 	root *os.Root
@@ -28,23 +28,23 @@ type Library struct {
 	campaigns map[string]kept[*result.Campaign]
 }
 
-// kept is what was read of a file, and which version of the file that was.
+// kept is the content of a file, and the version of the file.
 type kept[T any] struct {
 	version version
 	value   T
 	err     error
 }
 
-// version tells two versions of a file apart.
+// version distinguishes versions of a file.
 type version struct {
 	size int64
 	at   time.Time
 }
 
-// mostKept bounds what is kept of each kind.
+// mostKept bounds the kept contents of each kind.
 const mostKept = 20_000
 
-// OpenLibrary opens the folder. Close the Library in the end.
+// OpenLibrary opens the folder. Close the Library after use.
 func OpenLibrary(dir string) (*Library, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -62,15 +62,15 @@ func OpenLibrary(dir string) (*Library, error) {
 // Close closes the folder.
 func (l *Library) Close() error { return l.root.Close() }
 
-// entry is a folder of a run or a campaign. All but its version follows from its name.
+// entry is a folder of a run or a campaign. All fields but version come from its name.
 type entry struct {
 	folder  string
-	name    string    // of the scenario, as far as a folder's name has it
-	at      time.Time // when it was made; zero if the name does not say
+	name    string    // of the scenario, as spelled in the folder's name
+	at      time.Time // when it was made; zero if the name has no time
 	version version   // of its run.json or campaign.json
 }
 
-// folderName is a folder's name as package result makes it: time, name, id.
+// folderName matches a folder's name as package result makes it: time, name, id.
 var folderName = regexp.MustCompile(`^(\d{8}T\d{6}Z)-(.+)-([a-z2-7]{6})$`)
 
 func entryOf(folder string, v version) entry {
@@ -83,8 +83,8 @@ func entryOf(folder string, v version) entry {
 	return e
 }
 
-// list are the folders, the latest first: names begin with the time. It opens none of
-// their files.
+// list returns the folders, latest first, as names begin with the time. It opens none of their
+// files.
 func (l *Library) list() (runs, campaigns []entry, err error) {
 	folders, err := result.Folders(l.fsys, ".")
 	if err != nil {
@@ -101,17 +101,15 @@ func (l *Library) list() (runs, campaigns []entry, err error) {
 	return runs, campaigns, nil
 }
 
-// row is what a list shows of a run.
 func (l *Library) row(e entry) (result.Row, error) {
 	return look(l, l.rows, e, func() (result.Row, error) { return result.ReadRow(l.fsys, e.folder) })
 }
 
-// campaignFile is the file of a campaign.
 func (l *Library) campaignFile(e entry) (*result.Campaign, error) {
 	return look(l, l.campaigns, e, func() (*result.Campaign, error) { return result.ReadCampaignFile(l.fsys, e.folder) })
 }
 
-// look returns what is kept of an entry, or reads it if its file is another now.
+// look returns the kept content of an entry, or reads it if its file has changed.
 func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, error)) (T, error) {
 	l.mu.Lock()
 	k, known := all[e.folder]
@@ -130,7 +128,6 @@ func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, er
 	return k.value, k.err
 }
 
-// lastLine is when a run wrote something last.
 func (l *Library) lastLine(e entry) time.Time {
 	at := e.version.at
 	for _, name := range []string{result.IntervalsFile, result.EventsFile} {
@@ -141,7 +138,7 @@ func (l *Library) lastLine(e entry) time.Time {
 	return at
 }
 
-// run reads a run. Its folder is named as the user would name it.
+// run reads a run. Its Dir begins with the library's folder as the user wrote it.
 func (l *Library) run(folder string) (*result.Recorded, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -154,7 +151,6 @@ func (l *Library) run(folder string) (*result.Recorded, error) {
 	return r, nil
 }
 
-// campaign reads a campaign and its runs.
 func (l *Library) campaign(folder string) (*result.RecordedCampaign, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -181,10 +177,10 @@ func (l *Library) summary(folder string) (*result.Recorded, error) {
 	return &result.Recorded{Dir: l.path(folder), Run: *run}, nil
 }
 
-// path is a folder as the user would name it.
+// path is a folder with the library's folder as the user wrote it.
 func (l *Library) path(folder string) string { return filepath.Join(l.dir, filepath.FromSlash(folder)) }
 
-// folder is a path of path taken back; "" if it is not of this folder.
+// folder is the inverse of path; "" if dir is not in the library.
 func (l *Library) folder(dir string) string {
 	folder, err := filepath.Rel(l.dir, dir)
 	if err != nil || checkFolder(folder) != nil {
@@ -193,7 +189,8 @@ func (l *Library) folder(dir string) string {
 	return folder
 }
 
-// checkFolder refuses what is no name of a folder in the library. The root would refuse it too.
+// checkFolder refuses what is not the name of a folder in the library. The root would refuse it
+// too.
 func checkFolder(folder string) error {
 	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, `/\`) {
 		return fmt.Errorf("%q is no folder of a run: %w", folder, fs.ErrNotExist)

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// What is kept of an interval is enough for all live charts and values.
+// A slim interval has all that live charts and values need.
 func TestSlimIntervalsAreEnough(t *testing.T) {
 	drawn := map[string]bool{}
 	all := []*result.Recorded{baseline(), resulttest.OverloadTight().Run()}
@@ -62,7 +62,7 @@ func TestSlimIntervalsAreEnough(t *testing.T) {
 	}
 }
 
-// Of the events the latest are kept, and those that the charts mark.
+// The latest events are kept, and those that the charts mark.
 func TestEventsAreBounded(t *testing.T) {
 	var s seen
 	for n := range 20 * mostEvents {
@@ -91,7 +91,7 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The charts are drawn once in a second at most, and then with all that came meanwhile.
+// The charts are drawn at most once per second, with all that came in between.
 func TestChartsRest(t *testing.T) {
 	made := resulttest.OverloadTight().Run()
 	synctest.Test(t, func(t *testing.T) {

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The card of a percentile says nothing of an interval with too few records for it.
+// The card of a percentile is empty for an interval with too few records.
 func TestValueOfFewRecords(t *testing.T) {
 	for count, want := range map[int64]string{1000: "7", 999: ""} {
 		i := result.Interval{Time: map[string]result.IntervalTime{"e2e_response_time": {Count: count, P99Ns: 7}}}
@@ -27,7 +27,7 @@ func TestValueOfFewRecords(t *testing.T) {
 	}
 }
 
-// A tab that is slow has the latest state, and nobody waits for it.
+// A slow tab has the latest state, and delays nothing.
 func TestLatestStateReplacesOthers(t *testing.T) {
 	all := newTabs()
 	slow, quick := all.join(), all.join()
@@ -45,7 +45,7 @@ func TestLatestStateReplacesOthers(t *testing.T) {
 	}
 }
 
-// Tabs are bounded; one that is closed makes room.
+// The number of tabs is bounded, and a closed tab no longer counts.
 func TestTabsAreBounded(t *testing.T) {
 	all := newTabs()
 	first := all.join()
@@ -64,7 +64,7 @@ func TestTabsAreBounded(t *testing.T) {
 	}
 }
 
-// States go over the wire as events.
+// States are sent as events.
 func TestEvents(t *testing.T) {
 	all := newTabs()
 	all.publish([]byte(`{"status":"one"}`))
@@ -92,7 +92,7 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// Two pages at most are made at once, some wait, and the rest are sent away.
+// At most two pages are made at once, some wait, and the others are refused.
 func TestTurnstile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, open := newTurnstile(), make(chan struct{})

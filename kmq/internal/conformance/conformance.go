@@ -1,6 +1,6 @@
-// Package conformance tests the contract that every engine of kmq keeps. It is one suite,
-// run for each engine against an in-process broker and against Apache Kafka. What an
-// engine can't do is in a table, and the suite holds it to saying so.
+// Package conformance tests the contract that every engine of kmq keeps. The suite runs for each
+// engine on an in-process broker and on Apache Kafka. A table lists what an engine cannot do, and
+// the suite checks that the engine refuses it.
 //
 // Files to know: deliver.go, handle.go, leave.go, settle.go, world.go.
 package conformance
@@ -12,26 +12,26 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Subject is an engine, and where its laws are tried.
+// Subject is an engine and the clusters for its tests.
 type Subject struct {
 	Engine kmq.Engine
-	// StartFirst is as kmq.Config has it.
+	// StartFirst is set in each kmq.Config.
 	StartFirst bool
-	// On tries a law on a cluster, and returns when the law has ended.
+	// On runs a law on a cluster and returns when the law has ended.
 	On func(t *testing.T, law func(t *testing.T, c cluster.Cluster))
-	// Tries says which laws are tried; nil is all.
+	// Tries reports whether to run a law; nil runs all.
 	Tries func(kmq.Engine, law) bool
 }
 
-// able is what an engine can do; the rest it must refuse with ErrUnsupported or ErrConfig.
+// able lists an engine's abilities; it must refuse the others with ErrUnsupported or ErrConfig.
 type able struct {
-	release bool // Nack, with a delay and without
-	lend    bool // locks that run out, and Extend
+	release bool // Nack, with and without a delay
+	lend    bool // locks that expire, and Extend
 	limit   bool // MaxDeliveries
 	order   bool // Run keeps an order
-	unhand  bool // what Run gives back is not counted as a delivery
-	exact   bool // an acknowledgement is durable whatever is open before it
-	whole   bool // all of MaxInFlight can be used for any partition
+	unhand  bool // deliveries that Run gives back do not count
+	exact   bool // an acknowledgement is durable even if an earlier record is open
+	whole   bool // any partition can use all of MaxInFlight
 }
 
 var abilities = map[kmq.Engine]able{
@@ -41,7 +41,7 @@ var abilities = map[kmq.Engine]able{
 	kmq.Share:     {release: true, lend: true, limit: true, exact: true},
 }
 
-// Run holds an engine to the contract.
+// Run runs the suite for a subject.
 func Run(t *testing.T, s Subject) {
 	can, known := abilities[s.Engine]
 	if !known {
@@ -58,29 +58,27 @@ func Run(t *testing.T, s Subject) {
 	}
 }
 
-// law is one sentence of the contract.
+// law is one rule of the contract.
 type law struct {
 	name  string
 	holds func(*world)
 	by    decider
 }
 
-// decider is who decides whether a law holds.
+// decider says which part of the system decides whether a law holds.
 type decider int
 
 const (
-	byEngine decider = iota // and any broker shows it
-	byBroker                // Kafka does, with the engine
-	byLock                  // Kafka does, where the locks are its own
-	byCodec                 // one whose decoders have no place in a bubble does, with the broker
+	byEngine decider = iota // any broker is enough
+	byBroker                // needs Kafka
+	byLock                  // needs Kafka for an engine with Kafka's own locks
+	byCodec                 // needs a broker, and codecs that do not run in virtual time
 )
 
-// ofKafka are the laws of the brokers.
 func ofKafka(e kmq.Engine, l law) bool {
 	return l.by == byBroker || l.by == byCodec || l.by == byLock && e == kmq.Share
 }
 
-// inBubble are those that a test in virtual time can try.
 func inBubble(_ kmq.Engine, l law) bool { return l.by != byCodec }
 
 var laws = []law{

@@ -11,14 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/markers"
 )
 
-// TestMain has the starts of markers wait from the first record on: no test is long enough to see
-// that of a partition that is not young any more.
+// TestMain makes new partitions behave like older ones, whose starts wait: tests are too short to
+// reach that state.
 func TestMain(m *testing.M) {
 	markers.CarefulFor = 0
 	os.Exit(m.Run())
 }
 
-// TestFake runs the suite in virtual time, each law on a cluster of its own.
+// TestFake runs the suite in virtual time, each law on its own cluster.
 func TestFake(t *testing.T) {
 	on := func(t *testing.T, law func(*testing.T, cluster.Cluster)) {
 		virtual.Test(t, virtual.Options{Config: clustertest.Settings()},
@@ -27,7 +27,7 @@ func TestFake(t *testing.T) {
 	onAll(t, Subject{On: on, Tries: inBubble})
 }
 
-// onAll runs the suite for every engine, and for markers as first published.
+// onAll runs the suite for every engine, and for Markers with StartFirst.
 func onAll(t *testing.T, s Subject) {
 	for _, e := range kmq.Engines {
 		t.Run(string(e), func(t *testing.T) {

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// delete deletes a topic and returns once no broker knows it any more: until then Kafka
-// takes what is written into it.
+// delete deletes a topic and waits until no broker knows it, because Kafka accepts writes until then.
 func (w *world) delete(topic string) {
 	w.Helper()
 	if _, err := kadm.NewClient(w.client).DeleteTopic(w.ctx, topic); err != nil {
@@ -28,7 +27,7 @@ func (w *world) delete(topic string) {
 	}
 }
 
-// knows asks a broker itself; an admin client may answer from what it heard before.
+// knows asks the broker directly; an admin client may use a cache.
 func (w *world) knows(b *kgo.Broker, topic string) bool {
 	w.Helper()
 	ask := kmsg.NewPtrMetadataRequest()
@@ -42,14 +41,13 @@ func (w *world) knows(b *kgo.Broker, topic string) bool {
 	return answer.(*kmsg.MetadataResponse).Topics[0].ErrorCode != kerr.UnknownTopicOrPartition.Code
 }
 
-// shortly has locks run out soon, where they can be set.
 func (w *world) shortly(c *kmq.Config) {
 	if w.can.lend {
 		c.Visibility = 4 * time.Second
 	}
 }
 
-// within holds that something ends.
+// within fails if f does not end in time.
 func (w *world) within(what string, f func()) {
 	w.Helper()
 	done := make(chan struct{})
@@ -64,8 +62,8 @@ func (w *world) within(what string, f func()) {
 	}
 }
 
-// rejectsNowhere rejects into a topic that was deleted: that is an error, and neither it nor
-// closing takes for ever, without a bound as well.
+// rejectsNowhere rejects into a deleted topic: Reject returns an error, and neither Reject nor
+// Close hangs.
 func rejectsNowhere(w *world) {
 	w.produce(partitions)
 	q := w.open(w.withDead, w.shortly)
@@ -86,8 +84,8 @@ func rejectsNowhere(w *world) {
 	})
 }
 
-// runsOnWithoutDeadLetters runs a handler that rejects while the dead-letter topic is gone:
-// others are handled, and those that were rejected are there once the topic is back.
+// runsOnWithoutDeadLetters deletes the dead-letter topic: Run handles other records, and rejected
+// ones become dead letters when the topic is back.
 func runsOnWithoutDeadLetters(w *world) {
 	const records, workers = 4 * partitions, 2
 	w.produce(records)

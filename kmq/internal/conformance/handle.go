@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// run runs a handler until it has been called for want records with success.
+// run runs a handler until it has succeeded want times.
 func (w *world) run(q *kmq.Queue, workers, want int, handle kmq.Handler, options ...kmq.RunOption) error {
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
 	defer cancel()
@@ -31,7 +31,7 @@ func unordered(w *world) {
 	const workers = 4 * partitions
 	w.produce(workers)
 	q := w.open()
-	// Each waits for all the others: no fewer at once will do.
+	// Each handler waits for all the others.
 	var here sync.WaitGroup
 	here.Add(workers)
 	err := w.run(q, workers, workers, func(ctx context.Context, _ kmq.Delivery) error {
@@ -51,8 +51,8 @@ func unordered(w *world) {
 	}
 }
 
-// inOrder holds that what has the same name is handled one at a time, in the order of
-// offsets, and that others are handled meanwhile.
+// inOrder checks that records with the same name are handled one at a time in offset order, while
+// others are handled too.
 func (w *world) inOrder(order kmq.Order, name func(*kgo.Record) string, with ...func(int, *kgo.Record)) {
 	const records, workers = 120, 12
 	w.produce(records, with...)
@@ -111,16 +111,16 @@ func orderedByKey(w *world) {
 		return fmt.Sprintf("key %s of partition %d", r.Key, r.Partition)
 	}
 	w.inOrder(kmq.ByKey, name, func(i int, r *kgo.Record) {
-		if k := i / partitions % 5; k > 0 { // keyed records of one partition only, as a partitioner would
+		if k := i / partitions % 5; k > 0 { // keyed records of one partition only, as with a partitioner
 			r.Key = fmt.Appendf(nil, "%d-%d", r.Partition, k)
 		}
 	})
 }
 
-// waitsInLine has handlers that are well within the lock, and lines that are much longer.
+// waitsInLine has lines that take much longer than a lock, although each handler is fast.
 func waitsInLine(w *world) {
 	const lent, took = 2 * time.Second, 100 * time.Millisecond
-	const records = partitions * 50 // the last of a partition waits for 5 s
+	const records = partitions * 50 // the last one of a partition waits for 5 s
 	all := w.produce(records)
 	with := []func(*kmq.Config){w.withDead}
 	if w.can.lend {
@@ -150,7 +150,7 @@ func waitsInLine(w *world) {
 	}
 }
 
-// interrupted ends a Run, and then a process, more often than a record may be delivered.
+// interrupted interrupts a record more often than MaxDeliveries.
 func interrupted(w *world) {
 	if !w.can.unhand {
 		return

@@ -86,7 +86,7 @@ func closed(w *world) {
 		}
 	}
 
-	// They come at once, long before their locks (30 s) would have run out.
+	// They come at once, long before their locks of 30 s expire.
 	q = w.open()
 	ctx, cancel := context.WithTimeout(w.ctx, 20*time.Second)
 	defer cancel()
@@ -104,13 +104,12 @@ func closed(w *world) {
 	_ = all
 }
 
-// books are the records that were acknowledged, by anybody.
+// books counts acknowledgements by record.
 type books struct {
 	mu    sync.Mutex
 	acked map[kmq.ID]int
 }
 
-// consume acknowledges what a queue gives out until ctx ends.
 func (b *books) consume(ctx context.Context, q *kmq.Queue) {
 	for {
 		ds, err := q.Receive(ctx, 5)
@@ -133,7 +132,6 @@ func (b *books) len() int {
 	return len(b.acked)
 }
 
-// until waits for so many.
 func (b *books) until(w *world, n int) {
 	w.Helper()
 	for end := time.Now().Add(patience); b.len() < n; time.Sleep(5 * time.Millisecond) {
@@ -186,8 +184,8 @@ func rebalance(w *world) {
 	}
 }
 
-// closedBeside acknowledges while the queue is closed: what that returned nil for does not
-// come again, and all else does.
+// closedBeside acknowledges during Close: a record is redelivered exactly if its Ack returned an
+// error.
 func closedBeside(w *world) {
 	const records = 300
 	all := w.produce(records)
@@ -221,7 +219,7 @@ func closedBeside(w *world) {
 	}
 	w.close(q)
 	work.Wait()
-	if !w.can.exact { // what is beyond the first open record comes again too
+	if !w.can.exact { // records beyond the first open one are redelivered too
 		first := make(map[int32]int64)
 		for _, id := range open {
 			if at, ok := first[id.Partition]; !ok || id.Offset < at {

@@ -36,7 +36,7 @@ func settledOnce(w *world) {
 	w.is("ack after reject", ds[1].Ack(w.ctx), kmq.ErrSettled)
 	w.deadLetters(1)
 
-	// Of many who settle at once, one does.
+	// Only one of many concurrent Acks succeeds.
 	w.produce(1)
 	d := w.one(q)
 	var mu sync.Mutex
@@ -60,7 +60,7 @@ func settledOnce(w *world) {
 	}
 }
 
-// unsupported holds an engine to saying what it can't do, and what can.
+// unsupported checks that the error names an alternative.
 func (w *world) unsupported(what string, err error) {
 	w.Helper()
 	w.is(what, err, kmq.ErrUnsupported)
@@ -105,7 +105,7 @@ func releasedLater(w *world) {
 	if err := ds[0].Nack(w.ctx, delay); err != nil {
 		w.Fatalf("nack: %v", err)
 	}
-	w.ack(ds[1]) // one that waits holds up nothing
+	w.ack(ds[1]) // a delayed record delays no other
 	d := w.one(q)
 	if waited := time.Since(released); waited < delay {
 		w.Errorf("it came again after %v, before its delay of %v", waited, delay)
@@ -191,7 +191,7 @@ func rejected(w *world) {
 	if err := ds[1].Reject(w.ctx, reason); err != nil {
 		w.Fatalf("reject: %v", err)
 	}
-	// It is there already, whatever becomes of the queue.
+	// The dead letter is already there, before Close.
 	dead := w.deadLetters(1)[0]
 	got := make(map[string]string)
 	for _, h := range dead.Headers {
@@ -249,8 +249,7 @@ func givenUp(w *world) {
 	w.nothing(w.open())
 }
 
-// unseen has records wait, ready, for longer than their locks: that is no delivery, however
-// often it happens.
+// unseen lets ready records wait for longer than their locks, which is no delivery.
 func unseen(w *world) {
 	const lent = 2 * time.Second
 	all := w.produce(12)

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// spoil makes of a record what an application may that passes it on: all but writing to
-// the bytes of its key, its value and its headers'.
+// spoil changes a record in every way that an application may: all but writing to the bytes of its
+// key, value and header values.
 func spoil(r *kgo.Record) {
 	other := []byte("the application's")
 	r.Headers[0].Value = other
@@ -21,7 +21,6 @@ func spoil(r *kgo.Record) {
 	r.Key, r.Value, r.Timestamp = other, other, r.Timestamp.AddDate(1, 0, 0)
 }
 
-// produceForSpoil writes a record, and returns it.
 func (w *world) produceForSpoil() (was kgo.Record) {
 	w.Helper()
 	w.produce(1, func(_ int, r *kgo.Record) {
@@ -32,7 +31,7 @@ func (w *world) produceForSpoil() (was kgo.Record) {
 	return was
 }
 
-// unspoilt holds a record to what was produced. A dead letter has headers besides.
+// unspoilt compares a record with the produced one; a dead letter has more headers.
 func (w *world) unspoilt(what string, r *kgo.Record, was kgo.Record) {
 	w.Helper()
 	own := r.Headers
@@ -60,8 +59,7 @@ func header(r *kgo.Record, key string) []byte {
 	return nil
 }
 
-// spoilt releases a record until it is given up: so often that each engine has copied it to
-// the tail, if it copies at all.
+// spoilt releases a record until it becomes a dead letter, after a copy by each engine that copies.
 func spoilt(w *world) {
 	if !w.can.release {
 		return
@@ -81,7 +79,7 @@ func spoilt(w *world) {
 	w.nothing(q)
 }
 
-// spoiltByHandlers has them spoil what they fail, and what they reject in the end.
+// spoiltByHandlers changes records in handlers that fail and finally reject them.
 func spoiltByHandlers(w *world) {
 	for i, order := range []kmq.Order{kmq.Unordered, kmq.ByPartition, kmq.ByKey} {
 		if order != kmq.Unordered && !w.can.order {

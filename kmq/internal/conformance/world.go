@@ -22,16 +22,14 @@ import (
 
 const (
 	partitions = 3
-	// patience is how long something may take that must happen, on a machine that has
-	// other things to do.
+	// patience bounds the wait for something that must happen, also on a busy machine.
 	patience = 90 * time.Second
 	// moment is how long nothing must happen.
 	moment = time.Second
-	// session is after how long a silent member is put out.
+	// session is the session timeout of members.
 	session = 3 * time.Second
 )
 
-// world is a topic, a group and a clock of one test.
 type world struct {
 	*testing.T
 	Subject
@@ -59,7 +57,6 @@ func newWorld(t *testing.T, s Subject, can able, c cluster.Cluster) *world {
 	return w
 }
 
-// newClient opens a client of the cluster, which is closed when the test ends.
 func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	w.Helper()
 	opts := append(w.access.Options(), kgo.SeedBrokers(w.seeds...), kgo.DisableClientMetrics())
@@ -71,19 +68,19 @@ func (w *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// create makes a topic that every broker knows: a client that is told of an unknown one may give up.
+// create creates a topic and waits until every broker knows it, since a client may give up
+// otherwise.
 func (w *world) create(topic string, partitions int) {
 	w.Helper()
 	clustertest.Topic(w, w.cluster, topic, partitions, 1, nil)
 }
 
-// config is that of a queue, changed by with.
 func (w *world) config(with ...func(*kmq.Config)) kmq.Config {
 	cfg := kmq.Config{
 		Brokers: w.seeds, Topic: w.topic, Group: w.group, Engine: w.Engine,
 		CommitEvery: 50 * time.Millisecond, SessionTimeout: session, StartFirst: w.StartFirst, Client: w.access.Options(),
 	}
-	if w.can.lend { // Share has the brokers' lock
+	if w.can.lend { // Share uses the broker's lock
 		cfg.Visibility = 30 * time.Second
 	}
 	for _, f := range with {
@@ -102,7 +99,6 @@ func inFlight(n int) func(*kmq.Config) {
 
 func (w *world) withDead(c *kmq.Config) { c.DeadLetterTopic = w.dead }
 
-// open opens a queue, which is closed when the test ends.
 func (w *world) open(with ...func(*kmq.Config)) *kmq.Queue {
 	w.Helper()
 	q, err := kmq.Open(w.ctx, w.config(with...))
@@ -124,8 +120,7 @@ func (w *world) close(q *kmq.Queue) {
 	}
 }
 
-// produce writes n records, the i-th to partition i mod partitions, and returns where
-// they are.
+// produce writes n records, record i to partition i mod partitions, and returns their IDs.
 func (w *world) produce(n int, with ...func(i int, r *kgo.Record)) []kmq.ID {
 	w.Helper()
 	records := make([]*kgo.Record, n)
@@ -145,7 +140,6 @@ func (w *world) produce(n int, with ...func(i int, r *kgo.Record)) []kmq.ID {
 	return ids
 }
 
-// receive waits for exactly n records.
 func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
@@ -161,8 +155,8 @@ func (w *world) receive(q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
-// each waits for exactly n records and has each settled as it comes: where the rest may
-// have to wait for those that are held.
+// each receives exactly n records and settles each as it comes, for cases in which open records
+// delay the others.
 func (w *world) each(q *kmq.Queue, n int, settle func(kmq.Delivery)) (all []kmq.ID) {
 	w.Helper()
 	for len(all) < n {
@@ -174,13 +168,11 @@ func (w *world) each(q *kmq.Queue, n int, settle func(kmq.Delivery)) (all []kmq.
 	return all
 }
 
-// acked waits for exactly n records and acknowledges each as it comes.
 func (w *world) acked(q *kmq.Queue, n int) []kmq.ID {
 	w.Helper()
 	return w.each(q, n, func(d kmq.Delivery) { w.ack(d) })
 }
 
-// upTo waits for at least one record.
 func (w *world) upTo(q *kmq.Queue, most int) []kmq.Delivery {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, patience)
@@ -197,7 +189,7 @@ func (w *world) one(q *kmq.Queue) kmq.Delivery {
 	return w.receive(q, 1)[0]
 }
 
-// nothing holds that no record comes for a moment.
+// nothing fails if a record comes within a moment.
 func (w *world) nothing(q *kmq.Queue) {
 	w.Helper()
 	ctx, cancel := context.WithTimeout(w.ctx, moment)
@@ -226,7 +218,6 @@ func (w *world) flush(q *kmq.Queue) {
 	}
 }
 
-// is holds an error to a kind.
 func (w *world) is(what string, err, kind error) {
 	w.Helper()
 	if !errors.Is(err, kind) {
@@ -234,7 +225,7 @@ func (w *world) is(what string, err, kind error) {
 	}
 }
 
-// same holds that the records are these, in whatever order, each once.
+// same checks that got and want are the same records, in any order, each once.
 func (w *world) same(what string, got, want []kmq.ID) {
 	w.Helper()
 	got, want = sorted(got), sorted(want)
@@ -260,7 +251,7 @@ func compare(a, b kmq.ID) int {
 
 func sorted(ids []kmq.ID) []kmq.ID { return slices.SortedFunc(slices.Values(ids), compare) }
 
-// deadLetters reads n records of the dead-letter topic, and holds that there are no more.
+// deadLetters reads n records from the dead-letter topic and fails if there are more.
 func (w *world) deadLetters(n int) []*kgo.Record {
 	w.Helper()
 	reader := w.newClient(kgo.ConsumeTopics(w.dead))
@@ -283,7 +274,7 @@ func (w *world) deadLetters(n int) []*kgo.Record {
 	return all
 }
 
-// wire are the connections of a queue, which can be cut as a crash cuts them.
+// wire holds the connections of a queue. Cutting them looks like a crash.
 type wire struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -313,7 +304,7 @@ func (x *wire) dial(ctx context.Context, network, addr string) (net.Conn, error)
 	return conn, nil
 }
 
-// cut ends all connections, for good.
+// cut closes all connections and allows no new ones.
 func (x *wire) cut() {
 	x.mu.Lock()
 	defer x.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// deadLetters are the numbers of the records in the dead-letter topic, with how often.
+// deadLetters returns the numbers of the records in the dead-letter topic, with their counts.
 func (v *world) deadLetters() map[int]int {
 	dead := make(map[int]int)
 	if v.dead == nil {
@@ -27,9 +27,8 @@ func (v *world) deadLetters() map[int]int {
 	return dead
 }
 
-// unsettled are the records that are neither processed nor dead letters.
 func (v *world) unsettled(ctx context.Context) ([]int, error) {
-	// The dead letters first: what leaves them unseen is still in the journal, or open.
+	// Dead letters are read first: a later one is still open or in the journal.
 	if v.dead != nil {
 		if err := v.dead.sync(ctx); err != nil {
 			return nil, err
@@ -48,7 +47,6 @@ func (v *world) unsettled(ctx context.Context) ([]int, error) {
 	return open, nil
 }
 
-// settle waits until every record that was produced is settled.
 func (v *world) settle(within time.Duration) {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), within)
@@ -70,7 +68,7 @@ func (v *world) settle(within time.Duration) {
 	}
 }
 
-// audit compares everything that was produced with what became of it, once nothing runs.
+// audit compares everything produced with its result, when nothing runs any more.
 func (v *world) audit() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 60*time.Second)
@@ -99,8 +97,8 @@ func (v *world) audit() {
 	}
 }
 
-// origins maps where a record was first to its number. A producer whose request was
-// applied and answered with an error may have written one twice.
+// origins maps original positions to record numbers. A producer may have written a record twice,
+// after a request that succeeded but returned an error.
 func (v *world) origins() map[kmq.ID]int {
 	at := make(map[kmq.ID]int)
 	for p, records := range v.queue.records {
@@ -113,8 +111,7 @@ func (v *world) origins() map[kmq.ID]int {
 	return at
 }
 
-// checkCopies looks at each copy in the topic: key, value, headers and timestamp are
-// those of the record, its origin is where that record is.
+// checkCopies compares the key, value, headers, timestamp and origin of each copy with its record.
 func (v *world) checkCopies() {
 	v.t.Helper()
 	origins := v.origins()
@@ -139,7 +136,7 @@ func (v *world) checkCopies() {
 	}
 }
 
-// checkDeadLetters does the same for them, and looks for those that were promised.
+// checkDeadLetters does the same for dead letters, and checks for missing ones.
 func (v *world) checkDeadLetters() {
 	v.t.Helper()
 	origins := v.origins()
@@ -168,9 +165,8 @@ func (v *world) checkDeadLetters() {
 	}
 }
 
-// checkHanded looks for records that were given up and that nobody was ever given. A
-// process that dies takes with it what it had not handed out, and the log can't tell: where
-// processes are killed, such records are counted.
+// checkHanded finds dead letters that were never delivered. If processes are killed it only counts
+// them, because the log cannot show what a dead process had received.
 func (v *world) checkHanded(dead map[int]int) {
 	v.t.Helper()
 	var never []int
@@ -203,7 +199,6 @@ func (v *world) checkCopy(r *kgo.Record, partition int32, origins map[kmq.ID]int
 	}
 }
 
-// summary is what the journal comes to.
 func (v *world) summary() string {
 	b := v.book
 	b.mu.Lock()

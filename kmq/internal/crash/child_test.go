@@ -28,12 +28,11 @@ import (
 )
 
 const (
-	childEnv    = "KMQ_CRASH_CHILD" // what a child is to do: a childSpec in JSON
-	childFailed = 3                 // its exit code if it can't
-	orderClose  = "close\n"         // on its standard input: end in order
+	childEnv    = "KMQ_CRASH_CHILD" // a childSpec in JSON
+	childFailed = 3                 // exit code if the child fails
+	orderClose  = "close\n"         // on its standard input: close and exit
 )
 
-// childSpec is what a child is told.
 type childSpec struct {
 	Name    string
 	Journal string
@@ -42,14 +41,14 @@ type childSpec struct {
 	Workers int
 	Batch   int
 	Seed    uint64
-	// Kill ends the process at the KillAt-th time that the step is reached; empty: never.
+	// Kill ends the process at its KillAt-th time at a step; empty: never.
 	Kill   step.Step
 	KillAt int
-	// Careful acknowledges everything at once: no drops, releases or rejections.
+	// Careful acknowledges everything at once, without drops, releases or rejections.
 	Careful bool
-	Work    time.Duration // how long a record takes
+	Work    time.Duration // processing time of a record
 	Verbose bool          // the queue's log on standard error
-	ends    []error       // a queue that returns one of them is opened again; stays in this process
+	ends    []error       // errors after which a queue is opened again; not encoded
 }
 
 const (
@@ -57,10 +56,9 @@ const (
 	roleTracker = "tracker"
 )
 
-// queueSpec is a kmq.Config as text.
 type queueSpec struct {
 	Brokers       []string
-	dial          access.Dial // stays in this process; nil is the machine's
+	dial          access.Dial // not encoded; nil uses the system's
 	Topic, Group  string
 	Engine        kmq.Engine
 	Partitions    int32
@@ -72,13 +70,12 @@ type queueSpec struct {
 	Tracker       kmq.TrackerMode
 	Transactions  bool
 	StartFirst    bool
-	Late          bool // starts wait, of partitions that were just assigned too
+	Late          bool // starts wait also in newly assigned partitions
 	Session       time.Duration
 	Heartbeat     time.Duration
-	TopicConfigs  map[string]string // of the queue's topic, over the test's own
+	TopicConfigs  map[string]string // of the queue's topic, override the test's own
 }
 
-// config is what a queue or tracker is opened with.
 func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	inPlace := 0
 	if q.Engine == kmq.OffsetMap {
@@ -101,7 +98,6 @@ func (q queueSpec) config(log *slog.Logger) kmq.Config {
 	return cfg
 }
 
-// runChild is the whole life of a child.
 func runChild(text string) error {
 	var spec childSpec
 	if err := json.Unmarshal([]byte(text), &spec); err != nil {
@@ -133,8 +129,7 @@ func runChild(text string) error {
 	return nil
 }
 
-// obeyParent ends the child in order when it is told to, and at once when the parent is
-// gone.
+// obeyParent ends the child when the parent says so, and immediately when the parent is gone.
 func obeyParent(cancel func()) {
 	line, err := bufio.NewReader(os.Stdin).ReadString('\n')
 	if err != nil || line != orderClose {
@@ -142,11 +137,11 @@ func obeyParent(cancel func()) {
 	}
 	cancel()
 	if _, err := os.Stdin.Read(make([]byte, 1)); err != nil {
-		os.Exit(childFailed) // the parent goes on holding the other end until the child is gone
+		os.Exit(childFailed) // the parent keeps the pipe open until the child has ended
 	}
 }
 
-// watchSteps counts the steps and kills the process at the one it is told.
+// watchSteps counts the steps and kills the process at the given one.
 func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 	counts := make(map[step.Step]*atomic.Int64)
 	for _, s := range step.All {
@@ -161,7 +156,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 		if err := syscall.Kill(os.Getpid(), syscall.SIGKILL); err != nil {
 			panic(err)
 		}
-		select {} // nothing happens after it
+		select {} // the process does nothing more
 	}
 	return func() map[step.Step]int64 {
 		reached := make(map[step.Step]int64)
@@ -177,7 +172,7 @@ func watchSteps(spec childSpec, j *journal) func() map[step.Step]int64 {
 type child struct {
 	spec    childSpec
 	journal *journal
-	life    context.Context // ends when the process does, whatever it does then
+	life    context.Context // ends with the process
 	steps   func() map[step.Step]int64
 }
 
@@ -206,10 +201,9 @@ func (c *child) track(ctx context.Context) error {
 	return c.closed(t.Close(ctx))
 }
 
-// openAgain is how long a queue that ended is left before it is opened again.
 const openAgain = 100 * time.Millisecond
 
-// consume opens a queue, and opens it again whenever it returns one of the errors by which it may end.
+// consume opens a queue, and opens it again after each of the allowed errors.
 func (c *child) consume(ctx context.Context) error {
 	for {
 		ended, err := c.consumeOnce(ctx)
@@ -220,7 +214,7 @@ func (c *child) consume(ctx context.Context) error {
 	}
 }
 
-// consumeOnce works on one queue until ctx ends, or until the queue ended by one of those errors.
+// consumeOnce works on one queue until ctx ends, or returns the allowed error that ended it.
 func (c *child) consumeOnce(ctx context.Context) (ended, err error) {
 	q, err := kmq.Open(ctx, c.spec.Queue.config(c.logger()))
 	if err != nil {
@@ -240,13 +234,11 @@ func (c *child) consumeOnce(ctx context.Context) (ended, err error) {
 	return cmp.Or(said...), c.closed(q.Close(closing))
 }
 
-// mayEnd reports whether err is one by which a queue may end.
 func (c *child) mayEnd(err error) bool {
 	return slices.ContainsFunc(c.spec.ends, func(end error) bool { return errors.Is(err, end) })
 }
 
-// stacksIfSlow prints what every goroutine does shortly before a Close is out of time, unless it is
-// one of a puppet that died, which has no network.
+// stacksIfSlow prints all goroutines shortly before a Close times out, unless a dead puppet closes.
 func (c *child) stacksIfSlow() *time.Timer {
 	return time.AfterFunc(closeTimeout-2*time.Second, func() {
 		if c.life.Err() != nil {
@@ -258,8 +250,8 @@ func (c *child) stacksIfSlow() *time.Timer {
 	})
 }
 
-// closed takes what closing said. Somebody who was put out of a group can't commit any
-// more, which is no fault: others own what is not committed.
+// closed checks the error of Close. A removed member cannot commit, which is no mistake: others own
+// its offsets.
 func (c *child) closed(err error) error {
 	for _, putOut := range []error{kerr.UnknownMemberID, kerr.IllegalGeneration, kerr.RebalanceInProgress} {
 		if errors.Is(err, putOut) {
@@ -267,13 +259,13 @@ func (c *child) closed(err error) error {
 			return nil
 		}
 	}
-	// Of a share group Close says that acknowledgements were refused: their records may be delivered again.
+	// Share's Close reports refused acknowledgements, whose records may be redelivered.
 	if c.spec.Queue.Engine == kmq.Share && errors.Is(err, kmq.ErrLost) {
 		c.journal.write(lineError, "close: acknowledgements were refused")
 		return nil
 	}
-	// Nothing is lost by a member that the group itself has to put out. It is counted, because
-	// with transactions it happens on the stand-in for Kafka, now and then.
+	// The group removes a member that cannot leave, and nothing is lost. It happens occasionally
+	// with transactions on the fake cluster.
 	if errors.Is(err, context.DeadlineExceeded) && strings.Contains(err.Error(), "leave group") {
 		c.journal.write(lineError, "close: not out of the group in time")
 		return nil
@@ -288,13 +280,12 @@ func (c *child) closed(err error) error {
 	return nil
 }
 
-// work settles what the queue gives out. It returns the error by which the queue ended, if it may.
 func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	for {
 		ds, err := q.Receive(ctx, c.spec.Batch)
 		if ctx.Err() != nil || errors.Is(err, kmq.ErrClosed) {
 			for _, d := range ds {
-				c.delivered(d) // handed out and not settled: Close gives it back
+				c.delivered(d) // delivered and not settled: Close gives it back
 			}
 			return nil
 		}
@@ -306,7 +297,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 			c.journal.write(lineWrong, "receive: ", err)
 			return nil
 		}
-		// All are entered before the first is worked on: the next may come from elsewhere.
+		// All are recorded before the first is processed, since the next may come from elsewhere.
 		for _, d := range ds {
 			c.delivered(d)
 		}
@@ -316,7 +307,7 @@ func (c *child) work(ctx context.Context, q *kmq.Queue) error {
 	}
 }
 
-// delivered enters a delivery, and looks whether it is the record that was produced.
+// delivered records a delivery and compares it with the produced record.
 func (c *child) delivered(d kmq.Delivery) {
 	n, deadline := numberOf(d.Record.Value), int64(0)
 	if at := d.Deadline(); !at.IsZero() {
@@ -328,7 +319,6 @@ func (c *child) delivered(d kmq.Delivery) {
 	}
 }
 
-// action is what an application does with a delivery.
 type action int
 
 const (
@@ -341,10 +331,10 @@ const (
 	drop
 )
 
-// poison records are never processed: they end in the dead-letter topic.
+// poison reports whether a record is never processed and ends as a dead letter.
 func poison(n int) bool { return n%101 == 100 }
 
-// planned is what becomes of an attempt at a record: the same whenever it is tried.
+// planned returns the action for an attempt at a record, always the same.
 func (s childSpec) planned(n, attempt int) action {
 	h := fnv.New64a()
 	fmt.Fprint(h, s.Seed, n, attempt)
@@ -407,7 +397,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		err = c.ack(settling, d, n)
 	case extend:
 		if err = d.Extend(settling, c.spec.Queue.Visibility); err != nil {
-			c.journal.write(lineError, "extend: ", err) // it is lent as long as before
+			c.journal.write(lineError, "extend: ", err) // it stays locked as before
 		}
 		err = c.ack(settling, d, n)
 	default:
@@ -416,7 +406,7 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 	if err == nil {
 		return
 	}
-	// What the contract allows is counted, the rest is wrong.
+	// Errors that the contract allows are counted; others are wrong.
 	for _, allowed := range refusals {
 		if errors.Is(err, allowed) {
 			c.journal.write(lineError, allowed)
@@ -427,16 +417,16 @@ func (c *child) settle(ctx context.Context, d kmq.Delivery) {
 		}
 	}
 	if doing == reject && c.mayEnd(err) {
-		c.journal.write(lineError, "reject: ", err) // the record is delivered again
+		c.journal.write(lineError, "reject: ", err) // the record is redelivered
 		return
 	}
 	c.journal.write(lineWrong, fmt.Sprintf("record %d attempt %d, action %d: %v", n, d.Attempt(), doing, err))
 }
 
-// refusals are the answers to settling that the contract allows.
+// refusals are the errors of settling that the contract allows.
 var refusals = []error{kmq.ErrExpired, kmq.ErrLost, kmq.ErrUnsupported}
 
-// reject tries again what a broker refused if the delivery is still open, as it is with Plain.
+// reject retries a refused Reject if the delivery is still open, as with Plain.
 func (c *child) reject(ctx context.Context, d kmq.Delivery) error {
 	for {
 		err := d.Reject(ctx, "refused")

@@ -21,12 +21,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// The defects of an earlier queue of this kind, each with what must not happen again.
+// Each test protects against a defect of an earlier queue on Kafka.
 
 var markersWay = way{name: "markers", engine: kmq.Markers}
 
-// Its tracker read the markers with one group and committed to another, so that each
-// start read everything again.
+// The tracker commits to the group with which it reads, so that it does not reread everything.
 func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -52,7 +51,7 @@ func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 		if got, want := groups.Groups(), []string{v.spec.Group, v.spec.Group + "-tracker"}; !slices.Equal(got, want) {
 			t.Errorf("groups %v, want %v", got, want)
 		}
-		// What the next one reads begins there: nothing of the old log is asked for.
+		// The next tracker begins there and reads nothing older.
 		id := f.TopicInfo(v.spec.Topic + "-markers").TopicID
 		var below []int64
 		observe := f.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Fetch}, Observe: true, Count: -1, When: func(r kmsg.Request) bool {
@@ -75,7 +74,7 @@ func TestDefectTrackerCommitsToAnotherGroup(t *testing.T) {
 	})
 }
 
-// A start marker that could not be written, followed by another try, lost the batch.
+// A start marker that fails once must not lose the batch.
 func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 	t.Parallel()
 	for _, refusal := range []*kerr.Error{kerr.UnknownServerError, kerr.RequestTimedOut, kerr.InvalidRecord, kerr.NotEnoughReplicas} {
@@ -95,7 +94,7 @@ func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 				if len(ds) > 0 {
 					t.Errorf("received record %d without a start marker", number(ds[0]))
 				}
-				// An error that no waiting mends may end the queue, but not in silence.
+				// A permanent error may end the queue, but not silently.
 				ended := err != nil && ctx.Err() == nil
 				if refused.Hits() == 0 {
 					t.Fatal("no marker was refused")
@@ -121,7 +120,6 @@ func TestDefectFailedStartLosesTheBatch(t *testing.T) {
 	}
 }
 
-// createMarkers makes the topic of the markers, as the engine would.
 func (v *world) createMarkers(f *faulty) {
 	v.t.Helper()
 	err := f.CreateTopic(v.spec.Topic+"-markers", v.spec.Partitions, map[string]string{"message.timestamp.type": "LogAppendTime"})
@@ -130,13 +128,11 @@ func (v *world) createMarkers(f *faulty) {
 	}
 }
 
-// plainRecord is one of the test's own, whose number is n.
 func plainRecord(n int, key string) *kgo.Record {
 	return &kgo.Record{Key: []byte(key), Value: fmt.Appendf(nil, "%d of %s", n, key), Timestamp: time.UnixMilli(int64(1_750_000_000_000 + n))}
 }
 
-// A record that was read again at an offset was not checked to be that one: where it was
-// gone, the next one was delivered in its place.
+// A record that is read again must be the one asked for, not the next one.
 func TestDefectRereadRecordIsAnother(t *testing.T) {
 	t.Parallel()
 	for _, gone := range []struct {
@@ -162,7 +158,7 @@ func TestDefectRereadRecordIsAnother(t *testing.T) {
 				q := v.open(nil)
 				for _, d := range take(t, q, 10) {
 					if n := number(d); n == 5 || n == 6 || n == 8 {
-						continue // dropped: their time runs out
+						continue // dropped: their locks expire
 					}
 					ackAll(t, []kmq.Delivery{d})
 				}
@@ -196,8 +192,7 @@ func TestDefectRereadRecordIsAnother(t *testing.T) {
 	}
 }
 
-// Headers and timestamps were lost when a record was delivered again, and a key that is
-// not there became an empty one.
+// A redelivery keeps headers, timestamp, and the difference between no key and an empty key.
 func TestDefectRedeliveryLosesHeadersAndTime(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -253,7 +248,6 @@ func TestDefectRedeliveryLosesHeadersAndTime(t *testing.T) {
 	}
 }
 
-// full is all of a record that a copy must keep.
 func full(r *kgo.Record) string {
 	s := fmt.Sprintf("%d key %q (%v) value %q (%v) at %d", r.Partition, r.Key, r.Key == nil, r.Value, r.Value == nil, r.Timestamp.UnixMilli())
 	for _, h := range r.Headers {
@@ -262,7 +256,7 @@ func full(r *kgo.Record) string {
 	return s
 }
 
-// Heaps and mailboxes had no bound: whoever did not settle had all of the topic in memory.
+// Memory is bounded even if the application settles nothing.
 func TestDefectUnboundedMemory(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -291,7 +285,7 @@ func TestDefectUnboundedMemory(t *testing.T) {
 					time.Sleep(10 * time.Millisecond)
 				}
 				if w.engine == kmq.Share {
-					return // its locks run out meanwhile: what is held here is lent to others
+					return // its locks expire meanwhile, and others receive the records
 				}
 				held = append(held, take(t, q, bound-len(held))...)
 				none(t, q, 500*time.Millisecond)
@@ -304,8 +298,7 @@ func TestDefectUnboundedMemory(t *testing.T) {
 	}
 }
 
-// Any exception ended the tracker: a marker that it could not read, a record that it could
-// not copy.
+// Neither an unreadable marker nor a refused copy ends the tracker.
 func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	t.Parallel()
 	t.Run("a marker that nobody can read", func(t *testing.T) {
@@ -339,7 +332,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	t.Run("a copy that nobody takes", func(t *testing.T) {
 		t.Parallel()
 		synctest.Test(t, func(t *testing.T) {
-			// A record of the greatest size that its topic allows: its copy has more headers.
+			// A record of the largest size that its topic allows; its copy has more headers.
 			const limit = 20_000
 			v, _ := single(t, markersWay, func(s *queueSpec) {
 				s.TopicConfigs = map[string]string{"max.message.bytes": fmt.Sprint(limit)}
@@ -354,14 +347,14 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 			for _, d := range take(t, q, 21) {
 				seen[number(d)]++ // all are dropped
 			}
-			// The others are delivered again, whatever becomes of the large one.
+			// The others are redelivered, regardless of the large one.
 			for len(seen) < 21 || slices.ContainsFunc(rangeOf(20), func(n int) bool { return seen[n] < 2 }) {
 				for _, d := range take(t, q, 1) {
 					seen[number(d)]++
 					ackAll(t, []kmq.Delivery{d})
 				}
 			}
-			// It has no end without an acknowledgement or a copy.
+			// It has an end only with an acknowledgement or a copy.
 			if why := ends(v.markersOf(0), 0); len(why) > 0 && seen[-1] < 2 {
 				t.Errorf("the record that can't be copied has ends for %v", why)
 			}
@@ -369,7 +362,7 @@ func TestDefectExceptionEndsTheTracker(t *testing.T) {
 	})
 }
 
-// putLargest writes the largest record that the topic takes: nothing compresses it.
+// putLargest writes the largest record that the topic accepts, which does not compress.
 func (v *world) putLargest(limit int) {
 	v.t.Helper()
 	cl := v.newClient(kgo.RecordPartitioner(kgo.ManualPartitioner()), kgo.ProducerBatchCompression(kgo.NoCompression()))
@@ -395,9 +388,7 @@ func rangeOf(n int) []int {
 	return all
 }
 
-// A record whose lock ran out while it waited in the queue's own memory counted as
-// delivered: whoever is slow gave up records that nobody had ever seen. (Of an earlier state
-// of this queue, not of another.)
+// A record whose lock expired before it was delivered does not count as delivered.
 func TestDefectGivenUpUnseen(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{markersWay, {name: "offsetmap", engine: kmq.OffsetMap}, {name: "share", engine: kmq.Share}} {
@@ -410,7 +401,7 @@ func TestDefectGivenUpUnseen(t *testing.T) {
 					t.Fatal(err)
 				}
 				q := v.open(nil)
-				// One at a time, each for a sixth of a lock: the last wait for ten locks.
+				// One at a time, each for a sixth of a lock: the last ones wait for ten locks.
 				seen := make(map[int]int)
 				for over := time.Now().Add(2 * time.Minute); len(seen) < records && time.Now().Before(over); {
 					ctx, cancel := context.WithTimeout(t.Context(), time.Second)

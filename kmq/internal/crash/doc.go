@@ -1,47 +1,40 @@
-// Package crash tries to lose records: it breaks processes, brokers, connections and
-// groups while a queue works. Afterwards it compares what was produced with what became
-// of it. It holds tests only.
+// Package crash tries to lose records: it breaks processes, brokers, connections and groups while a
+// queue works. Then it compares what was produced with what was processed. It holds tests only.
 //
 // # What counts as lost
 //
-// An application processes a record and then acknowledges it. So each process under test
-// writes into a journal that a record is processed, and after that calls Ack: whatever
-// happens later, the record is done, and before it, the queue owes it. A record is lost
-// when it is neither in the journal as processed, nor in the dead-letter topic, nor still
-// to come. The journal is appended to with one write for each line; the operating system
-// outlives the process, so nothing needs to be synchronised to the disk.
+// Each process under test writes to a journal that a record is processed, and then calls Ack. From
+// that line on the record is done; before it, the queue must deliver it. A record is lost if it is
+// neither processed in the journal, nor in the dead-letter topic, nor still to be delivered. Each
+// line is one write to a file, which survives the process, so the journal needs no sync to disk.
 //
-// The journal also has each delivery with its attempt and its deadline, so that the audit
-// finds what came early, what came twice, and what is not the record that was produced.
+// The journal also has each delivery with its attempt and its deadline. So the audit finds early
+// deliveries, duplicates, and records that are not as they were produced.
 //
 // # How a process is killed
 //
-// Package step tells of each moment at which a crash would matter. In virtual time a worker is
-// a puppet: at its n-th moment of one kind its connections are cut and it may write no more, so
-// that neither a broker nor the journal hears of what it does afterwards. On Apache Kafka the
-// test binary runs itself again as a child, which sends itself SIGKILL at that moment; no code
-// can answer it. The test waits for that, probes what stands in the log (see probe.go), and
-// starts another worker.
+// Package step names each moment at which a crash would matter. In virtual time a worker is a
+// puppet: at a given moment its connections are cut and its journal is closed, so that neither a
+// broker nor the journal sees what it does later. On Apache Kafka the test binary runs itself as a
+// child, which sends itself SIGKILL at that moment. The test waits for that, probes the log
+// (probe_test.go) and starts another worker.
 //
-// Of three kills in a row at one step the first is of a worker with no other member, so that the
-// next one finds what it left; two are of workers beside a living member, which takes over. If the
-// step is one that a worker reaches with records in hand, another worker must be delivered some of
-// them. At the end two workers finish the work undisturbed, close, and a last one finds nothing
-// left to do.
+// Of three kills in a row at one step, the first worker is the only member, so that the next one
+// finds its state. In the other two a living member takes over. If a worker has open records at a
+// step, another worker must receive some of them. In the end two undisturbed workers finish and
+// close, and a last one must receive nothing.
 //
 // # What runs in which tier
 //
-// Quick cuts three workers of each engine at every step, and has every other test of this package, on
-// a stand-in for Kafka in virtual time. Full does it for all ways of keeping a queue, and kills one
-// process of each engine on Apache Kafka. Proof has TestRealBrokers besides. There is more of
-// each with flags, as make soak has it: -kills for campaigns of any length, also on Apache
-// Kafka, -fault all for all of TestFaults, -brokers for all of TestRealBrokers, -way for one way
-// of keeping a queue.
+// Quick kills three workers of each engine at every step, and runs every other test of this
+// package, on a fake cluster in virtual time. Full does it for all ways of keeping a queue, and
+// kills one process of each engine on Apache Kafka. Proof adds TestRealBrokers. Flags add more, as
+// in make soak: -kills for longer campaigns, also on Apache Kafka, -fault all for all of
+// TestFaults, -brokers for all of TestRealBrokers, and -way for one way of keeping a queue.
 //
-// # Which test holds which invariant
+// # Which test protects which invariant
 //
-// Each was seen to fail with the code broken on purpose (go test -overlay) as in the last
-// column.
+// Each test was seen to fail with the code broken (go test -overlay) as in the last column.
 //
 //	1 at least once            TestDefectFailedStart…: offsets are committable before the starts are durable;
 //	                           also TestInvariant1AtLeastOnce, …OnKafka, TestFaults, TestRealBrokers
@@ -53,21 +46,22 @@
 //	                           also the probes of all kills (probeCommits)
 //	5 order of revocation      TestInvariant5…: nothing is committed on revocation;
 //	                           also kills at step.Revoking and step.Flushed
-//	6 the record asked for     TestDefectRereadRecordIsAnother: the next record is taken for it
+//	6 the requested record     TestDefectRereadRecordIsAnother: the next record is used instead
 //	7 bounded memory           TestDefectUnboundedMemory: ten times as many leases
-//	8 never early              TestInvariant8…: the log's clock alone is believed;
+//	8 never early              TestInvariant8…: only the log's clock is trusted;
 //	                           also the probes of all kills (checkEarly)
 //	9 retention                TestInvariant9…: there is no alarm (plain, offsetmap, markers)
 //
-// # What is known and not held against the queue
+// # Known limits of the tests
 //
-// After a fault of the stand-in for Kafka the engine share takes up to a minute to go on, so
-// TestFaults leaves it out under -short.
+// After a fault of the fake cluster the engine share takes up to a minute to continue, so
+// TestFaults omits it under -short.
 //
-// A queue of markers ends by an error that no waiting mends, as of a write that is not permitted.
-// TestFaults has its workers open it again then, and any other error that ends a queue fails the test.
-// What a fault hits of the test's own clients does not count as a fault that happened.
+// A queue of the engine markers ends with a permanent error, such as a write that is not permitted.
+// TestFaults then opens the queue again; any other error that ends a queue fails the test. Faults
+// that hit only the test's own clients do not count.
 //
-// A Close that is not out of the group in time is counted, not failed. Where processes are killed, dead letters that nobody was
-// handed are counted only: the log can't tell what a dead process had handed out.
+// A Close that does not leave the group in time is counted and does not fail. If processes are
+// killed, dead letters that were never delivered are only counted, because the log cannot show what
+// a dead process had received.
 package crash

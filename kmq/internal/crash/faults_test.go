@@ -22,27 +22,25 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// fault is something that brokers do, or that is done to them, while queues work.
+// fault is something that brokers do while queues work.
 type fault struct {
 	name string
-	// begin lets it happen until the returned function is called.
+	// begin starts it and returns the function that ends it.
 	begin func(f *faulty) (end func())
-	// quiet holds the test's own producer meanwhile, which would not survive it either.
+	// quiet stops the test's own producer, which would not survive it.
 	quiet bool
-	// idle are the engines that have nothing to do with it.
+	// idle are the engines that it does not affect.
 	idle []kmq.Engine
-	// only is the engine that the fault concerns; empty: all.
+	// only is the affected engine; empty: all.
 	only kmq.Engine
-	// ends is an error that no waiting mends. Queues of markers may end by it, surely if every
-	// write has it, and are opened again. The others write only copies, and go on.
+	// ends is a permanent error that may end queues of markers, which are then opened again; with
+	// everyWrite it must. Other engines write only copies and continue.
 	ends       error
 	everyWrite bool
-	// usual is one of those that are always tried, brief one of them under -short, too; the
-	// others are asked for with -fault.
+	// usual faults are always tried, brief ones also under -short, and the others with -fault.
 	usual, brief bool
 }
 
-// faulty is a stand-in for Kafka whose connections can be broken.
 type faulty struct {
 	*kfake.Cluster
 	world *world
@@ -51,14 +49,12 @@ type faulty struct {
 	handles []handle
 }
 
-// handle is of errors that are answered.
 type handle struct {
 	*kfake.FaultHandle
-	keys  []kmsg.Key // of the requests that they answer
-	asked int64      // how many of these queues had sent before
+	keys  []kmsg.Key // of the affected requests
+	asked int64      // number of such requests before
 }
 
-// answer begins to answer with errors.
 func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	h := handle{FaultHandle: f.Fault(faults...)}
 	for _, one := range faults {
@@ -71,8 +67,8 @@ func (f *faulty) answer(faults ...kfake.Fault) (end func()) {
 	return h.Remove
 }
 
-// last lets errors be answered for a while, and for longer until a queue may have been answered
-// one: others ask too. It returns for how many that is so; false if nobody was to answer any.
+// last keeps errors for d, and longer until a queue may have received one, because other clients
+// send requests too. It returns how many errors queues may have received; false if none are injected.
 func (f *faulty) last(d time.Duration) (n int, some bool) {
 	defer func() { f.handles = nil }()
 	for over := time.Now().Add(10 * d); ; d = 100 * time.Millisecond {
@@ -87,14 +83,13 @@ func (f *faulty) last(d time.Duration) (n int, some bool) {
 	}
 }
 
-// wire breaks connections of queues: of so many in a thousand answers of a broker, none
-// arrives and the connection is closed. What was asked for was done. It counts their requests.
+// wire breaks connections of queues: some answers in a thousand are lost and close the connection,
+// although the request succeeded. It also counts requests.
 type wire struct {
 	perMille atomic.Int64
-	requests [128]atomic.Int64 // by their key
+	requests [128]atomic.Int64 // by key
 }
 
-// asked returns how many requests of some kinds queues have sent.
 func (w *wire) asked(keys []kmsg.Key) (n int64) {
 	for _, key := range keys {
 		n += w.requests[key].Load()
@@ -102,7 +97,6 @@ func (w *wire) asked(keys []kmsg.Key) (n int64) {
 	return n
 }
 
-// through has connections that dial opens break.
 func (w *wire) through(dial access.Dial) access.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -133,16 +127,15 @@ func (c wiredConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// some answers so many per cent of the requests of a kind with an error.
+// some answers a percentage of the requests with an error.
 func some(percent int, err *kerr.Error, keys ...kmsg.Key) kfake.Fault {
 	return kfake.Fault{Keys: keys, Err: err, Count: -1, When: func(kmsg.Request) bool { return rand.IntN(100) < percent }}
 }
 
-// answers begins faults of the stand-in.
 func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		for i := range faults {
-			// A field of the request itself where it has one, and of its parts else.
+			// The error is in the request's own field if it has one, otherwise in its parts.
 			if topLevel[faults[i].Keys[0]] {
 				faults[i].TopLevel = true
 			}
@@ -151,11 +144,11 @@ func answers(faults ...kfake.Fault) func(f *faulty) func() {
 	}
 }
 
-// topLevel are the requests whose answer has one error for all of it.
+// topLevel are the requests with one error for the whole answer.
 var topLevel = map[kmsg.Key]bool{kmsg.Heartbeat: true, kmsg.JoinGroup: true, kmsg.SyncGroup: true, kmsg.ShareGroupHeartbeat: true}
 
-// onlyOwn are faults of what the queue writes: markers and dead letters. Copies are
-// written into the topic itself, as the test's own records are.
+// onlyOwn limits faults to markers and dead letters. Copies are in the topic itself, like the
+// test's own records.
 func onlyOwn(faults ...kfake.Fault) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		var own []kfake.Fault
@@ -169,7 +162,6 @@ func onlyOwn(faults ...kfake.Fault) func(f *faulty) func() {
 	}
 }
 
-// every does something again and again.
 func every(d time.Duration, do func(f *faulty)) func(f *faulty) func() {
 	return func(f *faulty) func() {
 		ctx, cancel := context.WithCancel(context.Background())
@@ -214,7 +206,7 @@ var faults = []fault{
 		some(20, kerr.RebalanceInProgress, kmsg.OffsetCommit, kmsg.TxnOffsetCommit))},
 	{idle: noGroup, name: "offsets can't be read", begin: func(f *faulty) func() {
 		end := answers(some(50, kerr.UnstableOffsetCommit, kmsg.OffsetFetch), some(50, kerr.CoordinatorLoadInProgress, kmsg.OffsetFetch))(f)
-		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f) // or nobody asks
+		putOut := answers(some(30, kerr.UnknownMemberID, kmsg.Heartbeat))(f) // so that members fetch offsets
 		return func() { putOut(); end() }
 	}},
 	{usual: true, idle: noGroup, name: "members are put out", begin: answers(
@@ -231,7 +223,7 @@ var faults = []fault{
 	{name: "nobody knows where things are", begin: func(f *faulty) func() {
 		end := answers(some(30, kerr.LeaderNotAvailable, kmsg.Metadata), some(30, kerr.CoordinatorNotAvailable, kmsg.FindCoordinator),
 			some(50, kerr.LeaderNotAvailable, kmsg.ListOffsets), some(50, kerr.UnknownServerError, kmsg.DescribeConfigs))(f)
-		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f) // or nobody asks
+		move := every(400*time.Millisecond, func(f *faulty) { f.RehashCoordinators() })(f) // so that members ask
 		return func() { move(); end() }
 	}},
 	{usual: true, brief: true, name: "connections break after the request", begin: func(f *faulty) func() {
@@ -277,19 +269,18 @@ var faults = []fault{
 		some(10, kerr.UnknownMemberID, kmsg.ShareGroupHeartbeat), some(10, kerr.FencedMemberEpoch, kmsg.ShareGroupHeartbeat))},
 }
 
-// How long a fault lasts, how many records must be processed after it, and within what.
+// Duration of a fault, records to process after it, and the time for that.
 const (
 	faultLasts    = 1500 * time.Millisecond
 	afterFault    = 100
 	recoverWithin = 2 * time.Minute
 )
 
-// TestFaults lets two queues work while brokers do what brokers do. After each fault the
-// work goes on by itself, and at the end nothing is lost.
+// TestFaults runs two queues during each fault: they continue without help, and nothing is lost.
 func TestFaults(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
-		// After a fault the engine share takes up to a minute to go on.
+		// After a fault the engine share takes up to a minute to continue.
 		if !strings.Contains(w.name, *onlyWay) || w.engine == kmq.Share && testing.Short() {
 			continue
 		}
@@ -324,7 +315,6 @@ func TestFaults(t *testing.T) {
 	}
 }
 
-// all goes through the faults.
 func (f *faulty) all() {
 	v := f.world
 	for _, one := range faults {
@@ -332,7 +322,7 @@ func (f *faulty) all() {
 			continue
 		}
 		ended := v.book.lines[lineEnded]
-		if one.quiet { // enough to work on is there before
+		if one.quiet { // there are already enough records
 			if err := v.produce(context.Background(), 500); err != nil {
 				v.t.Fatal(err)
 			}
@@ -366,7 +356,7 @@ func (f *faulty) all() {
 	}
 }
 
-// ended checks how often workers received the error of a fault that ends queues.
+// ended checks how often workers received an error that ends queues.
 func (v *world) ended(by fault, times int) {
 	v.t.Helper()
 	switch {
@@ -377,7 +367,6 @@ func (v *world) ended(by fault, times int) {
 	}
 }
 
-// asked is whether the fault is to be tried.
 func (f fault) asked() bool {
 	switch *onlyFault {
 	case "":
@@ -388,7 +377,7 @@ func (f fault) asked() bool {
 	return strings.Contains(f.name, *onlyFault)
 }
 
-// faultyPuppet starts a worker that opens its queue again if that ends by what a fault may end it.
+// faultyPuppet starts a worker that opens its queue again after an allowed error.
 func (v *world) faultyPuppet(slot string) worker {
 	spec := v.child(slot)
 	for _, one := range faults {
@@ -399,7 +388,6 @@ func (v *world) faultyPuppet(slot string) worker {
 	return v.puppet(spec)
 }
 
-// tracker runs a tracker until the returned function is called.
 func (v *world) tracker() (end func()) {
 	spec := v.child("tracker")
 	spec.Role = roleTracker

@@ -10,13 +10,13 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// follower reads a topic from its beginning, as far as it is asked to.
+// follower reads a topic from its beginning up to a requested end.
 type follower struct {
 	topic   string
 	admin   *kadm.Client
 	client  *kgo.Client
 	tx      bool
-	records map[int32][]*kgo.Record // in the order of their offsets; offsets may be missing
+	records map[int32][]*kgo.Record // in offset order, possibly with gaps
 	next    map[int32]int64
 }
 
@@ -39,7 +39,6 @@ func (v *world) follow(topic string) *follower {
 	}
 }
 
-// sync reads up to where the topic ends now.
 func (f *follower) sync(ctx context.Context) error {
 	list := f.admin.ListEndOffsets
 	if f.tx {
@@ -67,7 +66,7 @@ func (f *follower) sync(ctx context.Context) error {
 		}
 		fetches.EachRecord(func(r *kgo.Record) {
 			if r.Offset < f.next[r.Partition] {
-				return // a fault that concerns reads has the client begin again
+				return // a fault during a read makes the client begin again
 			}
 			f.next[r.Partition] = r.Offset + 1
 			if !r.Attrs.IsControl() {
@@ -87,7 +86,6 @@ func (f *follower) before(ends map[int32]kadm.ListedOffset) bool {
 	return false
 }
 
-// at is the record at an offset; nil if there is none.
 func (f *follower) at(partition int32, offset int64) *kgo.Record {
 	records := f.records[partition]
 	i, found := slices.BinarySearchFunc(records, offset, func(r *kgo.Record, o int64) int { return int(r.Offset - o) })
@@ -97,7 +95,6 @@ func (f *follower) at(partition int32, offset int64) *kgo.Record {
 	return records[i]
 }
 
-// header is the first value of a header; nil if it is not there.
 func header(r *kgo.Record, key string) []byte {
 	for _, h := range r.Headers {
 		if h.Key == key {

@@ -19,8 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// Invariant 2: the tracker's commit never passes the lowest start without an end, in the
-// group with which it reads.
+// Invariant 2: the tracker's commit, in the group with which it reads, never passes the lowest
+// start without an end.
 func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -44,7 +44,7 @@ func TestInvariant2CommitStopsAtTheOldestOpenStart(t *testing.T) {
 				t.Fatalf("the tracker committed %d; the start at %d has no end", at, start)
 			}
 		}
-		// What the next tracker reads is enough to deliver it again.
+		// The next tracker reads enough to redeliver it.
 		again := take(t, first, 1)
 		if number(again[0]) != number(kept) || again[0].Attempt() != 2 {
 			t.Fatalf("record %d attempt %d", number(again[0]), again[0].Attempt())
@@ -81,7 +81,7 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 				t.Errorf("reject: %v", err)
 			}
 		})
-		time.Sleep(v.spec.Visibility + time.Second) // the rest runs out, while nothing can be copied
+		time.Sleep(v.spec.Visibility + time.Second) // the rest expires while nothing can be copied
 		if refused.Hits() == 0 {
 			t.Error("nothing was to be copied")
 		}
@@ -113,8 +113,7 @@ func TestInvariant3NoEndBeforeTheCopy(t *testing.T) {
 	})
 }
 
-// Invariant 4: commits are explicit contiguous offsets: one that is not acknowledged holds
-// them, whatever is acknowledged beyond it.
+// Invariant 4: an open record holds the commit, whatever is acknowledged beyond it.
 func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, {name: "offsetmap", engine: kmq.OffsetMap}} {
@@ -157,14 +156,13 @@ func TestInvariant4CommitsAreContiguous(t *testing.T) {
 	}
 }
 
-// Invariant 5: a partition that is taken away is stopped, flushed, committed and forgotten
-// before the next poll: what was acknowledged before does not come again, though nothing
-// but the revocation commits, and nothing of it is handed out afterwards.
+// Invariant 5: a revoked partition is stopped, flushed, committed and forgotten before the next
+// poll, so that acknowledged records are not redelivered and nothing of it is delivered afterwards.
 func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	t.Parallel()
 	for _, w := range ways {
 		if w.engine == kmq.Share || w.external {
-			continue // no ownership there; the same queue
+			continue // Share has no ownership; external is the same queue
 		}
 		t.Run(w.name, func(t *testing.T) {
 			t.Parallel()
@@ -218,9 +216,8 @@ func TestInvariant5RevocationCommitsWhatIsAcknowledged(t *testing.T) {
 	}
 }
 
-// Invariant 8: a record is delivered again after its deadline, never before, also where
-// the clock of the log is set: this broker's goes an hour back, then two forward, while
-// records are lent.
+// Invariant 8: a record is redelivered after its deadline and never before, even if the broker's
+// clock is set while records are locked.
 func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	t.Parallel()
 	for _, step := range []time.Duration{time.Hour, -time.Hour, 2 * time.Second, -2 * time.Second} {
@@ -232,8 +229,8 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				v.createMarkers(f)
 				f.logClock(v.spec.Topic+"-markers", &off)
 				q := v.open(nil)
-				// What the tracker finds in the log has no time but the log's: these are read as
-				// they are written.
+				// The tracker knows only the log's time of older markers, so these are read as they
+				// are written.
 				if err := v.produce(soon(t), 5); err != nil {
 					t.Fatal(err)
 				}
@@ -253,7 +250,7 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 				}
 				time.Sleep(500 * time.Millisecond)
 				off.Store(int64(step))
-				// Other work goes on, whose markers carry the new time.
+				// Other work continues, whose markers have the new time.
 				if err := v.produce(soon(t), 20); err != nil {
 					t.Fatal(err)
 				}
@@ -287,8 +284,8 @@ func TestInvariant8NeverEarlyThoughTheLogsClockIsSet(t *testing.T) {
 	}
 }
 
-// logClock has a topic's records bear the broker's time, as message.timestamp.type says
-// (the stand-in leaves those of the client), by a clock that is off.
+// logClock sets the broker's time, by a clock that is off, in a topic's records, as
+// message.timestamp.type says; the fake cluster keeps the client's time.
 func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	id := f.TopicInfo(topic).TopicID
 	f.ControlKey(int16(kmsg.Produce), func(r kmsg.Request) (kmsg.Response, error, bool) {
@@ -306,8 +303,8 @@ func (f *faulty) logClock(topic string, off *atomic.Int64) {
 	})
 }
 
-// stamp writes a time into a record batch (KIP-98): attributes at 21, the first and the
-// greatest timestamp at 27 and 35, and the checksum of all from 21 on at 17.
+// stamp writes a time into a record batch (KIP-98): attributes at 21, first and largest timestamp
+// at 27 and 35, and the checksum from 21 on at 17.
 func stamp(batch []byte, at time.Time) {
 	const attributes, first, greatest, sum = 21, 27, 35, 17
 	if len(batch) < greatest+8 {
@@ -318,8 +315,7 @@ func stamp(batch []byte, at time.Time) {
 	binary.BigEndian.PutUint32(batch[sum:], crc32.Checksum(batch[attributes:], crc32.MakeTable(crc32.Castagnoli)))
 }
 
-// Invariant 9: retention covers the oldest record that is not settled, or there is an
-// alarm.
+// Invariant 9: retention covers the oldest unsettled record, or there is an alarm.
 func TestInvariant9RetentionAlarm(t *testing.T) {
 	t.Parallel()
 	for _, w := range []way{{name: "plain", engine: kmq.Plain}, markersWay, {name: "offsetmap", engine: kmq.OffsetMap}} {
@@ -338,7 +334,7 @@ func TestInvariant9RetentionAlarm(t *testing.T) {
 				}
 				q := v.open(nil)
 				ds := take(t, q, 5)
-				deadline := time.Now().Add(75 * time.Second) // it is looked for every 30 s
+				deadline := time.Now().Add(75 * time.Second) // checked every 30 s
 				for q.Stats().RetentionAlarm == "" {
 					if time.Now().After(deadline) {
 						t.Fatal("a record that is not settled has one minute to live, and there is no alarm")

@@ -14,28 +14,28 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// The kinds of lines in a journal: time in ns, process, kind, and what follows.
+// The kinds of lines in a journal: time in ns, process, kind, and further fields.
 const (
 	lineOpened    = "opened"
-	lineClosing   = "closing" // from here on what it has is given back
+	lineClosing   = "closing" // from here on it gives records back
 	lineClosed    = "closed"
-	lineEnded     = "ended"     // text: what a worker received from a queue that is then opened again
+	lineEnded     = "ended"     // text: the error that ended a queue, which is then opened again
 	lineDelivered = "delivered" // number partition offset attempt deadline(ns) at-offset
-	lineProcessed = "processed" // number attempt: what follows is Ack
-	lineReleased  = "released"  // number attempt: what follows is Nack
-	lineRejected  = "rejected"  // number attempt: Reject has returned without an error
+	lineProcessed = "processed" // number attempt: Ack follows
+	lineReleased  = "released"  // number attempt: Nack follows
+	lineRejected  = "rejected"  // number attempt: Reject returned nil
 	lineError     = "error"     // text
-	lineWrong     = "wrong"     // text: what can't be, and fails the test
+	lineWrong     = "wrong"     // text: an error that fails the test
 	lineKilled    = "killed"    // step n
-	lineReached   = "reached"   // step times, when a process ends in order
+	lineReached   = "reached"   // step times, when a process closes
 )
 
-// journal is written by children, a line at a time. Lines of one file are whole, whoever
-// writes them: it is open for appending.
+// journal is a file that children write line by line. It is opened for appending, so lines stay
+// whole.
 type journal struct {
 	file *os.File
 	name string
-	// Its process is being cut off, and complains no more; it is dead, and writes nothing.
+	// A dying process reports no more errors; a dead one writes nothing.
 	dying, dead atomic.Bool
 }
 
@@ -63,24 +63,22 @@ func (j *journal) write(kind string, fields ...any) {
 	}
 }
 
-// delivery is one line of that kind.
 type delivery struct {
 	at       time.Time
 	by       string
 	id       kmq.ID
 	attempt  int
 	deadline time.Time // zero: none
-	settled  bool      // by the one that it was delivered to
+	settled  bool      // by the process that received it
 }
 
-// fate is what became of one record.
 type fate struct {
 	deliveries []delivery
 	processed  int
 	rejected   int
 }
 
-// book is what the journal says, read as it grows.
+// book is the content of the journal, read as it grows.
 type book struct {
 	path string
 
@@ -95,7 +93,7 @@ type book struct {
 	lines   map[string]int            // by kind
 	opened  map[string]int            // by process
 	last    map[string]string         // by process: its last line
-	began   map[string]map[string]int // by process and kind: lines
+	began   map[string]map[string]int // by process and kind: number of lines
 }
 
 func openBook(path string) (*book, error) {
@@ -110,7 +108,6 @@ func openBook(path string) (*book, error) {
 	}, nil
 }
 
-// read takes in what was appended.
 func (b *book) read() error {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -182,7 +179,7 @@ func (b *book) take(line string) error {
 	return nil
 }
 
-// stepLine reads a step's name, which may have blanks, and a number.
+// stepLine reads a step's name, which may have spaces, and a number.
 func stepLine(rest string) (name string, times int, err error) {
 	i := strings.LastIndexByte(rest, ' ')
 	if i < 0 {
@@ -232,7 +229,6 @@ func (b *book) fate(n int) *fate {
 	return f
 }
 
-// processed tells whether the n-th record is done.
 func (b *book) processed(n int) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -240,14 +236,13 @@ func (b *book) processed(n int) bool {
 	return f != nil && f.processed > 0
 }
 
-// count is how many lines of a kind a process wrote.
 func (b *book) count(by, kind string) int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	return b.began[by][kind]
 }
 
-// story is what the journal has of one record, for an error.
+// story returns the journal's lines about a record, for an error.
 func (b *book) story(n int) string {
 	data, err := os.ReadFile(b.path)
 	if err != nil {

@@ -10,11 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// killsOnKafka is how often a process of each engine is killed; -kills and make soak do it more often.
+// killsOnKafka is the number of kills for each engine; -kills and make soak do more.
 const killsOnKafka = 1
 
-// TestInvariant1AtLeastOnceOnKafka kills processes on Apache Kafka: one of each engine, and
-// with -kills so many of each way of keeping a queue, at every step.
+// TestInvariant1AtLeastOnceOnKafka kills processes on Apache Kafka: one of each engine, and with
+// -kills that many of each way at every step.
 func TestInvariant1AtLeastOnceOnKafka(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Shared(t)

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// ways are the ways of keeping a queue, and the steps that each has.
+// ways are the ways of keeping a queue, and the steps of each.
 var ways = []struct {
 	way
 	steps []step.Step
@@ -36,13 +36,13 @@ var ways = []struct {
 	}},
 }
 
-// killsAStep is how often a process of one queue is killed at one step: once with no other member,
-// and then twice beside a living one, which takes over.
+// killsAStep is the number of kills at one step: one as the only member, then two beside a living
+// member, which takes over.
 const killsAStep = 3
 
-// TestInvariant1AtLeastOnce kills workers of each way of keeping a queue at every step, by
-// cutting its connections; under -short, those of each engine. None is parallel to another: the hook
-// of the steps is the whole process's.
+// TestInvariant1AtLeastOnce kills workers at every step by cutting their connections; under -short
+// only one way for each engine. The ways run one after another, since the hook of the steps is
+// global.
 func TestInvariant1AtLeastOnce(t *testing.T) {
 	for _, w := range ways {
 		if !strings.Contains(w.name, *onlyWay) || testing.Short() && w.name != string(w.engine) {
@@ -64,7 +64,6 @@ func TestInvariant1AtLeastOnce(t *testing.T) {
 	}
 }
 
-// often is at which of the occurrences of a step a process may be killed.
 func often(s step.Step, rng *rand.Rand) int {
 	switch s {
 	case step.Polled, step.Started, step.Committed, step.Copied, step.BeforeCopy, step.CopyEnded:
@@ -76,12 +75,10 @@ func often(s step.Step, rng *rand.Rand) int {
 	}
 }
 
-// patience is how long a process may take until it comes to the step at which it is
-// killed; then it is killed anyway.
+// patience bounds the wait for a process to reach its step; then it is killed anyway.
 const patience = 15 * time.Second
 
-// campaign kills processes so many times, at each of the steps in turn, then lets two
-// finish the work, and audits.
+// campaign kills processes at the steps in turn, lets two finish the work, and audits.
 func (v *world) campaign(w way, steps []step.Step, times int) {
 	t := v.t
 	began := time.Now()
@@ -91,7 +88,7 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	crew := &crew{world: v, way: w}
 	for i := range times {
 		s := steps[i%len(steps)]
-		round := i/len(steps) + i%len(steps) // each step has rounds of both kinds
+		round := i/len(steps) + i%len(steps) // each step gets both kinds of rounds
 		if !crew.killAt(s, often(s, rng), round) {
 			missed[s]++
 		}
@@ -100,7 +97,7 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 			break
 		}
 	}
-	// A busy machine may have kept a process from its step.
+	// On a busy machine a process may have missed its step.
 	for s := range missed {
 		for tries := 0; v.book.kills[string(s)] == 0 && tries < 3 && !t.Failed(); tries++ {
 			crew.killAt(s, 1, tries)
@@ -127,21 +124,19 @@ func (v *world) campaign(w way, steps []step.Step, times int) {
 	}
 }
 
-// crew are the processes beside the one that is killed.
 type crew struct {
 	world   *world
 	way     way
-	steady  worker      // a queue that nobody kills
-	tracker worker      // likewise, where it is a process of its own
-	careful bool        // from now on they acknowledge everything
+	steady  worker      // a queue that is never killed
+	tracker worker      // never killed, if it is a separate process
+	careful bool        // they acknowledge everything from now on
 	victims []childSpec // those that died at their step
 }
 
-// trackerOnly are the steps that a tracker has where it is a process of its own.
+// trackerOnly are the steps of a separate tracker.
 var trackerOnly = []step.Step{step.BeforeCopy, step.Copied, step.CopyEnded}
 
-// killAt starts a process that is to die at the n-th occurrence of a step and waits for
-// that; it reports whether it died there.
+// killAt starts a process that dies at occurrence n of a step, and reports whether it died there.
 func (c *crew) killAt(s step.Step, n, round int) bool {
 	v := c.world
 	victim := v.child("victim")
@@ -152,7 +147,7 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	if asTracker {
 		victim.Role = roleTracker
 	}
-	// Alone every third time: what it left is then its successor's.
+	// It is alone every third time: then its successor finds its state.
 	alone := rebalance || round%3 == 0
 	c.keep(&c.steady, roleQueue, asTracker || !alone)
 	c.keep(&c.tracker, roleTracker, c.way.external && (!asTracker || !alone))
@@ -179,11 +174,11 @@ func (c *crew) killAt(s step.Step, n, round int) bool {
 	return there
 }
 
-// behindDelivery are the steps that a process reaches with what it was delivered.
+// behindDelivery are the steps that a process reaches with open records.
 var behindDelivery = []step.Step{step.Acked, step.Ended, step.BeforeCopy, step.Copied, step.CopyEnded, step.Revoking, step.Flushed}
 
-// handedOn checks that kills at these steps mattered: some process died with records in hand, which
-// another process was delivered.
+// handedOn checks that kills at these steps mattered: another process received open records of a
+// victim.
 func (c *crew) handedOn() {
 	v, died, handed := c.world, 0, 0
 	v.t.Helper()
@@ -198,7 +193,7 @@ func (c *crew) handedOn() {
 	}
 }
 
-// handedOn is how many records a process had in hand when it was killed and another was delivered.
+// handedOn counts the open records of a killed process that another received.
 func (b *book) handedOn(killed childSpec) (n int) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -213,10 +208,10 @@ func (b *book) handedOn(killed childSpec) (n int) {
 	return n
 }
 
-// keep has a process run, or not. Its session is longer than those of the killed, and theirs grow,
-// so that a dead member is put out before any that waits for it. Sessions that begin at one instant
-// of virtual time would end at one, too, and kfake ends that of a member whose JoinGroup or SyncGroup
-// waits, and never answers it. Kafka does not end it.
+// keep starts or ends a process. Its session is longer than those of the killed, and theirs grow,
+// so that a dead member is removed before any member that waits for it. In virtual time, sessions
+// that begin together would also end together. Then kfake ends the session of a member that waits
+// in JoinGroup or SyncGroup, and never answers it; Kafka does not.
 func (c *crew) keep(p *worker, role string, run bool) {
 	v := c.world
 	switch {
@@ -234,8 +229,8 @@ func (c *crew) keep(p *worker, role string, run bool) {
 	}
 }
 
-// finish lets two undisturbed processes, which acknowledge everything, settle what is left,
-// and then what was delivered twice.
+// finish lets two undisturbed processes, which acknowledge everything, settle the rest and the
+// duplicates.
 func (c *crew) finish() {
 	v := c.world
 	c.keep(&c.steady, roleQueue, false)
@@ -255,9 +250,8 @@ func (c *crew) finish() {
 	c.keep(&c.tracker, roleTracker, false)
 }
 
-// accepted waits until a share group has no record to deliver any more. That nothing is delivered for a
-// while does not tell: a member that the group put out has its acknowledgements refused, and fetches again
-// only when it is back.
+// accepted waits until a share group has no open record. A pause in deliveries is not enough: a
+// removed member's acknowledgements are refused, and it fetches again only after it has rejoined.
 func (v *world) accepted(within time.Duration) {
 	v.t.Helper()
 	var open kadm.ShareOffsets
@@ -278,7 +272,6 @@ func (v *world) accepted(within time.Duration) {
 	}
 }
 
-// calm waits until nothing was delivered for a while.
 func (v *world) calm(d time.Duration) {
 	v.t.Helper()
 	for over := time.Now().Add(time.Minute); time.Now().Before(over); {
@@ -293,7 +286,6 @@ func (v *world) calm(d time.Duration) {
 	v.t.Errorf("records are delivered again and again, though all are settled")
 }
 
-// await reads the journal until something is in it.
 func (v *world) await(what func() bool, within time.Duration) bool {
 	for deadline := time.Now().Add(within); time.Now().Before(deadline); time.Sleep(10 * time.Millisecond) {
 		if err := v.book.read(); err != nil {
@@ -307,8 +299,7 @@ func (v *world) await(what func() bool, within time.Duration) bool {
 	return false
 }
 
-// nothingLeft opens the queue once more after everybody closed in order: what was settled
-// stays settled.
+// nothingLeft opens the queue again after all have closed: settled records stay settled.
 func (v *world) nothingLeft(w way) {
 	v.t.Helper()
 	c := &crew{world: v, way: w}
@@ -327,7 +318,6 @@ func (v *world) nothingLeft(w way) {
 	}
 }
 
-// deliveredBy are the first records that a process was given.
 func (v *world) deliveredBy(name string) []int {
 	var numbers []int
 	for n, f := range v.book.fates {

@@ -2,7 +2,7 @@
 
 package crash
 
-// leftOut says what these flags leave out of the proof, and how to have it.
+// leftOut returns what these flags omit from the proof, and how to include it.
 func leftOut() []string {
 	var all []string
 	for _, one := range []struct {

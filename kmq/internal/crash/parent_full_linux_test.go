@@ -4,6 +4,6 @@ package crash
 
 import "syscall"
 
-// endWithParent has the kernel kill the child when the thread that started it ends, also
-// a child that is stopped.
+// endWithParent makes the kernel kill the child, even a stopped one, when the thread that started
+// it ends.
 func endWithParent(attr *syscall.SysProcAttr) { attr.Pdeathsig = syscall.SIGKILL }

@@ -14,20 +14,18 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// A probe looks at what stands in the log in the middle of the work and asks whether it
-// would be right if everything ended here. It reads in an order in which what it compares
-// can only be righter than what it saw: a commit before the markers that justify it, an
-// end before the journal that does.
+// A probe checks during the work whether the log would be correct if everything ended now. It reads
+// in a safe order: a commit before the markers that justify it, and an end before the journal that
+// justifies it.
 
-// probeState is how far earlier probes have come.
+// probeState is how far earlier probes have read.
 type probeState struct {
-	ends map[int32]int // markers whose reason was looked at, by partition
-	// hidden are ends whose reason is not to be seen yet: a transaction that somebody left
-	// open hides what was written behind it, until it times out.
+	ends map[int32]int // number of checked markers by partition
+	// hidden are ends whose reason is not readable yet: an abandoned transaction hides later
+	// records until it times out.
 	hidden []logged
 }
 
-// probe makes those of the engine.
 func (v *world) probe() {
 	v.t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
@@ -46,7 +44,6 @@ func (v *world) probe() {
 	}
 }
 
-// readAll reads what may justify a commit: the topics and the journal.
 func (v *world) readAll(ctx context.Context) error {
 	for _, f := range []*follower{v.queue, v.dead} {
 		if err := f.sync(ctx); err != nil {
@@ -56,12 +53,12 @@ func (v *world) readAll(ctx context.Context) error {
 	return v.book.read()
 }
 
-// owed says why the queue still owes the record at a place; empty if it does not:
-// it is processed, or a dead letter, or there is a copy of it further on.
+// owed says why the queue must still deliver a record; empty if it need not: the record is
+// processed, a dead letter, or copied further on.
 func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map[kmq.ID]int64) string {
 	r := v.queue.at(partition, offset)
 	if r == nil {
-		return "" // an offset without a record
+		return "" // no record at this offset
 	}
 	n := numberOf(r.Value)
 	if v.book.processed(n) || dead[n] > 0 || copies[origin(r)] > offset {
@@ -70,7 +67,6 @@ func (v *world) owed(partition int32, offset int64, dead map[int]int, copies map
 	return fmt.Sprintf("record %d at %d/%d is neither processed nor copied:%s", n, partition, offset, v.book.story(n))
 }
 
-// origin is where a record or a copy was first.
 func origin(r *kgo.Record) kmq.ID {
 	if id, copied := originOf(r); copied {
 		return id
@@ -78,7 +74,6 @@ func origin(r *kgo.Record) kmq.ID {
 	return kmq.ID{Partition: r.Partition, Offset: r.Offset}
 }
 
-// originOf reads where a copy's record was first.
 func originOf(r *kgo.Record) (kmq.ID, bool) {
 	b := header(r, "kmq-origin")
 	if len(b) != 12 {
@@ -87,7 +82,6 @@ func originOf(r *kgo.Record) (kmq.ID, bool) {
 	return kmq.ID{Partition: int32(binary.BigEndian.Uint32(b)), Offset: int64(binary.BigEndian.Uint64(b[4:]))}, true
 }
 
-// copies are the offsets of the last copy of each record.
 func (v *world) copies() map[kmq.ID]int64 {
 	last := make(map[kmq.ID]int64)
 	for _, records := range v.queue.records {
@@ -100,8 +94,8 @@ func (v *world) copies() map[kmq.ID]int64 {
 	return last
 }
 
-// probeCommits: what is below a committed offset is settled, and so is what its metadata
-// says is done beyond it.
+// probeCommits checks that records below a commit are settled, and those that its metadata marks as
+// done.
 func (v *world) probeCommits(ctx context.Context) error {
 	committed, err := v.committed(ctx, v.spec.Group, v.spec.Topic)
 	if err != nil {
@@ -125,9 +119,8 @@ func (v *world) probeCommits(ctx context.Context) error {
 	return nil
 }
 
-// probeShare: what is below the start of a share partition is settled, or a copy of it
-// stands further on. (The broker gives up a record that was delivered too often; the queue
-// moves it before.)
+// probeShare checks that records below the start of a share partition are settled or copied further
+// on, because the queue copies a record before the broker archives it.
 func (v *world) probeShare(ctx context.Context) error {
 	req := kmsg.NewPtrDescribeShareGroupOffsetsRequest()
 	group := kmsg.NewDescribeShareGroupOffsetsRequestGroup()
@@ -156,9 +149,9 @@ func (v *world) probeShare(ctx context.Context) error {
 	return nil
 }
 
-// probeMarkers: a commit of the queue's group passes no record without a start marker, but
-// those that are done with; where starts come first, not those either. A commit of the tracker's group passes no start without an end; and each end has its
-// reason.
+// probeMarkers checks that a commit of the queue's group passes only records with a start marker or
+// that are done; with starts first, only those with one. A commit of the tracker's group passes no
+// start without an end, and each end has its reason.
 func (v *world) probeMarkers(ctx context.Context) error {
 	if v.markers == nil {
 		v.markers, v.probes.ends = v.follow(v.spec.Topic+"-markers"), make(map[int32]int)
@@ -194,10 +187,9 @@ func (v *world) probeMarkers(ctx context.Context) error {
 	return nil
 }
 
-// awaitMarkers waits until every record below what the queue has committed has a start
-// marker or is done with, and every start below what the tracker has committed an end. In transactions
-// they are there, whatever crashes, once they are committed, but may be seen later than
-// the commit: while another transaction is open that somebody left, until it times out.
+// awaitMarkers waits until every record below the queue's commit has a start or is done, and every
+// start below the tracker's commit has an end. With transactions they may become readable after the
+// commit, if an abandoned transaction is open until it times out.
 func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64, dead map[int]int, copies map[kmq.ID]int64) error {
 	for over := time.Now().Add(25 * time.Second); ; time.Sleep(50 * time.Millisecond) {
 		log, err := readMarkers(v.markers.records[p])
@@ -220,7 +212,6 @@ func (v *world) awaitMarkers(ctx context.Context, p int32, queue, tracker int64,
 	}
 }
 
-// logged is a marker and where it is.
 type logged struct {
 	marker.Marker
 	at   int64
@@ -242,7 +233,7 @@ func readMarkers(records []*kgo.Record) ([]logged, error) {
 	return log, nil
 }
 
-// unstarted is the first record below an offset that has no start marker and wants one.
+// unstarted returns the first record below an offset that needs a start marker and has none.
 func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, copies map[kmq.ID]int64) *kgo.Record {
 	first := v.spec.StartFirst || v.spec.Transactions
 	started := make(map[int64]bool)
@@ -261,7 +252,7 @@ func (v *world) unstarted(p int32, below int64, log []logged, dead map[int]int, 
 	return nil
 }
 
-// unended says which start below an offset has a record without an end; empty: none.
+// unended describes a start below an offset with a record without an end; empty: none.
 func (v *world) unended(p int32, below int64, log []logged) string {
 	last := make(map[int64]logged) // the last start or end of each record
 	for _, m := range log {
@@ -279,8 +270,7 @@ func (v *world) unended(p int32, below int64, log []logged) string {
 	return ""
 }
 
-// checkEnds looks at the ends that are new since the last probe, and at those whose reason
-// was hidden.
+// checkEnds checks the ends since the last probe, and those whose reason was hidden.
 func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
 	look := slices.Concat(v.probes.hidden, log[v.probes.ends[p]:])
@@ -307,7 +297,7 @@ func (v *world) checkEnds(p int32, log []logged, dead map[int]int, copies map[km
 	}
 }
 
-// justified is whether there is what an end says there is.
+// justified reports whether the reason of an end is true.
 func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[kmq.ID]int64) bool {
 	r := v.queue.at(m.Partition, offset)
 	if r == nil {
@@ -324,7 +314,7 @@ func (v *world) justified(m logged, offset int64, dead map[int]int, copies map[k
 	return false
 }
 
-// nothingHidden fails where, at the end of a test, ends are still without a reason.
+// nothingHidden fails if ends have no reason at the end of a test.
 func (v *world) nothingHidden() {
 	v.t.Helper()
 	for over := time.Now().Add(25 * time.Second); len(v.probes.hidden) > 0 && time.Now().Before(over); time.Sleep(100 * time.Millisecond) {
@@ -336,20 +326,19 @@ func (v *world) nothingHidden() {
 	}
 }
 
-// clockGrain is by how much the time of the log may be less than the one at which a record
-// was appended: it has milliseconds, cut off.
+// clockGrain is how far the log's time may be below a record's append time: it has truncated
+// milliseconds.
 const clockGrain = 2 * time.Millisecond
 
-// meanwhile is how long a tracker may take from reading that a record is due to the end
-// that follows its copy. Who lends the record again in between, because it took over from
-// somebody who died, comes too late.
+// meanwhile is how long a tracker may take from reading that a record is due to the end after its
+// copy. A member that locks the record in between, after a takeover, is too late.
 const meanwhile = time.Second
 
-// checkEarly looks, for each record that was copied to be delivered again, whether its
-// lock had run out by the time of the log, or it had been given back.
+// checkEarly checks that each redelivered record was released, or its lock had expired by the log's
+// time.
 func (v *world) checkEarly(p int32, log []logged) {
 	v.t.Helper()
-	open := make(map[int64][]logged) // what was said of a record since its last end
+	open := make(map[int64][]logged) // markers of a record since its last end
 	for _, m := range log {
 		for offset := m.Offset; offset < m.Offset+int64(m.Count); offset++ {
 			said := open[offset]
@@ -374,9 +363,9 @@ func (v *world) checkEarly(p int32, log []logged) {
 	}
 }
 
-// inTime is what was said of a record up to the first time that its lock had run out. A copy
-// may have been on its way since then, for as long as a broker does not answer; and who
-// extended the lock too late, because a broker took it down late, does not hold the record.
+// inTime returns the markers of a record up to the first time that its lock had expired. Its copy
+// may have been outstanding since then, and an extension that the broker appended later does not
+// count.
 func inTime(said []logged) []logged {
 	for i, m := range said {
 		if i > 0 && m.time.Sub(lockEnd(said[:i])) > clockGrain {
@@ -386,8 +375,8 @@ func inTime(said []logged) []logged {
 	return said
 }
 
-// lockEnd is when the lock of a record ends, by what was said of it: the later of two who
-// lent it, unless the last of them said otherwise since.
+// lockEnd returns the end of a record's lock: the later of two holders' deadlines, unless the last
+// holder changed it since.
 func lockEnd(said []logged) time.Time {
 	var until time.Time
 	var holder uint32
@@ -405,7 +394,6 @@ func lockEnd(said []logged) time.Time {
 	return until
 }
 
-// historyOf is what the log and the journal have of one record.
 func (v *world) historyOf(p int32, offset int64, log []logged) string {
 	var s string
 	for _, m := range log {

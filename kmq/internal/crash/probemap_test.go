@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// probeMap: what the metadata of a commit says is done beyond it, is. The format is read
-// here once more, from its description, and not by the code under test.
+// probeMap checks that what a commit's metadata marks as done is done. It decodes the metadata with
+// code of its own.
 func (v *world) probeMap(p int32, committed int64, metadata string, dead map[int]int, copies map[kmq.ID]int64) {
 	v.t.Helper()
 	done, err := readMap(committed, metadata)
@@ -28,7 +28,6 @@ func (v *world) probeMap(p int32, committed int64, metadata string, dead map[int
 	}
 }
 
-// readMap lists the offsets beyond a committed one that its metadata says are done.
 func readMap(committed int64, metadata string) ([]int64, error) {
 	raw, err := base64.RawStdEncoding.DecodeString(metadata)
 	if err != nil || len(raw) == 0 {

@@ -17,7 +17,6 @@ import (
 	"time"
 )
 
-// process is a child as its parent has it.
 type process struct {
 	name  string
 	cmd   *exec.Cmd
@@ -26,17 +25,15 @@ type process struct {
 	said  tail
 }
 
-// process runs a child of the queue.
 func (v *world) process(spec childSpec) worker { return start(v.t, spec) }
 
-// String is its name, how it ended and what it printed last.
+// String returns its name, how it ended and its last output.
 func (p *process) String() string {
 	return fmt.Sprintf("%s (%v): %s", p.name, p.cmd.ProcessState, &p.said)
 }
 
-// start runs a child. It ends with the test at the latest: the test kills it, and where
-// the test can't, the system does (see endWithParent) or the child sees that nobody holds
-// its standard input.
+// start runs a child, which ends with the test at the latest: the test kills it, or the system does
+// (see endWithParent), or the child sees that its standard input is closed.
 func start(t testing.TB, spec childSpec) *process {
 	t.Helper()
 	text, err := json.Marshal(spec)
@@ -59,7 +56,7 @@ func start(t testing.TB, spec childSpec) *process {
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // how it ended is in its state
+			_ = p.cmd.Wait() // the state has the result
 			close(p.gone)
 		}
 	}()
@@ -70,17 +67,15 @@ func start(t testing.TB, spec childSpec) *process {
 	return p
 }
 
-// kill ends the child at once, also one that is stopped, and waits until it is gone.
+// kill ends the child immediately, even if it is stopped, and waits for its end.
 func (p *process) kill() {
-	_ = p.cmd.Process.Signal(syscall.SIGKILL) // gone already is as good
+	_ = p.cmd.Process.Signal(syscall.SIGKILL) // no error if it has ended
 	<-p.gone
 }
 
-// stop freezes the child, and resume lets it go on.
 func (p *process) stop() error   { return p.cmd.Process.Signal(syscall.SIGSTOP) }
 func (p *process) resume() error { return p.cmd.Process.Signal(syscall.SIGCONT) }
 
-// ended reports whether the child is gone within some time.
 func (p *process) ended(within time.Duration) bool {
 	select {
 	case <-p.gone:
@@ -90,13 +85,11 @@ func (p *process) ended(within time.Duration) bool {
 	}
 }
 
-// killed reports whether a child that is gone was ended by SIGKILL.
 func (p *process) killed() bool {
 	status, ok := p.cmd.ProcessState.Sys().(syscall.WaitStatus)
 	return ok && status.Signaled() && status.Signal() == syscall.SIGKILL
 }
 
-// close has the child end in order, and is an error if it does not.
 func (p *process) close() error {
 	if _, err := io.WriteString(p.stdin, orderClose); err != nil && !errors.Is(err, os.ErrClosed) {
 		return fmt.Errorf("%s is gone (%v):\n%s", p.name, p.cmd.ProcessState, &p.said)
@@ -112,7 +105,6 @@ func (p *process) close() error {
 	return nil
 }
 
-// tail keeps the end of what a child prints.
 type tail struct {
 	mu   sync.Mutex
 	text []byte

@@ -18,40 +18,40 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// worker is a process of a queue, as the test that ends it has it: a child, or a puppet.
+// worker is a process of a queue: a child, or a puppet.
 type worker interface {
-	// ended reports whether it is gone within some time.
+	// ended reports whether it ends within a time.
 	ended(within time.Duration) bool
-	// killed reports whether one that is gone was ended at its step.
+	// killed reports whether it ended at its step.
 	killed() bool
-	// kill ends it at once, close in order, or returns why it did not end.
+	// kill ends it immediately; close ends it in order, or returns an error.
 	kill()
 	close() error
-	// String is its name and what it printed last.
+	// String returns its name and its last output.
 	String() string
 }
 
-// atStep is called at each step of the queues of this process; nil is nobody.
+// atStep is called at each step of the queues of this process; nil: none.
 var atStep atomic.Pointer[func(step.Step)]
 
-// showLabels has stacks show the labels of their goroutine.
+// showLabels makes stacks show the labels of their goroutine.
 func showLabels() error { return os.Setenv("GODEBUG", os.Getenv("GODEBUG")+",tracebacklabels=1") }
 
-// puppet is a worker in this process. It dies by losing its network, with its pen: what it
-// does afterwards reaches neither a broker nor the journal.
+// puppet is a worker in this process. It dies by losing its network and its journal, so that
+// nothing it does later has an effect.
 type puppet struct {
 	spec    childSpec
 	journal *journal
 	wire    *cutWire
-	finish  context.CancelFunc // has it close
-	perish  context.CancelFunc // has it give up
+	finish  context.CancelFunc // makes it close
+	perish  context.CancelFunc // makes it give up
 	death   chan struct{}      // closed when it dies at its step
 	once    sync.Once
-	done    chan struct{} // closed when nothing of it is left
+	done    chan struct{} // closed when nothing of it runs
 	failed  error
 }
 
-// puppet starts one. It ends with the test at the latest.
+// puppet starts a puppet, which ends with the test at the latest.
 func (v *world) puppet(spec childSpec) worker {
 	v.t.Helper()
 	j, err := openJournal(spec.Journal, spec.Name)
@@ -86,7 +86,6 @@ func (v *world) puppet(spec childSpec) worker {
 	return p
 }
 
-// dieAt has it die at the n-th time that it reaches a step.
 func (p *puppet) dieAt(at step.Step, n int64) {
 	var times atomic.Int64
 	atStep.Store(new(func(s step.Step) {
@@ -98,7 +97,7 @@ func (p *puppet) dieAt(at step.Step, n int64) {
 	}))
 }
 
-// here reports whether one of the puppet's goroutines calls it. They inherit the label of the one
+// here reports whether a goroutine of the puppet calls it. Goroutines inherit the label of the one
 // that started them, and a stack shows it; see showLabels.
 func (p *puppet) here() bool {
 	var stack [256]byte
@@ -110,7 +109,7 @@ func (p *puppet) die() {
 	p.once.Do(func() {
 		p.journal.dying.Store(true)
 		p.wire.cut()
-		p.journal.dead.Store(true) // after the cut: what a broker is told must be in the journal
+		p.journal.dead.Store(true) // after the cut: what a broker receives must be in the journal
 		p.finish()
 		p.perish()
 	})
@@ -151,7 +150,6 @@ func (p *puppet) close() error {
 
 func (p *puppet) String() string { return p.spec.Name }
 
-// cutWire are the connections of one process, which can be cut.
 type cutWire struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -168,14 +166,13 @@ func (w *cutWire) dial(ctx context.Context, network, address string) (net.Conn, 
 		return conn, nil
 	}
 	conn.Close()
-	select { // that takes its time: clients try again at once
+	select { // delay, because clients retry at once
 	case <-ctx.Done():
 	case <-time.After(time.Second):
 	}
 	return nil, errors.New("the process is dead")
 }
 
-// add reports whether the process still lives.
 func (w *cutWire) add(conn net.Conn) bool {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -189,7 +186,7 @@ func (w *cutWire) add(conn net.Conn) bool {
 	return true
 }
 
-// cut ends all connections, for good.
+// cut closes all connections and allows no new ones.
 func (w *cutWire) cut() {
 	w.mu.Lock()
 	defer w.mu.Unlock()

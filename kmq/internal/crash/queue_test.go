@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/marker"
 )
 
-// within bounds what a test waits for: generous, because machines are busy.
+// within bounds the waits of a test generously, since machines are busy.
 const within = 30 * time.Second
 
 func soon(t testing.TB) context.Context {
@@ -21,8 +21,7 @@ func soon(t testing.TB) context.Context {
 	return ctx
 }
 
-// open opens a queue of the world in this process; change may set what the world leaves
-// open. It is closed with the test, if it was not before.
+// open opens a queue in this process, and closes it with the test; change may set fields.
 func (v *world) open(change func(*kmq.Config)) *kmq.Queue {
 	v.t.Helper()
 	cfg := v.spec.config(nil)
@@ -46,7 +45,6 @@ func (v *world) close(q *kmq.Queue) {
 	}
 }
 
-// take receives n deliveries.
 func take(t testing.TB, q *kmq.Queue, n int) []kmq.Delivery {
 	t.Helper()
 	ctx := soon(t)
@@ -61,7 +59,6 @@ func take(t testing.TB, q *kmq.Queue, n int) []kmq.Delivery {
 	return all
 }
 
-// none fails if anything is received for a while.
 func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), d)
@@ -73,10 +70,8 @@ func none(t testing.TB, q *kmq.Queue, d time.Duration) {
 	}
 }
 
-// number is which record was delivered.
 func number(d kmq.Delivery) int { return numberOf(d.Record.Value) }
 
-// byOffset sorts deliveries of one partition.
 func byOffset(ds []kmq.Delivery) []kmq.Delivery {
 	slices.SortFunc(ds, func(a, b kmq.Delivery) int { return int(a.Record.Offset - b.Record.Offset) })
 	return ds
@@ -91,7 +86,6 @@ func ackAll(t testing.TB, ds []kmq.Delivery) {
 	}
 }
 
-// eventually waits until something is so.
 func eventually(t testing.TB, what string, so func() bool) {
 	t.Helper()
 	for deadline := time.Now().Add(within); !so(); time.Sleep(20 * time.Millisecond) {
@@ -101,7 +95,6 @@ func eventually(t testing.TB, what string, so func() bool) {
 	}
 }
 
-// committedAt is what a group has committed for one partition of a topic.
 func (v *world) committedAt(group, topic string, partition int32) int64 {
 	v.t.Helper()
 	at, err := v.committed(soon(v.t), group, topic)
@@ -114,7 +107,6 @@ func (v *world) committedAt(group, topic string, partition int32) int64 {
 	return -1
 }
 
-// markersOf reads the markers of a partition up to now.
 func (v *world) markersOf(partition int32) []logged {
 	v.t.Helper()
 	if v.markers == nil {
@@ -130,7 +122,6 @@ func (v *world) markersOf(partition int32) []logged {
 	return log
 }
 
-// ends are the reasons of the ends of a record.
 func ends(log []logged, offset int64) []marker.Reason {
 	var why []marker.Reason
 	for _, m := range log {
@@ -141,7 +132,7 @@ func ends(log []logged, offset int64) []marker.Reason {
 	return why
 }
 
-// single is a world with one partition on a stand-in of one broker.
+// single returns a world with one partition on a fake cluster of one broker.
 func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	t.Helper()
 	c := fake(t, 1)
@@ -149,7 +140,6 @@ func single(t testing.TB, w way, change func(*queueSpec)) (*world, *faulty) {
 	return v, &faulty{Cluster: c.Fake(), world: v, wire: new(wire)}
 }
 
-// put writes records of the test's own making.
 func (v *world) put(records ...*kgo.Record) {
 	v.t.Helper()
 	for _, r := range records {

@@ -16,8 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// tuned has Kafka put out members and give up locks as soon as the stand-in does, and take
-// brokers for dead soon.
+// tuned makes Kafka remove members, end locks and declare brokers dead as fast as the fake cluster.
 var tuned = map[string]string{
 	"group.min.session.timeout.ms":            "500",
 	"group.share.min.session.timeout.ms":      "1000",
@@ -27,16 +26,16 @@ var tuned = map[string]string{
 	"group.share.min.record.lock.duration.ms": "1000",
 	"group.share.record.lock.duration.ms":     "1500",
 	"group.share.delivery.count.limit":        "10",
-	"broker.session.timeout.ms":               "3000", // so that the rest takes over soon
+	"broker.session.timeout.ms":               "3000", // so that other brokers take over soon
 	"broker.heartbeat.interval.ms":            "500",
 	"replica.lag.time.max.ms":                 "3000",
 }
 
-// TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka,
-// where each record has three replicas. A broker and a process are killed under
-// the engines markers and offsetmap. With -brokers it is queues of every kind, and brokers
-// are stopped where they stand and restarted one after the other, processes are stopped
-// until everybody took them for dead, and go on, and members join and leave every second.
+// TestRealBrokers breaks brokers and processes of queues on three brokers of Apache Kafka with
+// three replicas of each record. It kills a broker and a process of the engines markers and
+// offsetmap. With -brokers it runs queues of every kind. It then also pauses and restarts brokers
+// one by one, pauses processes until their sessions have ended, and makes members join and leave
+// every second.
 func TestRealBrokers(t *testing.T) {
 	t.Parallel()
 	k := clustertest.Own(t, 3, tuned)
@@ -80,8 +79,8 @@ func TestRealBrokers(t *testing.T) {
 	}
 }
 
-// markersLieBeside holds that the markers of a partition have the replicas of its records,
-// in the same order: while both have the leader that they prefer, it is the same.
+// markersLieBeside checks that the markers of a partition have the same replicas as its records in
+// the same order, so that their preferred leader is the same.
 func (v *world) markersLieBeside() {
 	v.t.Helper()
 	all, err := v.admin.ListTopics(soon(v.t), v.spec.Topic, v.spec.Topic+"-markers")
@@ -95,7 +94,7 @@ func (v *world) markersLieBeside() {
 	}
 }
 
-// disturbMore is what CI has no time for.
+// disturbMore does what CI has no time for.
 func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 	s.disturb(t, "a broker is stopped where it stands", func() {
 		b := k.Brokers()[1]
@@ -123,7 +122,7 @@ func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 			one.each(t, (*process).stop)
 			one.world.broken += 2
 		}
-		time.Sleep(12 * time.Second) // which is also longer than a transaction may take
+		time.Sleep(12 * time.Second) // longer than a transaction may take
 		for _, one := range s {
 			one.each(t, (*process).resume)
 		}
@@ -138,7 +137,6 @@ func (s site) disturbMore(t *testing.T, k *cluster.Kafka) {
 	})
 }
 
-// restart starts a broker that was ended.
 func restart(t *testing.T, b *cluster.Broker) {
 	ctx, cancel := context.WithTimeout(context.Background(), 2*time.Minute)
 	defer cancel()
@@ -147,12 +145,11 @@ func restart(t *testing.T, b *cluster.Broker) {
 	}
 }
 
-// station is one queue with what works on it: one process that stays and one that is
-// broken.
+// station is one queue with a process that stays and one that is broken.
 type station struct {
 	*crew
 	world *world
-	other worker // the one that is broken
+	other worker // the broken one
 	extra worker // joins and leaves
 }
 
@@ -171,7 +168,6 @@ func (s *station) close(t *testing.T) {
 	s.keep(&s.tracker, roleTracker, false)
 }
 
-// each does something to the process that is broken, and to the tracker.
 func (s *station) each(t *testing.T, do func(*process) error) {
 	for _, w := range []worker{s.other, s.tracker} {
 		if w == nil {
@@ -184,7 +180,6 @@ func (s *station) each(t *testing.T, do func(*process) error) {
 	}
 }
 
-// replace kills both and starts others.
 func (s *station) replace(t *testing.T) {
 	s.each(t, func(p *process) error {
 		s.world.broken++
@@ -196,12 +191,11 @@ func (s *station) replace(t *testing.T) {
 	s.open()
 }
 
-// churn has the extra member join or leave.
 func (s *station) churn(*testing.T) {
 	s.keep(&s.extra, roleQueue, s.extra == nil)
 }
 
-// disturb lets something happen while all queues work, waits until all go on, and probes.
+// disturb disturbs all queues while they work, waits until all continue, and probes.
 func (s site) disturb(t *testing.T, what string, do func()) {
 	t.Helper()
 	began := time.Now()
@@ -227,7 +221,6 @@ func (s site) disturb(t *testing.T, what string, do func()) {
 	}
 }
 
-// said is what the processes printed last.
 func (s *station) said() string {
 	var all string
 	for _, w := range []worker{s.steady, s.other, s.tracker} {

@@ -10,8 +10,7 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// numbered makes the n-th record of a test. Everything of it follows from n, so that
-// whoever gets it can tell whether it is still the same.
+// numbered returns record n of a test. Everything in it follows from n, so that changes are found.
 func numbered(topic string, partitions int32, born time.Time, n int) *kgo.Record {
 	r := &kgo.Record{
 		Topic: topic, Partition: int32(n) % partitions,
@@ -31,7 +30,7 @@ func numbered(topic string, partitions int32, born time.Time, n int) *kgo.Record
 	return r
 }
 
-// numberOf reads which record a value is of; -1 if it is of none.
+// numberOf returns a record's number from its value; -1 if it has none.
 func numberOf(value []byte) int {
 	digits, _, _ := bytes.Cut(value, []byte(" "))
 	n, err := strconv.Atoi(string(digits))
@@ -41,8 +40,8 @@ func numberOf(value []byte) int {
 	return n
 }
 
-// different says in what a delivered or copied record is not the n-th one; empty if it is
-// the same. extra are the headers that only the queue's topics carry.
+// different describes how a delivered or copied record differs from record n; empty if it does not.
+// extra allows the queue's own headers.
 func different(r *kgo.Record, partitions int32, born time.Time, n int, extra bool) string {
 	want := numbered(r.Topic, partitions, born, n)
 	headers := r.Headers
@@ -72,7 +71,6 @@ func different(r *kgo.Record, partitions int32, born time.Time, n int, extra boo
 	return ""
 }
 
-// queueHeaders are the queue's own.
 var queueHeaders = map[string]bool{
 	"kmq-origin": true, "kmq-deliveries": true, "kmq-reason": true, "kmq-topic": true, "kmq-group": true,
 }

@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// Invariant 8, across a takeover: a broker's clock goes an hour forward while records are
-// lent, and then another tracker takes over, which finds both in the log. It delivers nothing
-// again before its deadline, and all of it after that.
+// Invariant 8 across a takeover: if a broker's clock goes an hour forward before another tracker
+// takes over, locked records are redelivered after their deadlines and never before.
 func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -23,7 +22,7 @@ func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 		q := v.open(nil)
 		end := v.tracker()
 		read := func() int64 { return v.committedAt(v.spec.Group+"-tracker", v.spec.Topic+"-markers", 0) }
-		work := func() { // some that is done at once
+		work := func() { // settles some records at once
 			t.Helper()
 			if err := v.produce(soon(t), 5); err != nil {
 				t.Fatal(err)
@@ -46,7 +45,7 @@ func TestInvariant8NeverEarlyAcrossATakeover(t *testing.T) {
 			}
 		}
 		off.Store(int64(time.Hour))
-		work() // its markers carry the new time
+		work() // its markers have the new time
 		end()
 		v.tracker()
 		again := take(t, q, 1)

@@ -22,39 +22,37 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// world is one queue under test: its topics, who produces into them, the journal of its
-// processes, and what is read back.
+// world is one queue under test: its topics, its producer, the journal of its processes, and the
+// topics as read back.
 type world struct {
 	t       testing.TB
 	spec    queueSpec
 	book    *book
-	own     []kgo.Opt // of clients that nothing is done to
+	own     []kgo.Opt // of clients without faults
 	launch  func(childSpec) worker
-	client  *kgo.Client // produces, and asks for offsets
+	client  *kgo.Client // produces and lists offsets
 	admin   *kadm.Client
-	queue   *follower // the topic itself
+	queue   *follower // the queue's topic
 	dead    *follower // the dead-letter topic; nil without one
-	markers *follower // nil without
+	markers *follower // nil without markers
 	probes  probeState
 
 	produced atomic.Int64 // records 0 … produced-1 are in the topic
 	serial   atomic.Int64
 	seed     uint64
-	broken   int // processes that were killed or stopped with what they had taken
+	broken   int // processes that were killed or stopped with open records
 }
 
-// way is how a queue is kept in a test: an engine and what changes its failures.
 type way struct {
 	name         string
 	engine       kmq.Engine
-	external     bool // the tracker is a process of its own
+	external     bool // the tracker is a separate process
 	transactions bool
-	first, late  bool // starts come first always, or never
+	first, late  bool // starts always come first, or never
 }
 
 const partitions = 4
 
-// newWorld makes the topics of a queue with a name of its own.
 func newWorld(t testing.TB, c cluster.Cluster, replication int16, w way) *world {
 	t.Helper()
 	return newWorldOf(t, c, replication, w, partitions, nil)
@@ -72,7 +70,7 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 		spec.Visibility, spec.MaxDeliveries = 1500*time.Millisecond, 4
 	}
 	if w.engine == kmq.Share {
-		spec.MaxDeliveries = 8 // more than the broker's deliveries before a record is moved to the tail
+		spec.MaxDeliveries = 8 // more than the broker's deliveries before the queue copies a record
 	}
 	if w.external {
 		spec.Tracker = kmq.External
@@ -98,7 +96,6 @@ func newWorldOf(t testing.TB, c cluster.Cluster, replication int16, w way, parti
 	return v
 }
 
-// newClient opens a client of the test's own, which is closed when the test ends.
 func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
 	v.t.Helper()
 	opts := append(slices.Clone(v.own), kgo.SeedBrokers(v.spec.Brokers...), kgo.DisableClientMetrics())
@@ -110,7 +107,6 @@ func (v *world) newClient(with ...kgo.Opt) *kgo.Client {
 	return client
 }
 
-// child describes the next process of the queue.
 func (v *world) child(slot string) childSpec {
 	return childSpec{
 		Name: fmt.Sprintf("%s%d", slot, v.serial.Add(1)), Journal: v.book.path, Role: roleQueue, Queue: v.spec,
@@ -118,7 +114,6 @@ func (v *world) child(slot string) childSpec {
 	}
 }
 
-// produce appends so many records and waits until they are written.
 func (v *world) produce(ctx context.Context, n int) error {
 	from := int(v.produced.Load())
 	var records []*kgo.Record
@@ -132,8 +127,7 @@ func (v *world) produce(ctx context.Context, n int) error {
 	return nil
 }
 
-// feed produces in the background so that there always is work and never too much of it,
-// until the returned function is called.
+// feed produces in the background, with a bounded amount of work ahead, until stop is called.
 func (v *world) feed(ahead int) (stop func() error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	var wg sync.WaitGroup
@@ -159,8 +153,8 @@ func (v *world) feed(ahead int) (stop func() error) {
 	})
 }
 
-// done is how many records are processed or rejected, or were delivered so often that
-// their application has given up on them.
+// done returns how many records are processed or rejected, or were delivered so often that the
+// application gives up.
 func (b *book) done() int {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -173,7 +167,6 @@ func (b *book) done() int {
 	return n
 }
 
-// committed is what a group has committed for a topic; -1 where it has not.
 func (v *world) committed(ctx context.Context, group, topic string) (map[int32]kadm.Offset, error) {
 	for {
 		fetched, err := v.admin.FetchOffsets(ctx, group)

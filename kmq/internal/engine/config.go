@@ -7,13 +7,12 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// Config is what an engine is opened with: a kmq.Config that was checked and whose
-// defaults are filled in.
+// Config is a checked kmq.Config with its defaults filled in.
 type Config struct {
 	Brokers      []string
 	Topic, Group string
 
-	Visibility      time.Duration // 0: records are lent without a bound (Plain)
+	Visibility      time.Duration // 0: no lock (Plain)
 	MaxDeliveries   int           // 0: no limit
 	DeadLetterTopic string        // "": none
 	MaxInFlight     int           // at least 1
@@ -22,13 +21,13 @@ type Config struct {
 	MarkersTopic    string
 	ExternalTracker bool // the engine runs no tracker of its own
 	Transactions    bool
-	StartFirst      bool // markers: no record is handed out before its start is durable
+	StartFirst      bool // markers: a record's start is durable before the record is delivered
 	InPlace         int  // at least 1
 
-	AcksLeader     bool          // the leader alone need have what the queue writes
+	AcksLeader     bool          // the leader's acknowledgement is enough for what the queue writes
 	SessionTimeout time.Duration // 0: the client's default
 
-	// Client are the application's options of every client. Use [Config.ClientOptions].
+	// Client holds the application's options for every client. Use [Config.ClientOptions].
 	Client []kgo.Opt
 	// Log is never nil.
 	Log *slog.Logger
@@ -36,23 +35,23 @@ type Config struct {
 
 const (
 	quickMetadata = 250 * time.Millisecond
-	// fetchWait is how long a fetch waits at a broker that has nothing. A partition that is
-	// assigned or resumed meanwhile is in the next one.
+	// fetchWait is how long a broker without data holds a fetch. A partition that is assigned or
+	// resumed meanwhile waits for the next fetch.
 	fetchWait = 500 * time.Millisecond
 )
 
-// ClientOptions are those of a client of the queue: the application's first, then what
-// every client of a queue has, then more; what comes later holds.
+// ClientOptions returns the options of a client of the queue. They are the application's, then the
+// queue's, then more; later ones override earlier ones.
 func (c *Config) ClientOptions(more ...kgo.Opt) []kgo.Opt {
-	// The first record for a topic that the client did not know waits for this long.
+	// The first record for a topic that the client does not know waits for quickMetadata.
 	opts := append([]kgo.Opt{kgo.ClientID("kmq"), kgo.MetadataMinAge(quickMetadata), kgo.FetchMaxWait(fetchWait)}, c.Client...)
 	opts = append(opts, kgo.SeedBrokers(c.Brokers...), kgo.DisableClientMetrics())
 	return append(opts, more...)
 }
 
-// ProducerOptions are those of a client that writes markers or copies: each record goes
-// to the partition it names, at once, and is tried until it is written, by an idempotent
-// producer unless only the leader is waited for.
+// ProducerOptions returns the options of a client that writes markers or copies. It sends each
+// record at once to the partition that the record names, and retries until it is written. The
+// producer is idempotent unless AcksLeader is set.
 func (c *Config) ProducerOptions() []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.RecordPartitioner(kgo.ManualPartitioner()),
@@ -65,15 +64,14 @@ func (c *Config) ProducerOptions() []kgo.Opt {
 	return opts
 }
 
-// GroupOptions are those of a client that is a member of a group, reads what is committed
-// and not what was aborted, and commits offsets by itself.
+// GroupOptions returns the options of a group member that reads committed records and commits
+// offsets explicitly.
 func (c *Config) GroupOptions(group, topic string) []kgo.Opt {
 	opts := []kgo.Opt{
 		kgo.ConsumerGroup(group),
 		kgo.ConsumeTopics(topic),
 		kgo.DisableAutoCommit(),
 		kgo.BlockRebalanceOnPoll(),
-		// What a transaction aborted is no work; of topics without them it costs nothing.
 		kgo.FetchIsolationLevel(kgo.ReadCommitted()),
 		kgo.ConsumeStartOffset(kgo.NewOffset().AtStart()),
 		kgo.ConsumeResetOffset(kgo.NewOffset().AtStart()),

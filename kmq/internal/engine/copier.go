@@ -15,47 +15,45 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// refused are the errors by which a broker, or the client before it, will not have a
-// record as it is.
+// refused are the errors with which a broker or the client refuses a record.
 var refused = []error{
 	kerr.MessageTooLarge, kerr.RecordListTooLarge, kerr.InvalidRecord, kerr.InvalidTimestamp,
 	kerr.PolicyViolation, kerr.UnsupportedForMessageFormat,
 }
 
-// Refused is whether an error is about the record that was to be written, and not about the
-// topic or who writes: others can be written, and that one is to be set aside. Such an
-// error is [Fatal] too.
+// Refused reports whether an error concerns only the record, not the topic or the producer. Set
+// that record aside and write the others. Such an error is [Fatal] too.
 func Refused(err error) bool {
 	return slices.ContainsFunc(refused, func(r error) bool { return errors.Is(err, r) })
 }
 
-// Copier writes copies of records. A broker's limit is one of compressed batches, while a
-// client's is of what is not compressed: a copy that is too large for a batch of its
-// client is written alone, with the compression that its original had, or a better one.
-// Its methods may be called on any goroutine.
+// Copier writes copies of records. Brokers limit compressed batches, but the client limits
+// uncompressed ones. So Copier writes a copy that exceeds the client's limit in a batch of its own,
+// compressed with the original's codec or with zstd, whichever is shorter. Its methods are safe for
+// concurrent use.
 type Copier struct {
 	cfg    *Config
 	client *kgo.Client
 	codec  *leastOf
-	turn   chan struct{} // one large record at a time, until its outcome is known
+	turn   chan struct{} // bounds large records to one without a known result
 
 	mu     sync.Mutex
 	large  *kgo.Client
 	closed bool
 
-	missing Missing // the dead-letter topic, or not
+	missing Missing // of the dead-letter topic
 }
 
-// NewCopier writes by a client that has cfg.ProducerOptions. It does not close that one.
+// NewCopier returns a Copier that writes with a client with cfg.ProducerOptions, and does not close
+// it.
 func NewCopier(cfg *Config, client *kgo.Client) *Copier {
 	return &Copier{cfg: cfg, client: client, codec: newLeastOf(), turn: make(chan struct{}, 1)}
 }
 
-// Write produces records once each and waits for all, at most until ctx or the client ends.
-// The errors are those of the records, in their order. A record whose outcome is not known
-// by then has ctx's error, or kgo.ErrClientClosed: it may be in the log, or come there yet,
-// and is to be taken neither as written nor as not written. Where a broker does not answer
-// there is no waiting for more: what an idempotent producer has sent it does not give up.
+// Write produces each record once and waits for the results until ctx or the client ends. It
+// returns one error for each record. A record without a result by then has ctx's error or
+// kgo.ErrClientClosed: it may be in the log or may still be written. Write does not wait longer,
+// because an idempotent producer never gives up a record that it has sent.
 func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 	errs := c.together(ctx, records)
 	for i, err := range errs {
@@ -66,8 +64,8 @@ func (c *Copier) Write(ctx context.Context, records ...*kgo.Record) []error {
 	return errs
 }
 
-// Bury writes a dead letter, with backoff, for as long as that may be mended by itself. It
-// returns an error that is [Fatal], ctx's, or that of a topic that is [Missing] for too long.
+// Bury writes a dead letter and retries with backoff. It returns a [Fatal] error, ctx's error, or
+// that of a topic that has been [Missing] for too long.
 func (c *Copier) Bury(ctx context.Context, dead *kgo.Record) error {
 	var refused error
 	err := Persist(ctx, c.cfg.Log, "copy to the dead-letter topic", func(ctx context.Context) error {
@@ -86,15 +84,14 @@ func (c *Copier) Bury(ctx context.Context, dead *kgo.Record) error {
 	return err
 }
 
-// together writes records by the client that the copier was given.
 func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
 	type outcome struct {
 		of  int
 		err error
 	}
-	written := make(chan outcome, len(records)) // has room for what comes when nobody waits any more
+	written := make(chan outcome, len(records)) // buffered, so that no late result blocks
 	for i, r := range records {
-		to := *r // the client's own, while this one may be tried again
+		to := *r // the client owns it; r may be retried
 		c.client.Produce(ctx, &to, func(_ *kgo.Record, err error) { written <- outcome{i, err} })
 	}
 	errs, known := make([]error, len(records)), make([]bool, len(records))
@@ -111,7 +108,6 @@ func (c *Copier) together(ctx context.Context, records []*kgo.Record) []error {
 	return errs
 }
 
-// otherwise gives an error to those that are not known.
 func otherwise(errs []error, known []bool, err error) []error {
 	for i := range errs {
 		if !known[i] {
@@ -121,7 +117,6 @@ func otherwise(errs []error, known []bool, err error) []error {
 	return errs
 }
 
-// alone writes one record in a batch of its own.
 func (c *Copier) alone(ctx context.Context, r kgo.Record) error {
 	cl, err := c.forLarge()
 	if err != nil {
@@ -150,7 +145,6 @@ func (c *Copier) alone(ctx context.Context, r kgo.Record) error {
 	}
 }
 
-// forLarge is the client that writes large records.
 func (c *Copier) forLarge() (*kgo.Client, error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -167,8 +161,7 @@ func (c *Copier) forLarge() (*kgo.Client, error) {
 	return c.large, nil
 }
 
-// Close ends what the copier opened, and with it the writing of a large record that is under
-// way. Nothing large is written any more.
+// Close ends the client for large records and the write in progress there. Later large writes fail.
 func (c *Copier) Close() {
 	c.mu.Lock()
 	c.closed = true
@@ -179,19 +172,18 @@ func (c *Copier) Close() {
 	}
 }
 
-// LargeOptions are those of a producer that leaves it to the brokers whether a batch is too
-// large, and compresses well, for engines that write copies by a client of their own
-// (within a transaction). Give such a client no more at once than a batch may have.
+// LargeOptions returns options of a producer that leaves the batch limit to the brokers and
+// compresses well. They are for engines that write copies in transactions with their own client.
+// Give it at most one batch at a time.
 func LargeOptions() []kgo.Opt { return newLeastOf().options() }
 
-// mostBytes is the largest batch that the client has.
 const mostBytes = 1 << 30
 
 func (l *leastOf) options() []kgo.Opt {
 	return []kgo.Opt{kgo.ProducerBatchMaxBytes(mostBytes), kgo.BrokerMaxWriteBytes(mostBytes), kgo.WithCompressor(l)}
 }
 
-// leastOf compresses by the codec that is asked for and by zstd, and takes what is shorter.
+// leastOf compresses with the requested codec and with zstd, and keeps the shorter result.
 type leastOf struct {
 	like   atomic.Int32 // a kgo.CompressionCodecType
 	codecs map[kgo.CompressionCodecType]kgo.Compressor

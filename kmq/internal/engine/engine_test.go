@@ -94,11 +94,11 @@ func TestTopics(t *testing.T) {
 			}
 		}
 		cfg.Topic = "none"
-		if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none is not there") {
+		if _, err := LookUp(t.Context(), cfg); !errors.Is(err, lease.ErrConfig) || !strings.Contains(err.Error(), "none does not exist") {
 			t.Errorf("none: %v", err)
 		}
 
-		// One that another queue creates in the meantime, with what it is to have.
+		// A topic that another queue creates at the same time, with its configs.
 		cl := c.NewClient(t, cfg.ClientOptions()...)
 		stamp := "LogAppendTime"
 		is, err := EnsureTopic(t.Context(), cl, "markers", "queue", Topics{Partitions: 7, Replication: 3}, map[string]*string{"message.timestamp.type": &stamp})
@@ -114,7 +114,7 @@ func TestTopics(t *testing.T) {
 	})
 }
 
-// A topic that was just created is not known everywhere at once.
+// A new topic may be unknown to some brokers for a time.
 func TestTopicsBecomeKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -139,7 +139,7 @@ func TestTopicsBecomeKnown(t *testing.T) {
 	})
 }
 
-// What the queue sets, an application's options can't undo.
+// An application's options cannot override those of the queue.
 func TestOptionsOfTheQueueHold(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -176,8 +176,7 @@ func TestOptionsOfTheQueueHold(t *testing.T) {
 	})
 }
 
-// A dead-letter topic that the queue creates keeps what the queue's topic keeps, and one
-// that is there and keeps less is told of.
+// A created dead-letter topic keeps what the queue's topic keeps; an existing weaker one is logged.
 func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{Brokers: 3})
@@ -226,7 +225,7 @@ func TestADeadLetterTopicKeepsWhatTheQueueKeeps(t *testing.T) {
 	})
 }
 
-// TestCompactedQueue: a queue on a compacted topic is warned of, and on no other.
+// Only a queue on a compacted topic is warned about.
 func TestCompactedQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -258,9 +257,8 @@ func TestRefused(t *testing.T) {
 	}
 }
 
-// A record that was accepted compressed is copied, though it is larger than a batch of the
-// client's may be; one that the broker refuses holds up no other. It is copied with zstd, which
-// has no place in a bubble.
+// Write copies a compressed record that is larger than the client's batch limit, and a refused
+// record delays no other. The test uses zstd, which does not run in virtual time.
 func TestCopier(t *testing.T) {
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
 	if err != nil {
@@ -312,8 +310,7 @@ func TestCopier(t *testing.T) {
 	}
 }
 
-// Where a broker takes a copy and does not answer, nobody waits longer than they said, and
-// nobody at all once the copier is closed.
+// With a broker that accepts a copy and does not answer, Write ends with its context or with Close.
 func TestCopierBesideASilentBroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -351,7 +348,7 @@ func TestCopierBesideASilentBroker(t *testing.T) {
 		first, second := write(ctx, &kgo.Record{Topic: "t", Value: []byte("small")}), write(ctx, large)
 		is("a small one", first, context.DeadlineExceeded)
 		is("a large one", second, context.DeadlineExceeded)
-		third := write(context.Background(), large) // its turn is after the second
+		third := write(context.Background(), large) // waits for the second
 		closed := make(chan error, 1)
 		go func() {
 			copies.Close()
@@ -365,7 +362,7 @@ func TestCopierBesideASilentBroker(t *testing.T) {
 	})
 }
 
-// Compression is the original's, unless zstd is shorter.
+// The shorter of the original's codec and zstd is used.
 func TestLeastOf(t *testing.T) {
 	src := bytes.Repeat([]byte("much the same, "), 1000)
 	l := newLeastOf()

@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// GivenUp logs the records that become dead letters: the first at once, and then one a
-// minute with how many they were, since a fault of the handlers gives up all of them. Its
-// method may be called on any goroutine.
+// GivenUp logs records that become dead letters: the first at once, then one a minute with the
+// number since the last. Record is safe for concurrent use.
 type GivenUp struct {
 	log *slog.Logger
 
@@ -19,10 +18,10 @@ type GivenUp struct {
 	since int64 // records since then
 }
 
-// NewGivenUp logs to log.
+// NewGivenUp returns a GivenUp that logs to log.
 func NewGivenUp(log *slog.Logger) *GivenUp { return &GivenUp{log: log} }
 
-// Record notes that a record is in the dead-letter topic, and why.
+// Record counts a record that is now in the dead-letter topic, and its reason.
 func (g *GivenUp) Record(at lease.ID, reason string) {
 	g.mu.Lock()
 	g.since++

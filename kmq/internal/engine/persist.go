@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// fatal are the errors that no waiting mends: somebody has to change the configuration,
-// or a permission.
+// fatal are the errors that need a change of the configuration or of a permission.
 var fatal = []error{
 	lease.ErrConfig, lease.ErrClosed, lease.ErrUnsupported, kgo.ErrClientClosed,
 	kerr.TopicAuthorizationFailed, kerr.GroupAuthorizationFailed, kerr.ClusterAuthorizationFailed,
@@ -26,32 +25,32 @@ var fatal = []error{
 	kerr.InvalidRequiredAcks,
 }
 
-// RefusedSessionTimeout is the error of a configuration that brokers answer with
-// INVALID_SESSION_TIMEOUT, and says what they allow.
+// RefusedSessionTimeout returns the ErrConfig for a broker's INVALID_SESSION_TIMEOUT. It names the
+// broker settings with the limits.
 func RefusedSessionTimeout(err error) error {
 	return fmt.Errorf("%w: the brokers refuse SessionTimeout: choose one from their group.min.session.timeout.ms to their group.max.session.timeout.ms (Kafka's defaults are 6 s and 30 min): %w", lease.ErrConfig, err)
 }
 
-// Fatal is whether an error is not mended by trying again.
+// Fatal reports whether a retry cannot succeed.
 func Fatal(err error) bool {
 	return Refused(err) || slices.ContainsFunc(fatal, func(f error) bool { return errors.Is(err, f) })
 }
 
-// NotThere is whether an error says that a topic is not there. That is no error of a leader
-// that moves, which goes by itself; but a broker that has just started may say it too.
+// NotThere reports whether an error says that a topic does not exist. A leader change does not
+// cause it, but a broker that has just started may.
 func NotThere(err error) bool {
 	return errors.Is(err, kerr.UnknownTopicOrPartition) || errors.Is(err, kerr.UnknownTopicID)
 }
 
-// Missing notes since when a topic is not there. The zero value is a topic that is. It is
-// the caller's to lock.
+// Missing records since when a topic is missing. Its zero value is an existing topic. It is not
+// safe for concurrent use.
 type Missing struct{ since time.Time }
 
-// missingFor is for how long a topic must be missing before it refuses what is written.
+// missingFor is how long a topic must be missing before Refuses returns true.
 const missingFor = 2 * time.Second
 
-// Refuses is told how writing to the topic ended, and says whether that is a refusal: once
-// the topic has been missing for a while, and until something is written, it is one at once.
+// Refuses takes the result of a write and reports whether the topic refuses writes: it has been
+// missing for missingFor, and no write has succeeded since.
 func (m *Missing) Refuses(err error) bool {
 	switch {
 	case !NotThere(err):
@@ -65,7 +64,7 @@ func (m *Missing) Refuses(err error) bool {
 	return time.Since(m.since) >= missingFor
 }
 
-// Wait is an exponential backoff with jitter: 10 ms at first, doubled up to 2 s.
+// Wait is an exponential backoff with jitter, from 10 ms, doubled up to 2 s.
 type Wait struct{ next time.Duration }
 
 const (
@@ -73,10 +72,10 @@ const (
 	longestWait = 2 * time.Second
 )
 
-// NewWait begins anew.
+// NewWait returns a Wait at its first delay.
 func NewWait() *Wait { return &Wait{next: firstWait} }
 
-// Sleep waits for the next delay, or until ctx ends, whose error it then returns.
+// Sleep waits for the next delay or until ctx ends, and then returns ctx's error.
 func (w *Wait) Sleep(ctx context.Context) error {
 	d := w.next/2 + rand.N(w.next/2+1)
 	w.next = min(2*w.next, longestWait)
@@ -90,19 +89,19 @@ func (w *Wait) Sleep(ctx context.Context) error {
 	}
 }
 
-// complainEvery is how often an error that goes on is logged.
+// complainEvery is the shortest interval between two log lines about a repeated error.
 const complainEvery = time.Minute
 
-// Complaint logs an error at most once a minute. It is for one goroutine.
+// Complaint logs an error at most once a minute. It is not safe for concurrent use.
 type Complaint struct {
 	log  *slog.Logger
 	last time.Time
 }
 
-// NewComplaint logs to log.
+// NewComplaint returns a Complaint that logs to log.
 func NewComplaint(log *slog.Logger) *Complaint { return &Complaint{log: log} }
 
-// About logs that something fails and is tried again.
+// About logs that something failed and is retried.
 func (c *Complaint) About(what string, err error) {
 	if now := time.Now(); c.last.IsZero() || now.Sub(c.last) >= complainEvery {
 		c.last = now
@@ -110,8 +109,8 @@ func (c *Complaint) About(what string, err error) {
 	}
 }
 
-// Persist calls f until it succeeds: for ever, with backoff, logging once a minute. It
-// returns an error only if that is [Fatal], or if ctx ends, with what was tried last.
+// Persist retries f with backoff until it succeeds, and logs once a minute. It returns a [Fatal]
+// error, or ctx's error joined with the last one.
 func Persist(ctx context.Context, log *slog.Logger, what string, f func(context.Context) error) error {
 	wait, complaint := NewWait(), NewComplaint(log)
 	for {

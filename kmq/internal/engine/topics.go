@@ -17,14 +17,14 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Topics are the shapes of the topics that an engine works with.
+// Topics describes the topics of an engine.
 type Topics struct {
 	Partitions           int
 	Replication          int
 	DeadLetterPartitions int // 0: there is no dead-letter topic
 }
 
-// LookUp does what CheckTopics does with a client of its own, before the engine has one.
+// LookUp calls CheckTopics with a client of its own.
 func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 	cl, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -34,15 +34,14 @@ func LookUp(ctx context.Context, cfg Config) (Topics, error) {
 	return CheckTopics(ctx, cl, cfg)
 }
 
-// CheckTopics looks at the queue's topic, which must be there, and at the dead-letter
-// topic, which is created in the same shape if it is missing; one that is there and keeps
-// less than the queue's is logged. Errors are lease.ErrConfig
-// or the cluster's.
+// CheckTopics checks the queue's topic, which must exist, and the dead-letter topic, which it
+// creates with the same shape if it is missing. It logs if the dead-letter topic keeps less than
+// the queue's topic. The error is lease.ErrConfig or the cluster's.
 func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error) {
 	queue, err := awaitShape(ctx, cl, cfg.Topic, unseenFor)
 	switch {
 	case errors.Is(err, errUnseen):
-		return Topics{}, fmt.Errorf("%w: topic %s is not there: create it with as many partitions as the queue is to have", lease.ErrConfig, cfg.Topic)
+		return Topics{}, fmt.Errorf("%w: topic %s does not exist: create it with the number of partitions that the queue needs", lease.ErrConfig, cfg.Topic)
 	case err != nil:
 		return Topics{}, err
 	}
@@ -67,12 +66,10 @@ func CheckTopics(ctx context.Context, cl *kgo.Client, cfg Config) (Topics, error
 	return queue, nil
 }
 
-// compacted tells whether the configs of a topic have it compacted.
 func compacted(configs map[string]string) bool {
 	return strings.Contains(configs[cleanupPolicy], "compact")
 }
 
-// warnCompacted logs that the queue's topic is compacted, unless that may not be asked.
 func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 	configs, err := TopicConfigs(ctx, cl, cfg.Topic)
 	switch {
@@ -82,13 +79,13 @@ func warnCompacted(ctx context.Context, cl *kgo.Client, cfg Config) error {
 		return err
 	}
 	if compacted(configs) {
-		cfg.Log.Warn("kmq: the queue's topic is compacted: a record is gone once a later one has its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
+		cfg.Log.Warn("kmq: the queue's topic is compacted: Kafka deletes a record after a later one with its key", "topic", cfg.Topic, cleanupPolicy, configs[cleanupPolicy])
 	}
 	return nil
 }
 
-// inherited are the configs that a topic which is created takes over from the queue's.
-// [Weaker] compares them: more is better, and -1 is most.
+// inherited are the configs that a created topic copies from the queue's topic. [Weaker] compares
+// them: more is better, and -1 is the most.
 var inherited = []string{minInSync, "retention.ms", "retention.bytes", maxMessageBytes}
 
 const (
@@ -96,15 +93,15 @@ const (
 	maxMessageBytes = "max.message.bytes"
 	cleanupPolicy   = "cleanup.policy"
 
-	// headerRoom is how much longer a copy may be than its original: its headers, with a
-	// reason of lease.MostReason bytes and the names of a topic and a group.
+	// headerRoom is how many bytes longer than its original a copy may be. The copy has extra
+	// headers, with a reason of lease.MostReason bytes and the names of a topic and a group.
 	headerRoom = 4096
 )
 
-// EnsureTopic creates a topic in the shape of another one unless it is there: with its
-// min.insync.replicas, its retention, and its max.message.bytes with room for the headers
-// of copies; configs hold over these. Its partitions lie beside those of the other, where
-// the cluster lets them. It returns the shape that it has.
+// EnsureTopic creates a topic like another one unless it exists. It copies min.insync.replicas and
+// retention, and max.message.bytes with room for the headers of copies; configs overrides these. If
+// the cluster permits, each partition is on the same brokers as that of the other topic.
+// EnsureTopic returns the topic's actual shape.
 func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want Topics, configs map[string]*string) (Topics, error) {
 	is, err := shape(ctx, cl, name)
 	if err != nil || is.Partitions > 0 {
@@ -112,7 +109,7 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	}
 	all := make(map[string]*string, len(configs)+len(inherited))
 	theirs, err := TopicConfigs(ctx, cl, like)
-	if err != nil && !errors.Is(err, kerr.TopicAuthorizationFailed) { // else the brokers' defaults, then
+	if err != nil && !errors.Is(err, kerr.TopicAuthorizationFailed) { // without the permission: the brokers' defaults
 		return Topics{}, err
 	}
 	for _, key := range inherited {
@@ -129,11 +126,11 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 		all[k] = v
 	}
 	err = createBeside(ctx, cl, name, like, want.Partitions, all)
-	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster has it that it alone places replicas
+	if err != nil && !errors.Is(err, kerr.TopicAlreadyExists) { // a broker is gone, or the cluster insists on placing replicas
 		_, err = kadm.NewClient(cl).CreateTopic(ctx, int32(want.Partitions), int16(want.Replication), all, name)
 	}
 	switch {
-	case errors.Is(err, kerr.TopicAlreadyExists): // by another queue, at the same time
+	case errors.Is(err, kerr.TopicAlreadyExists): // another queue created it
 		return awaitShape(ctx, cl, name, createdFor)
 	case err != nil:
 		return Topics{}, fmt.Errorf("kmq: create topic %s: %w", name, err)
@@ -141,15 +138,15 @@ func EnsureTopic(ctx context.Context, cl *kgo.Client, name, like string, want To
 	return awaitShape(ctx, cl, name, createdFor)
 }
 
-// createBeside creates a topic with each partition on the brokers of that of another one,
-// and led by the same: what concerns both is one request to one broker, and one failure.
+// createBeside creates a topic whose partitions have the same brokers and leaders as those of
+// another topic. Work on both then needs one request to one broker, and fails together.
 func createBeside(ctx context.Context, cl *kgo.Client, name, other string, partitions int, configs map[string]*string) error {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, other)
 	if err != nil {
 		return err
 	}
 	if all[other].Err != nil || len(all[other].Partitions) != partitions {
-		return errUnseen // by the broker that was asked: without places the topic would have the brokers' default shape
+		return errUnseen // a broker that does not know all partitions: the topic would get the default shape
 	}
 	topic := kmsg.NewCreateTopicsRequestTopic()
 	topic.Topic, topic.NumPartitions, topic.ReplicationFactor = name, -1, -1
@@ -175,10 +172,10 @@ func createBeside(ctx context.Context, cl *kgo.Client, name, other string, parti
 	return kerr.ErrorForCode(resp.Topics[0].ErrorCode)
 }
 
-// Weaker says in what a topic keeps records less surely, for less long, or shorter ones
-// than another: replication, min.insync.replicas, retention and max.message.bytes, and
-// whether it is compacted while the other is not. Nil is in nothing, or that the
-// configuration may not be read. is and want are the topics' shapes.
+// Weaker lists in which respects a topic keeps records less well than another: replication,
+// min.insync.replicas, retention, max.message.bytes, and compaction of only the first. It returns
+// nil for none; without permission to read the configuration it compares only the replication. is
+// and want are the topics' shapes.
 func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Topics) ([]string, error) {
 	var all []string
 	if is.Replication < want.Replication {
@@ -206,7 +203,7 @@ func Weaker(ctx context.Context, cl *kgo.Client, name, than string, is, want Top
 	return all, nil
 }
 
-// less compares values of which -1 is the most; what can't be read is not less.
+// less compares values of which -1 is the largest; values that are no numbers are not less.
 func less(a, b string) bool {
 	x, errX := strconv.ParseInt(a, 10, 64)
 	y, errY := strconv.ParseInt(b, 10, 64)
@@ -219,7 +216,7 @@ func less(a, b string) bool {
 	return x < y
 }
 
-// TopicConfig reads one config of a topic; nil if the cluster does not know it.
+// TopicConfig reads one config of a topic; nil if it has no value.
 func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*string, error) {
 	all, err := TopicConfigs(ctx, cl, topic)
 	if v, ok := all[key]; ok {
@@ -228,8 +225,8 @@ func TopicConfig(ctx context.Context, cl *kgo.Client, topic, key string) (*strin
 	return nil, err
 }
 
-// TopicConfigs reads the configs of a topic that have a value. A topic that was just created
-// is given time to become known to all brokers.
+// TopicConfigs reads the configs of a topic that have a value. It retries for a topic that some
+// brokers do not know yet.
 func TopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[string]string, error) {
 	wait, until := NewWait(), time.Now().Add(unseenFor)
 	for {
@@ -263,7 +260,7 @@ func tryTopicConfigs(ctx context.Context, cl *kgo.Client, topic string) (map[str
 	return all, nil
 }
 
-// shape is that of a topic; no partitions if it is not there.
+// shape returns a topic's shape, with 0 partitions if it does not exist.
 func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	all, err := kadm.NewClient(cl).ListTopics(ctx, topic)
 	if err != nil {
@@ -279,17 +276,16 @@ func shape(ctx context.Context, cl *kgo.Client, topic string) (Topics, error) {
 	return Topics{Partitions: len(detail.Partitions), Replication: detail.Partitions.NumReplicas()}, nil
 }
 
-// unseenFor is how long a topic may be unknown to some broker, of which nobody knows whether it
-// is there. createdFor is the same of one that the cluster has said is created: brokers without a
-// processor to spare took more than 3 s to learn of 192 replicas.
+// unseenFor is how long a topic may be unknown before it counts as missing. createdFor is the same
+// for a topic that the cluster has created: on busy brokers, 192 replicas took more than 3 s.
 const (
 	unseenFor  = 3 * time.Second
 	createdFor = 30 * time.Second
 )
 
-var errUnseen = errors.New("the topic is not to be seen")
+var errUnseen = errors.New("brokers do not know the topic")
 
-// awaitShape gives a topic time to become known; its error is errUnseen if it does not.
+// awaitShape waits until a topic is known; its error is errUnseen if that takes too long.
 func awaitShape(ctx context.Context, cl *kgo.Client, topic string, within time.Duration) (Topics, error) {
 	wait, until := NewWait(), time.Now().Add(within)
 	for {

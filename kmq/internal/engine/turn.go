@@ -1,14 +1,14 @@
 package engine
 
-// Turn is a lock whose holder may wait for the cluster meanwhile. It is a channel and no
-// sync.Mutex, so that who waits for it does not stop the clock of a test in virtual time.
+// Turn is a lock whose holder may wait for the cluster. It is a channel, because a wait for a
+// sync.Mutex would block the virtual time of tests.
 type Turn chan struct{}
 
-// NewTurn returns one that is free.
+// NewTurn returns an unlocked Turn.
 func NewTurn() Turn { return make(Turn, 1) }
 
-// Lock waits until the turn is free, and takes it.
+// Lock waits until the turn is unlocked and locks it.
 func (t Turn) Lock() { t <- struct{}{} }
 
-// Unlock gives it to one of those who wait.
+// Unlock unlocks the turn.
 func (t Turn) Unlock() { <-t }

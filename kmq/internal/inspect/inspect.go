@@ -1,6 +1,6 @@
-// Package inspect reports what a group of a queue has in flight, from what the cluster
-// keeps. It reads offsets, markers, the state of share groups, and the records that are
-// not settled. It joins no group and writes nothing.
+// Package inspect reports what a group of a queue has in flight, as the cluster records it. It
+// reads offsets, markers, the state of share groups, and the records that are not settled. It joins
+// no group and writes nothing.
 //
 // Files to know: inspect.go, read.go.
 package inspect
@@ -24,7 +24,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// The engines, by the names that package kmq gives them.
+// The engines, by their names in package kmq.
 const (
 	Plain     = "plain"
 	Markers   = "markers"
@@ -32,19 +32,18 @@ const (
 	Share     = "share"
 )
 
-// Unsaid is the engine of a group of which nothing tells which it is. OffsetMap leaves behind
-// what Plain does while it has nothing beyond its commits; and so does Markers, until a tracker
-// has run, beside markers in a topic that was not named.
+// Unsaid is an engine that cannot be found out. OffsetMap leaves the same state as Plain while
+// nothing beyond its commits is acknowledged. So does Markers before a tracker has run, if its
+// topic is not given.
 const Unsaid = ""
 
-// unknown is a number that nobody can tell.
 const unknown = -1
 
-// readAtMost bounds the records of a partition that are read in search of copies and of
-// the oldest timestamp; beyond, the first that is not settled stands for all.
+// readAtMost bounds the records of a partition that are read to find copies and the oldest
+// timestamp. If there are more, only the first unsettled record is read.
 const readAtMost = 100_000
 
-// Partition is what is known of one partition; -1 is what nobody can tell.
+// Partition is the state of one partition; -1 means unknown.
 type Partition struct {
 	ID             int32
 	Committed, End int64
@@ -53,21 +52,21 @@ type Partition struct {
 	Redelivered    int64
 	OldestUnacked  time.Time
 
-	start  int64          // of the log
-	stable int64          // the last stable offset: what is behind it may be aborted yet
-	unlent int64          // from here on nothing was handed out, as far as is known
-	open   []window.Range // below that, what is not settled
+	start  int64          // start of the log
+	stable int64          // the last stable offset: later records may still be aborted
+	unlent int64          // no record from here on is known to be delivered
+	open   []window.Range // unsettled ranges below unlent
 }
 
-// Result is what is known of a group.
+// Result is the state of a group.
 type Result struct {
 	Topic, Engine string // the engine may be Unsaid
 	Partitions    []Partition
-	DeadLetters   int64 // -1: no topic of them is named
+	DeadLetters   int64 // -1: no dead-letter topic is given
 }
 
-// Group inspects a group. Where cfg.Topic or kind is empty, it is found out; a group that
-// nobody knows is refused then.
+// Group inspects a group. It finds out an empty cfg.Topic or kind, and then refuses an unknown
+// group.
 func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -88,7 +87,7 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 		err = i.markers(ctx)
 	case OffsetMap:
 		err = i.offsetMap()
-	case Plain: // what is handed out is known to the consumers alone
+	case Plain: // only the consumers know what is delivered
 		i.settled()
 	}
 	if err != nil {
@@ -107,18 +106,16 @@ func Group(ctx context.Context, cfg engine.Config, kind string) (Result, error) 
 	return r, err
 }
 
-// inspector inspects one group.
 type inspector struct {
 	cfg       engine.Config
 	client    *kgo.Client
 	adm       *kadm.Client
-	committed kadm.OffsetResponses // of the group, on all topics
+	committed kadm.OffsetResponses // of the group, in all topics
 	shared    kadm.ShareOffsets    // of a share group
-	sharers   []string             // the topics of its members
+	sharers   []string             // the topics that a share group's members read
 	parts     []*Partition
 }
 
-// find finds out what the group's queue is, where that is not said.
 func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	group := i.cfg.Group
 	if kind == Share || kind == "" {
@@ -170,8 +167,7 @@ func (i *inspector) find(ctx context.Context, kind string) (string, error) {
 	return Unsaid, nil
 }
 
-// findTopic takes the topic from what the group has committed, and from what its members read
-// while that is nothing.
+// findTopic takes the topic from the group's commits, or else from its members' subscriptions.
 func (i *inspector) findTopic(ctx context.Context) error {
 	if i.cfg.Topic != "" {
 		return nil
@@ -184,14 +180,13 @@ func (i *inspector) findTopic(ctx context.Context) error {
 	switch {
 	case err != nil:
 		return err
-	case live && len(topics) == 0: // while a group is made up anew, it is not told what they read
-		return fmt.Errorf("%w: group %s has committed nothing, and nothing tells what its members read: name its topic", lease.ErrConfig, i.cfg.Group)
+	case live && len(topics) == 0: // the coordinator does not know subscriptions during a rebalance
+		return fmt.Errorf("%w: group %s has committed nothing, and the topics of its members are unknown: name its topic", lease.ErrConfig, i.cfg.Group)
 	}
 	return i.chooseTopic(topics)
 }
 
-// Known is whether a group that is not a share group has committed anything, or has
-// members.
+// Known reports whether a group that is not a share group has commits or members.
 func Known(ctx context.Context, cfg engine.Config) (bool, error) {
 	client, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -205,7 +200,6 @@ func Known(ctx context.Context, cfg engine.Config) (bool, error) {
 	return i.known(ctx)
 }
 
-// known is whether the group has committed anything, or has members.
 func (i *inspector) known(ctx context.Context) (bool, error) {
 	if len(i.committed) > 0 {
 		return true, nil
@@ -214,8 +208,8 @@ func (i *inspector) known(ctx context.Context) (bool, error) {
 	return live, err
 }
 
-// members are the topics that the group's members read, as far as they are told, and whether
-// there are members.
+// members returns the topics that the group's members read, if known, and whether there are
+// members.
 func (i *inspector) members(ctx context.Context) (topics []string, live bool, err error) {
 	group := i.cfg.Group
 	classic, err := i.adm.DescribeGroups(ctx, group)
@@ -227,7 +221,7 @@ func (i *inspector) members(ctx context.Context) (topics []string, live bool, er
 	} else if !errors.Is(g.Err, kerr.GroupIDNotFound) {
 		return nil, false, fmt.Errorf("kmq: describe group %s: %w", group, g.Err)
 	}
-	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // of the protocol of KIP-848, if there are such
+	newer, err := i.adm.DescribeConsumerGroups(ctx, group) // a group of KIP-848
 	if g := newer[group]; err == nil && g.Err == nil {
 		return g.SubscribedTopics(), len(g.Members) > 0, nil
 	}
@@ -257,7 +251,6 @@ func (i *inspector) findShare(ctx context.Context) (bool, error) {
 	return true, nil
 }
 
-// offsets are what a consumer group has committed; nothing if there is no such group.
 func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetResponses, error) {
 	all, err := i.adm.FetchOffsets(ctx, group)
 	if err != nil && !errors.Is(err, kerr.GroupIDNotFound) {
@@ -266,7 +259,6 @@ func (i *inspector) offsets(ctx context.Context, group string) (kadm.OffsetRespo
 	return all, nil
 }
 
-// chooseTopic takes the group's only topic where none is named.
 func (i *inspector) chooseTopic(topics []string) error {
 	if i.cfg.Topic != "" {
 		return nil
@@ -282,7 +274,6 @@ func (i *inspector) chooseTopic(topics []string) error {
 	}
 }
 
-// lay makes the partitions, with the ends of their logs and what is committed.
 func (i *inspector) lay(ctx context.Context) error {
 	topic := i.cfg.Topic
 	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
@@ -302,7 +293,7 @@ func (i *inspector) lay(ctx context.Context) error {
 			ID: id, Committed: unknown, End: end.Offset, InFlight: unknown,
 			start: starts[id].Offset, stable: stable[id].Offset,
 		}
-		if p.start == p.End { // there is nothing to hand out
+		if p.start == p.End { // an empty log
 			p.InFlight = 0
 		}
 		if o, ok := i.committed.Lookup(topic, id); ok && o.Err == nil {
@@ -316,7 +307,7 @@ func (i *inspector) lay(ctx context.Context) error {
 	return nil
 }
 
-// listed are offsets of all partitions of a topic, which is refused if it is not there.
+// listed lists offsets of all partitions of a topic; a missing topic is an error.
 func listed(ctx context.Context, topic string, list func(context.Context, ...string) (kadm.ListedOffsets, error)) (map[int32]kadm.ListedOffset, error) {
 	all, err := list(ctx, topic)
 	if err == nil {
@@ -324,15 +315,14 @@ func listed(ctx context.Context, topic string, list func(context.Context, ...str
 	}
 	switch {
 	case errors.Is(err, kerr.UnknownTopicOrPartition), err == nil && len(all[topic]) == 0:
-		return nil, fmt.Errorf("%w: topic %s is not there", lease.ErrConfig, topic)
+		return nil, fmt.Errorf("%w: topic %s does not exist", lease.ErrConfig, topic)
 	case err != nil:
 		return nil, fmt.Errorf("kmq: the offsets of topic %s: %w", topic, err)
 	}
 	return all[topic], nil
 }
 
-// offsetMap: what is open below the last acknowledgement is lent, or waits for another
-// attempt.
+// offsetMap counts the gaps in the acknowledged offsets as in flight.
 func (i *inspector) offsetMap() error {
 	for _, p := range i.parts {
 		o, ok := i.committed.Lookup(i.cfg.Topic, p.ID)
@@ -356,7 +346,7 @@ func (i *inspector) offsetMap() error {
 	return nil
 }
 
-// settled: where nothing is beyond the commit, nothing is in flight: what is below is settled.
+// settled marks nothing as in flight in partitions that are committed up to the end.
 func (i *inspector) settled() {
 	for _, p := range i.parts {
 		if p.Waiting == 0 {
@@ -365,8 +355,8 @@ func (i *inspector) settled() {
 	}
 }
 
-// share: the broker knows which records are open, and tells how many. Where there are none,
-// its start offset may be behind the end of the log nevertheless.
+// share takes the number of open records from the broker. If it is 0, the broker's start offset may
+// still be below the end of the log.
 func (i *inspector) share() {
 	for _, p := range i.parts {
 		o, ok := i.shared.Lookup(i.cfg.Topic, p.ID)
@@ -385,7 +375,6 @@ func (i *inspector) share() {
 	}
 }
 
-// size is how many records are in a topic.
 func (i *inspector) size(ctx context.Context, topic string) (int64, error) {
 	starts, err := listed(ctx, topic, i.adm.ListStartOffsets)
 	if err != nil {

@@ -17,7 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// stalls is how long nothing may come before a partition counts as read: its last offsets
+// stalls is how long a read waits for records before the partition counts as read: its last offsets
 // may hold no records.
 const stalls = 3 * time.Second
 
@@ -28,8 +28,8 @@ func (i *inspector) markersTopic() string {
 	return i.cfg.Topic + "-markers"
 }
 
-// marked is whether there are markers of the group among the last of the topic of them. Who
-// may not read it is not told.
+// marked reports whether the last markers in the topic include one of the group. It returns false
+// without permission to read.
 func (i *inspector) marked(ctx context.Context) bool {
 	topic := i.markersTopic()
 	spans, err := i.spans(ctx, topic)
@@ -53,8 +53,7 @@ func (i *inspector) marked(ctx context.Context) bool {
 	return found
 }
 
-// markers reads the markers from where the tracker's group would begin, and so knows what
-// is lent.
+// markers finds out what is delivered from the markers that the tracker's group would read next.
 func (i *inspector) markers(ctx context.Context) error {
 	topic, group := i.markersTopic(), markers.Group(i.cfg.Group)
 	committed, err := i.offsets(ctx, group)
@@ -66,7 +65,7 @@ func (i *inspector) markers(ctx context.Context) error {
 		return err
 	}
 	if len(spans) != len(i.parts) {
-		return fmt.Errorf("%w: topic %s has %d partitions, and %s %d: it is not that of its markers",
+		return fmt.Errorf("%w: topic %s has %d partitions, and %s has %d: it is not the topic of its markers",
 			lease.ErrConfig, topic, len(spans), i.cfg.Topic, len(i.parts))
 	}
 	states := make(map[int32]*tracker.State)
@@ -77,12 +76,12 @@ func (i *inspector) markers(ctx context.Context) error {
 		}
 		states[id] = tracker.New(s.From)
 	}
-	handed := make(map[int32]int64) // up to where records were handed out
+	handed := make(map[int32]int64) // end of the delivered offsets
 	var unreadable error
 	ours := marker.Of(i.cfg.Group)
 	err = i.read(ctx, topic, spans, func(r *kgo.Record) {
 		m, err := marker.Parse(r.Key, r.Value)
-		others := m.Group != 0 && m.Group != ours // who work on the same topic
+		others := m.Group != 0 && m.Group != ours // of a group on the same topic
 		switch {
 		case others && m.Partition == r.Partition && (err == nil || errors.Is(err, marker.ErrVersion)):
 			return
@@ -111,8 +110,8 @@ func (i *inspector) markers(ctx context.Context) error {
 	return nil
 }
 
-// readUnsettled looks at the records that are not settled: how old the oldest is, and
-// where there may be any, how many are copies.
+// readUnsettled reads the unsettled records for the oldest timestamp and, if copies is set, the
+// number of copies.
 func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	spans := make(map[int32]window.Range)
 	byID := make(map[int32]*Partition)
@@ -139,7 +138,7 @@ func (i *inspector) readUnsettled(ctx context.Context, copies bool) error {
 	})
 }
 
-// readable is where records may be that are not settled and can be read.
+// readable returns the readable range that may hold unsettled records.
 func (p *Partition) readable() window.Range {
 	from := max(p.unlent, p.start)
 	if len(p.open) > 0 {
@@ -148,7 +147,6 @@ func (p *Partition) readable() window.Range {
 	return window.Range{From: from, To: max(from, min(p.End, p.stable))}
 }
 
-// unsettled is whether the record at an offset is lent, or was not handed out.
 func (p *Partition) unsettled(offset int64) bool {
 	if offset >= p.unlent {
 		return true
@@ -165,7 +163,7 @@ func (p *Partition) unsettled(offset int64) bool {
 	return found
 }
 
-// spans are the first and the last stable offsets of a topic's partitions.
+// spans returns the first and the last stable offset of each partition of a topic.
 func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.Range, error) {
 	starts, err := i.adm.ListStartOffsets(ctx, topic)
 	var ends kadm.ListedOffsets
@@ -184,8 +182,8 @@ func (i *inspector) spans(ctx context.Context, topic string) (map[int32]window.R
 	return spans, nil
 }
 
-// read reads what is committed of ranges of partitions, each in the order of its offsets. They
-// must end at the last stable offset at the latest: what is behind it does not come yet.
+// read reads the committed records of ranges, each in offset order. A range must not end beyond the
+// last stable offset, because later records do not come yet.
 func (i *inspector) read(ctx context.Context, topic string, spans map[int32]window.Range, f func(*kgo.Record)) error {
 	from := make(map[int32]kgo.Offset)
 	for id, s := range spans {

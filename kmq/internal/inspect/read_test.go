@@ -25,7 +25,7 @@ func TestUnsettled(t *testing.T) {
 	}
 }
 
-// While a transaction is open, what is read ends before it: what is asked for comes.
+// A read ends before the first open transaction.
 func TestReadingEndsBeforeAnOpenTransaction(t *testing.T) {
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "orders"))
 	if err != nil {

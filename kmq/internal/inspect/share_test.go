@@ -8,15 +8,15 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// A share group of which nothing is open has nothing in flight and no oldest record,
-// though the broker's start offset is behind the end of the log.
+// A share group without open records has nothing in flight and no oldest record, even if the
+// broker's start offset is below the end of the log.
 func TestShareWithoutLag(t *testing.T) {
 	for _, test := range []struct {
 		lag, unlent, waiting, inFlight int64
 	}{
 		{0, 350, 0, 0},
 		{3, 276, 3, unknown},
-		{-1, 276, 74, unknown}, // a broker that does not tell
+		{-1, 276, 74, unknown}, // the broker does not know the lag
 	} {
 		p := &Partition{Committed: unknown, End: 350, stable: 350, InFlight: unknown}
 		i := inspector{
@@ -30,7 +30,7 @@ func TestShareWithoutLag(t *testing.T) {
 		if test.lag != 0 {
 			continue
 		}
-		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() { // it needs no client
+		if err := i.readUnsettled(t.Context(), true); err != nil || !p.OldestUnacked.IsZero() { // needs no client
 			t.Errorf("%+v, %v", *p, err)
 		}
 	}

@@ -1,11 +1,9 @@
-// Package marker encodes the markers topic: what happened to which records of a partition
-// of the queue, one fact a marker.
+// Package marker encodes the markers topic: what happened to which records of a partition of the
+// queue, one fact for each marker.
 //
-// A key is the 12 bytes known from earlier queues of this kind: partition int32 and offset
-// int64, big endian. A value begins with a version and a type; what follows depends on
-// them. A marker is in the partition of the markers topic that has the number of the
-// record's, and its time is the one at which the broker appended it: a queue's markers are
-// a log of events under one clock for each partition.
+// A key is 12 bytes: partition int32 and offset int64, big endian. A value begins with a version
+// and a type. A marker is in the partition with the same number as its record's, and its time is
+// the broker's append time. So each partition of markers is a log of events under one clock.
 //
 // Files to know: marker.go.
 package marker
@@ -18,27 +16,25 @@ import (
 	"time"
 )
 
-// Type is what a marker says.
+// Type is the kind of a marker.
 type Type uint8
 
 // The types. Their numbers are on disk.
 const (
-	// Start: Count records from Offset on were lent for Duration from the time of the
-	// marker on.
+	// Start: Count records from Offset on are locked for Duration from the marker's time.
 	Start Type = 1
-	// End: Count records from Offset on are done, for the Reason.
+	// End: Count records from Offset on are done for the Reason.
 	End Type = 2
-	// Extend: Count records from Offset on are lent for Duration from this marker on.
+	// Extend: Count records from Offset on are locked for Duration from this marker's time.
 	Extend Type = 3
-	// Release: Count records from Offset on were given back, to be delivered again
-	// Duration after this marker.
+	// Release: Count records from Offset on were released, for another delivery Duration after this
+	// marker's time.
 	Release Type = 4
-	// Tick: nothing but the time, for a partition in which nothing else happens. Its
-	// Offset is -1.
+	// Tick: only the time, for a partition without other markers. Its Offset is -1.
 	Tick Type = 5
 )
 
-// String is the type's name.
+// String returns the type's name.
 func (t Type) String() string {
 	switch t {
 	case Start:
@@ -55,18 +51,18 @@ func (t Type) String() string {
 	return fmt.Sprintf("type %d", uint8(t))
 }
 
-// Reason is why a record is done.
+// Reason says why a record is done.
 type Reason uint8
 
 // The reasons. Their numbers are on disk.
 const (
 	Acked        Reason = 0 // the application acknowledged it
-	Copied       Reason = 1 // a copy for the next delivery is at the tail
+	Copied       Reason = 1 // a copy for the next delivery is written
 	DeadLettered Reason = 2 // a copy is in the dead-letter topic
-	Missing      Reason = 3 // it was not in the log any more
+	Missing      Reason = 3 // it was no longer in the log
 )
 
-// Marker is one fact. Fields that its Type does not name are zero.
+// Marker is one fact. Fields that its Type does not use are zero.
 type Marker struct {
 	Partition int32
 	Offset    int64
@@ -74,15 +70,15 @@ type Marker struct {
 
 	Count    int32         // Start, End, Extend, Release: from 1 to MaxCount
 	Duration time.Duration // Start, Extend, Release: whole milliseconds, from 0 to MaxDuration
-	// Holder tells apart those who lend the same record, one of them not knowing that it
-	// lost its partition: an Extend or a Release is for the Start of the same Holder.
+	// Holder distinguishes members that deliver the same record, one of which does not know that it
+	// lost its partition. An Extend or a Release applies to the Start of the same Holder.
 	Holder uint32 // Start, Extend, Release
 	Reason Reason // End
-	// Undelivered: the record was given back without having been in an application's
-	// hands, and the delivery is not to be counted.
+	// Undelivered: the record was given back before an application had it, and the delivery does
+	// not count.
 	Undelivered bool // Release
-	// Group is [Of] the group whose marker it is: several may share a topic, and know
-	// nothing of each other. It is 0 where it was not said, before version 1.1.
+	// Group is [Of] the group that wrote the marker, since several groups may share a topic. It is
+	// 0 before version 1.1.
 	Group uint32 // all but Tick
 }
 
@@ -92,42 +88,41 @@ const (
 	MaxDuration = 366 * 24 * time.Hour
 )
 
-// The errors of reading a marker.
+// The errors of Parse.
 var (
-	// ErrVersion: written by a later kmq, in a format that this one does not know.
+	// ErrVersion: a later kmq wrote the marker in an unknown format.
 	ErrVersion = errors.New("marker of an unknown version")
-	// ErrMalformed: no marker, or a damaged one.
+	// ErrMalformed: the record is no marker, or a damaged one.
 	ErrMalformed = errors.New("malformed marker")
 )
 
-// A value begins with major<<4|minor. A reader takes a later minor version of its major
-// version, whose markers have further fields at the end, and no other major version.
+// A value begins with major<<4|minor. A reader accepts later minor versions, whose markers have
+// more fields at the end, and no other major version.
 //
-// A group must not be stopped by the markers of another that was updated before it. So all
-// later major versions keep the key, and begin their values, those of ticks too, with the
-// version, the type and the group: of what it can't read, Parse tells whose it is. A new type
-// takes a new major version.
+// A group must work with the markers of another group that was updated first. So all later major
+// versions keep the key, and begin each value with the version, the type and the group, also for
+// ticks. Parse can thus return the group of a marker that it cannot read. A new type needs a new
+// major version.
 const (
 	major    = 1
-	minor    = 1 // since when there are groups
+	minor    = 1 // the first version with groups
 	keyBytes = 12
 
 	undelivered = 1 // flag of a Release
 )
 
-// Size is how many bytes Append adds at most.
+// Size is the most bytes that Append adds.
 const Size = keyBytes + 2 + 3*binary.MaxVarintLen64 + 1 + 4
 
-// Of tells a group's markers from those of others: it is the FNV-1a hash of its name, and
-// never 0. Two groups have the same by a chance of one in four thousand millions.
+// Of returns the number by which a group recognizes its markers: the FNV-1a hash of its name, or 1
+// if that is 0. Two groups collide with a probability of 1 in 4 billion.
 func Of(group string) uint32 {
 	h := fnv.New32a()
 	h.Write([]byte(group))
 	return max(1, h.Sum32())
 }
 
-// Append appends the marker's key and value to b and returns both. The key is b's, up to
-// the value; they share memory.
+// Append appends the marker's key and value to b. It returns b and both; they share memory.
 func Append(b []byte, m Marker) (all, key, value []byte) {
 	from := len(b)
 	b = binary.BigEndian.AppendUint32(b, uint32(m.Partition))
@@ -163,9 +158,8 @@ func appendLoan(b []byte, m Marker) []byte {
 	return binary.AppendUvarint(b, uint64(m.Holder))
 }
 
-// Parse reads a marker. The error is an ErrVersion where a later kmq might read it, and an
-// ErrMalformed where none would. With an ErrVersion, the Group is still right, or 0 where it
-// can't be told.
+// Parse reads a marker. The error is an ErrVersion if a later kmq might read it, and otherwise an
+// ErrMalformed. With an ErrVersion the Group is correct, or 0 if it is unknown.
 func Parse(key, value []byte) (Marker, error) {
 	if len(key) != keyBytes {
 		return Marker{}, fmt.Errorf("%w: a key of %d bytes instead of %d", ErrMalformed, len(key), keyBytes)
@@ -183,7 +177,7 @@ func Parse(key, value []byte) (Marker, error) {
 			head := reader{b: value[2:]}
 			m.Group = head.uint32()
 		}
-		return m, fmt.Errorf("%w: %d.%d, known is %d", ErrVersion, value[0]>>4, value[0]&15, major)
+		return m, fmt.Errorf("%w: %d.%d; this kmq reads version %d", ErrVersion, value[0]>>4, value[0]&15, major)
 	}
 	r := reader{b: value[2:]}
 	if err := m.parse(&r, value[0]&15 >= minor); err != nil {
@@ -221,7 +215,7 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 		r.bad = r.bad || m.Group == 0
 	}
 	if r.bad {
-		return fmt.Errorf("%w: the fields of a %v", ErrMalformed, m.Type)
+		return fmt.Errorf("%w: invalid fields in a %v", ErrMalformed, m.Type)
 	}
 	if m.Partition < 0 || m.Offset < 0 || m.Count < 1 || m.Offset > maxOffset {
 		return fmt.Errorf("%w: a %v of %d records at partition %d, offset %d", ErrMalformed, m.Type, m.Count, m.Partition, m.Offset)
@@ -229,7 +223,7 @@ func (m *Marker) parse(r *reader, grouped bool) error {
 	return nil
 }
 
-// maxOffset leaves room for what is added to an offset.
+// maxOffset prevents overflow when a count is added to an offset.
 const maxOffset = 1<<63 - 1 - MaxCount
 
 func (m *Marker) loan(r *reader) {
@@ -238,14 +232,13 @@ func (m *Marker) loan(r *reader) {
 	m.Holder = uint32(r.uvarint(1<<32 - 1))
 }
 
-// reader takes fields off a value; bad stays set after the first one that is not there or
-// is out of range.
+// reader reads fields from a value; bad stays set after the first missing or invalid one.
 type reader struct {
 	b   []byte
 	bad bool
 }
 
-// uvarint takes a number up to most, in its shortest form: one fact has one spelling.
+// uvarint reads a number up to most and accepts only its shortest encoding.
 func (r *reader) uvarint(most uint64) uint64 {
 	v, n := binary.Uvarint(r.b)
 	if n <= 0 || v > most || (n > 1 && r.b[n-1] == 0) {

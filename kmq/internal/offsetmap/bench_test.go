@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/plain"
 )
 
-// BenchmarkEngine is what a record costs in the engine alone: taken, handed out and
-// acknowledged, in order and not, with commits.
+// BenchmarkEngine measures a record in the engine: taken, delivered and acknowledged, in order and
+// reversed, with commits.
 func BenchmarkEngine(b *testing.B) {
 	for _, order := range []string{"in order", "reversed"} {
 		b.Run(order, func(b *testing.B) {
@@ -60,7 +60,7 @@ func BenchmarkEngine(b *testing.B) {
 	}
 }
 
-// engines are the two that are compared: an ordinary group, and this one.
+// engines are an ordinary group and this engine.
 var engines = []struct {
 	name string
 	open func(context.Context, engine.Config) (engine.Engine, error)
@@ -69,9 +69,8 @@ var engines = []struct {
 	{"offsetmap", New},
 }
 
-// BenchmarkDrain empties a filled topic of an Apache Kafka, 25 goroutines with batches of
-// 10: medians of records/s, and of the CPU time of this process for a record. Run it with
-// -benchtime=5x.
+// BenchmarkDrain reads a filled topic of Apache Kafka with 25 goroutines and batches of 10. It
+// reports medians of records/s and of CPU time for each record. Run it with -benchtime=5x.
 func BenchmarkDrain(b *testing.B) {
 	const records = 2_000_000
 	k := clustertest.Own(b, 1, nil)
@@ -79,7 +78,7 @@ func BenchmarkDrain(b *testing.B) {
 	for _, inFlight := range []int{1000, 10_000} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
 			perSecond, cpu := map[string][]float64{}, map[string][]float64{}
-			for i := range b.N { // interleaved: whatever the machine does meanwhile is done to both
+			for i := range b.N { // interleaved, so that other load affects both
 				for j := range engines {
 					e := engines[(i+j)%len(engines)]
 					cfg := kafkaConfig(k, "filled")
@@ -102,12 +101,10 @@ func BenchmarkDrain(b *testing.B) {
 	}
 }
 
-// BenchmarkBesidePlain is what a record costs this process, fetched, handed out and
-// acknowledged at once: ns of CPU time with both engines, and how much of this one's an
-// ordinary group needs (plain/offsetmap: 1 is no difference). The records come from a broker
-// in this process that serves one batch again and again, whose share is in both numbers.
-// The engines take turns within each iteration, so that whatever the machine does meanwhile
-// is done to both; the medians are reported. Run it with -benchtime=9x.
+// BenchmarkBesidePlain measures the CPU time in ns of a record that is fetched, delivered and
+// acknowledged at once, for both engines, and the ratio plain/offsetmap (1 is no difference). An
+// in-process broker serves one batch repeatedly and is part of both times. The engines alternate in
+// each iteration, so that other load affects both. It reports medians. Run it with -benchtime=9x.
 func BenchmarkBesidePlain(b *testing.B) {
 	const warmUp, records = 200_000, 1_000_000
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(12, "filled"),
@@ -132,7 +129,7 @@ func BenchmarkBesidePlain(b *testing.B) {
 						b.Fatal(err)
 					}
 					take(b, opened, warmUp)
-					runtime.GC() // what the other left behind is not this one's to collect
+					runtime.GC() // collect the other engine's garbage first
 					before := cpuTime(b)
 					taken := take(b, opened, records)
 					once[e.name] = float64(cpuTime(b)-before) / float64(taken)
@@ -151,8 +148,8 @@ func BenchmarkBesidePlain(b *testing.B) {
 	}
 }
 
-// take has some goroutines receive batches of 10 and acknowledge them, until at least so
-// many records are, and returns how many that was.
+// take receives batches of 10 in some goroutines and acknowledges them, until at least records are
+// acknowledged, and returns their number.
 func take(b *testing.B, e engine.Engine, records int64) int64 {
 	var acked atomic.Int64
 	var workers sync.WaitGroup
@@ -182,7 +179,6 @@ func median(of []float64) float64 {
 	return of[len(of)/2]
 }
 
-// cpuTime is what this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -191,8 +187,7 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(u.Utime.Nano() + u.Stime.Nano())
 }
 
-// drainAll returns how many records were acknowledged per second, from the first that was
-// received on.
+// drainAll returns the acknowledged records per second since the first delivery.
 func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	ctx, cancel := context.WithTimeout(ctx, 2*time.Minute)
 	defer cancel()
@@ -230,9 +225,8 @@ func drainAll(b *testing.B, e engine.Engine, records int64) float64 {
 	return float64(records) / elapsed.Seconds()
 }
 
-// BenchmarkEndToEnd is the time from a record's production to its hand-out at 2,000
-// records/s, open loop: the median and the 99th percentile of both engines, over 10 s.
-// Run it with -benchtime=1x.
+// BenchmarkEndToEnd measures the time from production to delivery at 2,000 records/s, open loop:
+// the median and the 99th percentile of both engines over 10 s. Run it with -benchtime=1x.
 func BenchmarkEndToEnd(b *testing.B) {
 	k := clustertest.Own(b, 1, nil)
 	for i := range b.N {

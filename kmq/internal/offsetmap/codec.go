@@ -15,23 +15,23 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// The metadata of a commit is base64 (RFC 4648, without padding: Kafka keeps a string) of
+// The metadata of a commit is base64 (RFC 4648 without padding, since Kafka stores a string) of
 //
 //	version  1 byte   1
-//	kind     1 byte   bit 0: the map is a bitset and not run lengths; bit 1: the body is deflated
+//	kind     1 byte   bit 0: the map is a bitset, otherwise run lengths; bit 1: the body is deflated
 //	sum      4 bytes  CRC-32C, big endian, of the committed offset (8 bytes, big endian) and all bytes but the sum
 //	body              the map, then the deliveries until the end
 //
-// The map says which offsets beyond the committed one are done. As run lengths it is how
-// many pairs follow, then for each how many offsets are pending and how many after them
-// are done; as a bitset it is how many bytes follow, then a bit for each offset from the
-// committed one on, lowest first, set where it is done. The deliveries are pairs: of so
-// many pending offsets, in order, each was delivered so often; what is behind the last
-// pair was not delivered. All numbers are unsigned varints.
+// The map holds the offsets beyond the committed one that are done. As run lengths it is the number
+// of pairs, then each pair: the number of pending offsets, and the number of done ones after them.
+// As a bitset it is the number of bytes, then one bit for each offset from the committed one on,
+// lowest first, set if it is done. The deliveries are pairs: a number of pending offsets in order,
+// and how often each was delivered. Offsets behind the last pair were not delivered. All numbers
+// are unsigned varints.
 //
-// A map at another offset than its own would take records for done that are not. Such a
-// pair does come about: MirrorMaker translates the offsets of a group and leaves their
-// metadata as it is. Therefore the committed offset is in the sum.
+// The sum includes the committed offset, because a map at another offset would mark the wrong
+// records as done. MirrorMaker, for example, translates the offsets of a group and keeps their
+// metadata.
 const (
 	version     = 1
 	kindBitset  = 1 << 0
@@ -39,37 +39,36 @@ const (
 	headerBytes = 6
 )
 
-// The bounds of what is believed of metadata, whatever the broker allows. The body is
-// bounded before it is inflated, the deliveries before they are spread.
+// The limits of decoded metadata. The body is checked before it is inflated, and the deliveries
+// before they are expanded.
 const (
 	maxBody       = 1 << 20
 	maxDelivered  = 1 << 17
 	maxDeliveries = 1 << 30
 )
 
-// flateFrom is the size of a body from which deflating it may pay, in bytes.
+// flateFrom is the size in bytes from which a body is deflated.
 const flateFrom = 48
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// errMetadata is that of metadata that can't be read.
+// errMetadata means that metadata is unreadable.
 var errMetadata = errors.New("not a map of this queue")
 
-// delivered is how often the pending record at an offset was delivered so far.
+// delivered is the number of deliveries of the pending record at an offset.
 type delivered struct {
 	offset int64
 	times  int
 }
 
-// progress is what a commit says besides its offset: what is done beyond it, in rising
-// order with gaps between, the first of them after the offset, and which of the others
-// were delivered before.
+// progress is the content of a commit's metadata: what is done beyond its offset, in rising order
+// with gaps between, beginning after the offset, and the deliveries of pending records.
 type progress struct {
 	done      []window.Range
 	delivered []delivered
 }
 
-// coder writes maps. It keeps its buffers, and is not safe for concurrent use.
+// coder encodes and decodes maps. It reuses its buffers and is not safe for concurrent use.
 type coder struct {
 	runs, bitset, body []byte
 	deflated           bytes.Buffer
@@ -77,7 +76,7 @@ type coder struct {
 	sum                []byte
 }
 
-// encode returns the metadata of a commit at floor; empty where there is nothing to say.
+// encode returns the metadata of a commit at floor; empty if there is none.
 func (c *coder) encode(floor int64, p progress) string {
 	if len(p.done) == 0 && len(p.delivered) == 0 {
 		return ""
@@ -103,8 +102,8 @@ func (c *coder) encode(floor int64, p progress) string {
 	return base64.RawStdEncoding.EncodeToString(out)
 }
 
-// fit is encode within a limit in characters. What does not fit is how often the newest
-// records were delivered; never the map: false if that alone is too long.
+// fit encodes within a limit in characters. To fit, it drops deliveries of the newest records, but
+// never the map: it returns false if the map is too long.
 func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	for {
 		out := c.encode(floor, p)
@@ -115,21 +114,20 @@ func (c *coder) fit(floor int64, p progress, limit int) (string, bool) {
 	}
 }
 
-// checksum is that of a commit at floor with these bytes, whose own sum is left out.
+// checksum returns the sum of a commit's bytes at floor.
 func (c *coder) checksum(floor int64, b []byte) uint32 {
 	c.sum = binary.BigEndian.AppendUint64(c.sum[:0], uint64(floor))
 	c.sum = append(c.sum, b[0], b[1])
 	return crc32.Update(crc32.Checksum(c.sum, castagnoli), castagnoli, b[headerBytes:])
 }
 
-// compress deflates a body where that may pay; else it returns it as it is.
 func (c *coder) compress(body []byte) []byte {
 	if len(body) < flateFrom {
 		return body
 	}
 	c.deflated.Reset()
 	if c.deflate == nil {
-		c.deflate, _ = flate.NewWriter(&c.deflated, flate.DefaultCompression) // fails for unknown levels only
+		c.deflate, _ = flate.NewWriter(&c.deflated, flate.DefaultCompression) // only an unknown level fails
 	} else {
 		c.deflate.Reset(&c.deflated)
 	}
@@ -152,7 +150,6 @@ func appendRuns(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// bitsetBytes is how many bytes the bits of a map need.
 func bitsetBytes(floor int64, done []window.Range) int64 {
 	if len(done) == 0 {
 		return 0
@@ -174,8 +171,7 @@ func appendBitset(to []byte, floor int64, done []window.Range) []byte {
 	return to
 }
 
-// appendDelivered appends how often the pending offsets were delivered. Those given are
-// pending and rise.
+// appendDelivered appends the deliveries of pending offsets, which must rise.
 func appendDelivered(to []byte, floor int64, p progress) []byte {
 	pending := pendingIndex{next: floor, done: p.done}
 	var run, times, index int64
@@ -207,14 +203,15 @@ func appendDelivered(to []byte, floor int64, p progress) []byte {
 	return to
 }
 
-// pendingIndex counts the offsets that are not done, from a floor on.
+// pendingIndex counts the offsets from a floor on that are not done.
 type pendingIndex struct {
 	next  int64 // counted up to here
-	index int64 // so many were pending
+	index int64 // pending offsets below next
 	done  []window.Range
 }
 
-// of is the how manieth pending offset from the floor on this one is, from 0. Offsets rise.
+// of returns the index of a pending offset among those from the floor on, from 0. Offsets must
+// rise.
 func (p *pendingIndex) of(offset int64) int64 {
 	for len(p.done) > 0 && p.done[0].From <= offset {
 		p.index += p.done[0].From - p.next
@@ -224,7 +221,7 @@ func (p *pendingIndex) of(offset int64) int64 {
 	return p.index + offset - p.next
 }
 
-// decode reads the metadata of a commit at floor. Errors are errMetadata and say what is
+// decode reads the metadata of a commit at floor. The error is an errMetadata that says what is
 // wrong.
 func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	if metadata == "" {
@@ -236,15 +233,15 @@ func (c *coder) decode(floor int64, metadata string) (progress, error) {
 	}
 	switch {
 	case len(raw) < headerBytes:
-		return progress{}, fmt.Errorf("%w: of %d bytes", errMetadata, len(raw))
+		return progress{}, fmt.Errorf("%w: it has only %d bytes", errMetadata, len(raw))
 	case raw[0] != version:
-		return progress{}, fmt.Errorf("%w: of version %d; this is version %d", errMetadata, raw[0], version)
+		return progress{}, fmt.Errorf("%w: version %d; this kmq reads version %d", errMetadata, raw[0], version)
 	case raw[1]&^(kindBitset|kindDeflate) != 0:
-		return progress{}, fmt.Errorf("%w: of kind %d", errMetadata, raw[1])
+		return progress{}, fmt.Errorf("%w: unknown kind %d", errMetadata, raw[1])
 	case floor < 0:
-		return progress{}, fmt.Errorf("%w: at offset %d", errMetadata, floor)
+		return progress{}, fmt.Errorf("%w: the committed offset is %d", errMetadata, floor)
 	case binary.BigEndian.Uint32(raw[2:]) != c.checksum(floor, raw):
-		return progress{}, fmt.Errorf("%w: damaged, or that of another offset than %d", errMetadata, floor)
+		return progress{}, fmt.Errorf("%w: damaged, or written for another offset than %d", errMetadata, floor)
 	}
 	body := raw[headerBytes:]
 	if raw[1]&kindDeflate != 0 {
@@ -262,7 +259,7 @@ func inflate(body []byte) ([]byte, error) {
 		return nil, fmt.Errorf("%w: %w", errMetadata, err)
 	}
 	if len(out) > maxBody {
-		return nil, fmt.Errorf("%w: above %d bytes", errMetadata, maxBody)
+		return nil, fmt.Errorf("%w: more than %d bytes", errMetadata, maxBody)
 	}
 	return out, nil
 }
@@ -282,7 +279,7 @@ func decodeBody(floor int64, body []byte, bitset bool) (progress, error) {
 	return p, nil
 }
 
-// varints reads a body; bad is what was wrong with it first.
+// varints reads a body; bad is the first mistake.
 type varints struct {
 	rest []byte
 	bad  string
@@ -315,7 +312,7 @@ func (b *varints) runs(floor int64) []window.Range {
 	for at := floor; n > 0 && b.bad == ""; n-- {
 		pending, length := b.next(), b.next()
 		if pending == 0 || length == 0 || pending > math.MaxInt64-at || length > math.MaxInt64-at-pending {
-			b.fail("a run of no length, or beyond all offsets")
+			b.fail("an empty run, or an offset out of range")
 			break
 		}
 		r := window.Range{From: at + pending, To: at + pending + length}
@@ -363,7 +360,7 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 				offset, done = done[0].To, done[1:]
 			}
 			if offset == math.MaxInt64 {
-				b.fail("beyond all offsets")
+				b.fail("an offset out of range")
 				return out
 			}
 			if times > 0 {
@@ -375,13 +372,12 @@ func (b *varints) delivered(floor int64, done []window.Range) []delivered {
 	return out
 }
 
-// worstFits says whether all maps of a window fit into so many characters: whatever of it
-// is done in whatever order. Its pending offsets lie in at most so many groups, and its
-// span is that from the committed offset to the last one that may be done. (Deliveries
-// are left out: they give way.)
+// worstFits reports whether every map of a window fits limit characters, whatever is done in
+// whatever order. The pending offsets form at most groups groups. span is the distance from the
+// committed offset to the last offset that may be done. It ignores deliveries, because fit drops
+// them.
 func worstFits(span int64, groups, limit int) bool {
-	// Of the two forms the smaller is written, so one that is sure to fit is enough. Three
-	// bytes are four characters.
+	// The smaller form is written, so one that fits is enough. Three bytes take four characters.
 	room := int64(limit)*3/4 - headerBytes
 	return worstBitset(span) <= room || worstRuns(span, groups) <= room
 }
@@ -391,9 +387,8 @@ func worstBitset(span int64) int64 {
 	return uvarintBytes(n) + n
 }
 
-// worstRuns bounds run lengths: at most two numbers for each group, whose sum is at most
-// the span. To need a byte more than one a number must be 2^7, to need another 2^14, and
-// so on.
+// worstRuns bounds the run lengths: at most two numbers for each group, whose sum is at most span.
+// A number needs a second byte from 2^7 on, a third from 2^14 on, and so on.
 func worstRuns(span int64, groups int) int64 {
 	numbers := 2 * int64(groups)
 	n := uvarintBytes(int64(groups)) + numbers

@@ -16,9 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// goldens are commits and their metadata. The strings are on disk in clusters: a change
-// of one is a new version. (A deflated body is read for ever; what it is written as is
-// Go's.)
+// goldens are commits and their metadata, which clusters store: another string needs a new version.
+// (A deflated body can always be read, but Go may change how it deflates.)
 var goldens = []struct {
 	name     string
 	floor    int64
@@ -58,12 +57,11 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// same compares without telling nil from empty.
+// same compares without distinguishing nil from empty.
 func same(a, b progress) bool {
 	return slices.Equal(a.done, b.done) && slices.Equal(a.delivered, b.delivered)
 }
 
-// drawProgress makes up a commit.
 func drawProgress(t *rapid.T) (int64, progress) {
 	floor := rapid.OneOf(rapid.Int64Range(0, 300), rapid.Int64Range(0, 1<<60)).Draw(t, "floor")
 	length := rapid.OneOf(rapid.Int64Range(1, 3), rapid.Int64Range(1, 200), rapid.Int64Range(1, 1<<40))
@@ -74,7 +72,7 @@ func drawProgress(t *rapid.T) (int64, progress) {
 		at = from + length.Draw(t, "done")
 		p.done = append(p.done, window.Range{From: from, To: at})
 	}
-	// Of the pending ones among the first offsets, some were delivered.
+	// Some of the first pending offsets were delivered.
 	done := p.done
 	for offset := floor; offset < floor+int64(rapid.IntRange(0, 100).Draw(t, "known")); offset++ {
 		if len(done) > 0 && offset == done[0].From {
@@ -88,7 +86,7 @@ func drawProgress(t *rapid.T) (int64, progress) {
 }
 
 func TestRoundTrip(t *testing.T) {
-	var c coder // one for all, as the engine has
+	var c coder // shared, as in the engine
 	rapid.Check(t, func(t *rapid.T) {
 		floor, p := drawProgress(t)
 		metadata := c.encode(floor, p)
@@ -102,7 +100,7 @@ func TestRoundTrip(t *testing.T) {
 		if _, err := c.decode(other, metadata); !errors.Is(err, errMetadata) {
 			t.Fatalf("a map of offset %d was read at %d: %v", floor, other, err)
 		}
-		// Any one character changed is noticed.
+		// Every changed character is noticed.
 		i := rapid.IntRange(0, len(metadata)-1).Draw(t, "damaged")
 		with := rapid.SampledFrom([]byte("AQgwz019+/ é\x00")).Draw(t, "with")
 		if metadata[i] == with {
@@ -115,7 +113,7 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// TestForeign is metadata that is not ours, or not of our time.
+// TestForeign decodes metadata of other programs and versions.
 func TestForeign(t *testing.T) {
 	var c coder
 	ours := goldens[1]
@@ -155,13 +153,12 @@ func TestForeign(t *testing.T) {
 	}
 }
 
-// bomb is a body of 2 MiB of zeros, deflated.
 func bomb() []byte {
 	var c coder
 	return slices.Clone(c.compress(make([]byte, 2*maxBody)))
 }
 
-// TestFit has deliveries give way, those of the newest records first, and never the map.
+// TestFit drops the deliveries of the newest records first, and never the map.
 func TestFit(t *testing.T) {
 	var c coder
 	p := progress{done: everyOther(0, 40)}
@@ -194,8 +191,8 @@ func TestFit(t *testing.T) {
 	}
 }
 
-// TestWorst finishes the records of windows in random orders: no map on the way is longer
-// than was said when the last record was taken.
+// TestWorst finishes records in random orders: no map is longer than the bound at the last record
+// taken.
 func TestWorst(t *testing.T) {
 	var c coder
 	rapid.Check(t, func(t *rapid.T) {
@@ -226,7 +223,7 @@ func TestWorst(t *testing.T) {
 	})
 }
 
-// worstOf is the length from which on a window fits.
+// worstOf returns the limit from which on a window fits.
 func worstOf(w *window.Window) int64 {
 	span, groups := w.End()-w.Committable(), w.Open()+w.Ahead()
 	limit := 0
@@ -236,7 +233,7 @@ func worstOf(w *window.Window) int64 {
 	return int64(limit)
 }
 
-// TestFits has a partition take what it says fits: whatever is done then, the map fits.
+// TestFits takes the records that a partition says fit: any later map fits.
 func TestFits(t *testing.T) {
 	var c coder
 	rapid.Check(t, func(t *rapid.T) {
@@ -263,8 +260,7 @@ func TestFits(t *testing.T) {
 	})
 }
 
-// TestWorstIsNear has the bound be one that a window can come near to: with every other
-// of many records done, the map is not half of it.
+// TestWorstIsNear checks that the bound is at most twice as long as a possible map.
 func TestWorstIsNear(t *testing.T) {
 	var c coder
 	for _, n := range []int64{16, 100, 1000, 10_000} {
@@ -293,7 +289,7 @@ func FuzzDecode(f *testing.F) {
 	f.Add(int64(math.MaxInt64), byte(0), []byte{1, 1, 1})
 	var c coder
 	f.Fuzz(func(t *testing.T, floor int64, kind byte, body []byte) {
-		// With a sum that is right, so that what is behind it is reached.
+		// With a correct sum, so that the body is decoded.
 		raw := append([]byte{version, kind, 0, 0, 0, 0}, body...)
 		binary.BigEndian.PutUint32(raw[2:], c.checksum(floor, raw))
 		p, err := c.decode(floor, base64.RawStdEncoding.EncodeToString(raw))
@@ -314,7 +310,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// FuzzMetadata decodes any string at all.
+// FuzzMetadata decodes any string.
 func FuzzMetadata(f *testing.F) {
 	for _, g := range goldens {
 		f.Add(g.floor, g.metadata)
@@ -328,7 +324,7 @@ func FuzzMetadata(f *testing.F) {
 	})
 }
 
-// checkProgress is what the engine relies on, whatever was decoded.
+// checkProgress checks what the engine relies on.
 func checkProgress(t *testing.T, floor int64, p progress) {
 	at := floor
 	for _, r := range p.done {
@@ -357,8 +353,7 @@ func normal(p progress) progress {
 	return p
 }
 
-// BenchmarkEncode is what a commit costs for a partition with 1,000 records open of 4,000,
-// finished in no order.
+// BenchmarkEncode measures a commit of a partition with 1,000 open records among 4,000.
 func BenchmarkEncode(b *testing.B) {
 	w := window.New(0)
 	for i := int64(0); i < 4000; i++ {

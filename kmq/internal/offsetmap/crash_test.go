@@ -11,11 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// TestCrashes drives an engine by random steps, among them the end of the process at any
-// moment: with acknowledgements that are not committed, with copies that are durable and
-// not done where they came from, with copies that were not written. Whatever happens,
-// every record is acknowledged or a dead letter in the end, and what was acknowledged and
-// committed is not delivered again. Invariants 1, 4, 5 and 7.
+// TestCrashes drives an engine by random steps, including crashes at any moment. In the end every
+// record is acknowledged or a dead letter, and no committed acknowledgement is delivered again.
+// Invariants 1, 4, 5 and 7.
 func TestCrashes(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		cfg := testConfig()
@@ -47,7 +45,7 @@ func TestCrashes(t *testing.T) {
 			"revoke": func(t *rapid.T) {
 				c.tellKept()
 				c.keeping(false)
-				c.moveBatch(ctx) // the flush would wait for it
+				c.moveBatch(ctx) // Flush would wait for it
 				p := rapid.Int32Range(0, 1).Draw(t, "partition")
 				c.revoke(p)
 				c.nowDurable(p)
@@ -78,7 +76,7 @@ func TestCrashes(t *testing.T) {
 	})
 }
 
-// checkRuns has the memory of a partition be that of what is open.
+// checkRuns checks that a partition's memory depends only on its open records.
 func checkRuns(t *rapid.T, p *partition) {
 	open, spent := 0, 0
 	for _, r := range p.runs {
@@ -105,13 +103,13 @@ func checkRuns(t *rapid.T, p *partition) {
 	}
 }
 
-// crashes is a world with books.
+// crashes is a world that records what was acknowledged and committed.
 type crashes struct {
 	*world
 	produced int
 	mine     []*lease.Lease    // received and not settled
 	acked    map[string]bool   // keys
-	since    []lease.ID        // acknowledged since the last commit, by this process
+	since    []lease.ID        // acknowledged since this process's last commit
 	durable  map[lease.ID]bool // acknowledged and committed
 }
 
@@ -134,8 +132,7 @@ func (c *crashes) take(t *rapid.T, n int) {
 	}
 }
 
-// settle does something with one of the records that were received; mostly it
-// acknowledges.
+// settle settles one received record, in most cases with Ack.
 func (c *crashes) settle(t *rapid.T, which, how int) {
 	if len(c.mine) == 0 {
 		return
@@ -166,7 +163,7 @@ func (c *crashes) commitNow() {
 	c.since = nil
 }
 
-// nowDurable is for a partition that was revoked in good order.
+// nowDurable moves a revoked partition's acknowledgements to durable.
 func (c *crashes) nowDurable(partition int32) {
 	for _, at := range c.since {
 		if at.Partition == partition {
@@ -175,7 +172,7 @@ func (c *crashes) nowDurable(partition int32) {
 	}
 }
 
-// finishAll goes on until nothing is left, and closes the books.
+// finishAll continues until nothing is left, and checks the records.
 func (c *crashes) finishAll(t *rapid.T) {
 	c.keeping(false)
 	for quiet := 0; quiet < 3; quiet++ {

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// What is extended together is lent until the same time; what is settled, or has run out, is
-// left as it is.
+// ExtendAll gives open leases the same deadline and skips settled and expired ones.
 func TestExtendAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, testConfig(), 10)

@@ -12,10 +12,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// handler is the side of an engine that its member sees.
+// handler is the engine as a [member.Handler].
 type handler struct{ *Engine }
 
-// Assigned restores the map of a partition.
+// Assigned restores a partition from its commit.
 func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.Forget([]int32{id})
 	h.coding.Lock()
@@ -31,13 +31,13 @@ func (h handler) Assigned(_ context.Context, id int32, committed member.Offset) 
 	return committed.At, nil
 }
 
-// stretch is how many records of a poll go through Begin together. The leases of a large
-// poll are more than a processor's caches hold, and acknowledgements wait meanwhile.
+// stretch is the number of records that Begin processes under one lock. More leases would exceed
+// the CPU caches, and acknowledgements wait meanwhile.
 const stretch = 256
 
-// Begin takes the records of a poll, but those that are done, and holds back those whose
-// partition has no room for them in its metadata. It makes the leases ready by itself:
-// under the lock, so that what is held can't come before them.
+// Begin takes the records of a poll that are not done, and holds those that do not fit the
+// metadata. It adds ready leases to the outlet under the lock, so that held records cannot overtake
+// them.
 func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease, error) {
 	<-h.started
 	for some := range slices.Chunk(records, stretch) {
@@ -50,8 +50,7 @@ func (h handler) Begin(_ context.Context, records []*kgo.Record) ([]*lease.Lease
 	return nil, nil
 }
 
-// begin takes records that were read one after the other. It uses the slice that they
-// are in.
+// begin takes records in the order of the poll. It reuses the slice.
 func (e *Engine) begin(leases []*lease.Lease) {
 	ready := leases[:0]
 	for len(leases) > 0 {
@@ -73,10 +72,9 @@ func (e *Engine) begin(leases []*lease.Lease) {
 	e.out.Append(ready...)
 }
 
-// beginRun takes records of one partition, and returns those that are ready, in the same
-// slice.
+// beginRun takes records of one partition and returns the ready ones in the same slice.
 func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
-	// What is sure for all of them need not be asked of each.
+	// One check for all of them, if possible.
 	r, last := p.newRun(len(leases)), leases[len(leases)-1].At.Offset
 	fit := len(p.held) == 0 && p.fit(last, len(leases), e.limit)
 	inFlight, ready := leases[:0], 0
@@ -93,7 +91,7 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 			taken = true
 		}
 		if taken && len(inFlight) == i {
-			inFlight = leases[:i+1] // as it is
+			inFlight = leases[:i+1] // unchanged
 		} else if taken {
 			inFlight = append(inFlight, l)
 		}
@@ -109,10 +107,10 @@ func (e *Engine) beginRun(p *partition, leases []*lease.Lease) []*lease.Lease {
 	return inFlight
 }
 
-// cut has a partition begin again at an offset below what was read of it: its log was cut
-// there, or made anew, and what comes is not what was there. What is below stays as it is.
+// cut restarts a partition at an offset below its last fetched record: its log was truncated or
+// created again, and has other records there. Records below the offset are unaffected.
 func (e *Engine) cut(p *partition, offset int64) {
-	e.cfg.Log.Warn("kmq: the log of a partition was cut, or made anew: its records from there on are delivered, those that were there before are lost",
+	e.cfg.Log.Warn("kmq: the log of a partition was truncated or created again; its new records are delivered, and the earlier ones from that offset on are lost",
 		"topic", e.cfg.Topic, "group", e.cfg.Group, "partition", p.id, "from", offset, "to", p.read)
 	above := func(l *lease.Lease) bool { return l.At.Offset >= offset }
 	kept := slices.DeleteFunc(p.held, above)
@@ -127,7 +125,7 @@ func (e *Engine) cut(p *partition, offset int64) {
 	e.release(p)
 }
 
-// Deleted implements [member.Deleter]: retention deleted what lies between.
+// Deleted implements [member.Deleter].
 func (h handler) Deleted(id int32, from, to int64) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -141,9 +139,9 @@ func (h handler) Deleted(id int32, from, to int64) {
 		"topic", h.cfg.Topic, "group", h.cfg.Group, "partition", id, "from", from, "to", to, "missing", missing)
 }
 
-// hold keeps a record back until there is room. It has its room among those in flight, so
-// that what is held is bounded with them; the partition is fetched on until a quarter of
-// that bound is held, since to begin fetching again takes a round trip at least.
+// hold keeps a record until its metadata fits. It counts as in flight. Above a quarter of
+// MaxInFlight the partition is paused, but not before, since a resumed fetch takes at least a round
+// trip.
 func (e *Engine) hold(p *partition, l *lease.Lease) {
 	p.held = append(p.held, l)
 	e.held++
@@ -153,10 +151,9 @@ func (e *Engine) hold(p *partition, l *lease.Lease) {
 	}
 }
 
-// take opens the record of a slot: whether it was not done before, and whether it is to be
-// handed out. It is not where it was delivered too often before, as far as that is known: from
-// this place, that is. A copy that comes with more deliveries than this queue allows is that
-// of another group, or of other settings, and this one has not seen it.
+// take opens the record of a slot. taken is false if it was done; handOut reports whether to
+// deliver it. It is not delivered after too many deliveries from this offset. A copy with more
+// deliveries than this queue allows is delivered, because another group or other settings made it.
 func (e *Engine) take(s *slot) (taken, handOut bool) {
 	taken, missing := s.run.of.take(s)
 	e.counts.Missing += int64(missing)
@@ -167,7 +164,7 @@ func (e *Engine) take(s *slot) (taken, handOut bool) {
 	return taken, taken
 }
 
-// Committable are the commits of partitions, with their maps.
+// Committable returns the commits of partitions with their maps; nil means all.
 func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	h.mu.Lock()
 	if partitions == nil {
@@ -187,8 +184,8 @@ func (h handler) Committable(partitions []int32) map[int32]member.Offset {
 	return out
 }
 
-// commitOf makes up the commit of a partition; the map is written outside of the lock,
-// which acknowledgements wait for.
+// commitOf builds the commit of a partition. It encodes the map without the lock, for which
+// acknowledgements wait.
 func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	e.mu.Lock()
 	p := e.partitions[id]
@@ -207,8 +204,8 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	if at >= 0 {
 		metadata, fits := e.coder.fit(at, progress, limit)
 		if !fits {
-			// The limit is lower than when the records were taken. The commit that the
-			// cluster has is older and loses nothing.
+			// The limit was lowered after the records were taken. The cluster's older commit loses
+			// nothing.
 			e.tight.About("commit a map", errTooLong)
 			commit.At, tight = -1, true
 		}
@@ -220,13 +217,12 @@ func (e *Engine) commitOf(id int32) (member.Offset, bool) {
 	return commit, commit.At >= 0
 }
 
-// copiesFor bounds how long copies are waited for when partitions are let go: a record whose
-// copy is not known is open.
+// copiesFor bounds the wait for copies when partitions are revoked. A record whose copy has no
+// known result stays open.
 const copiesFor = 20 * time.Second
 
-// Flush ends the leases of partitions that are being taken away, so that none is
-// acknowledged after the last commit was made up, and waits for copies that are being
-// written.
+// Flush ends the leases of revoked partitions, so that nothing is acknowledged after the last
+// commit was built, and waits for copies being written.
 func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	ctx, cancel := context.WithTimeout(ctx, copiesFor)
 	defer cancel()
@@ -252,7 +248,7 @@ func (h handler) Flush(ctx context.Context, partitions []int32) error {
 	return ctx.Err()
 }
 
-// Forget lets go of partitions.
+// Forget removes partitions.
 func (h handler) Forget(partitions []int32) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -266,7 +262,6 @@ func (h handler) Forget(partitions []int32) {
 	h.calm.Broadcast()
 }
 
-// lose ends the leases of partitions, if their slot matches.
 func (e *Engine) lose(partitions []int32, match func(*slot) bool) {
 	away := make(map[*partition]bool, len(partitions))
 	for _, id := range partitions {

@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// TestKafkaTellsItsLimit has a broker take metadata as long as the limit that it tells, and
-// not a character more.
+// Kafka accepts metadata exactly as long as its configured limit.
 func TestKafkaTellsItsLimit(t *testing.T) {
 	k := clustertest.Shared(t)
 	topic := fmt.Sprintf("limit-%d", time.Now().UnixNano())

@@ -22,7 +22,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// prepare makes a topic with n records in its partition 0, and returns a client.
 func prepare(t testing.TB, c cluster.Cluster, topic string, partitions int32, n int) *kgo.Client {
 	t.Helper()
 	cl, err := kgo.NewClient(append(cluster.AccessTo(c).Options(), kgo.SeedBrokers(c.Bootstrap()...),
@@ -63,8 +62,7 @@ func configOn(brokers []string, topic string) engine.Config {
 	return cfg
 }
 
-// line is the network of an engine, which can be cut: as far as the cluster can tell, the
-// process is dead then.
+// line is an engine's network. Cutting it looks like a crash to the cluster.
 type line struct {
 	under access.Dial
 	mu    sync.Mutex
@@ -110,8 +108,8 @@ func open(t testing.TB, c cluster.Cluster, cfg engine.Config) (*Engine, *line) {
 	return e.(*Engine), l
 }
 
-// drain receives and acknowledges until n offsets below it are done, and counts what came
-// by offset.
+// drain receives and acknowledges until n offsets below n are done, and counts deliveries by
+// offset.
 func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(ctx, time.Minute)
@@ -130,7 +128,7 @@ func drain(t testing.TB, e *Engine, n int, times map[int64]int) {
 	}
 }
 
-// TestUnknownLimit takes the default where the brokers do not tell.
+// Without the brokers' setting the default limit applies.
 func TestUnknownLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := virtual.Start(t, virtual.Options{})
@@ -149,9 +147,8 @@ func TestUnknownLimit(t *testing.T) {
 	})
 }
 
-// TestHandedOver has members come and go while records are acknowledged: the next owner
-// begins where the last one stopped. Nothing that was acknowledged is delivered again,
-// since all of them leave in good order. Invariant 5.
+// When members leave in order while records are acknowledged, the next owner continues where the
+// last one stopped, and nothing acknowledged is redelivered. Invariant 5.
 func TestHandedOver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const records, partitions = 20_000, 6
@@ -159,7 +156,7 @@ func TestHandedOver(t *testing.T) {
 		prepare(t, c, "queue", partitions, records)
 		cfg := kafkaConfig(c, "queue")
 		cfg.MaxInFlight = 2000
-		cfg.CommitEvery = time.Hour // commits are those of revocations
+		cfg.CommitEvery = time.Hour // only revocations commit
 		var mu sync.Mutex
 		acked := map[lease.ID]int{}
 		work := func(ctx context.Context, e *Engine, round int) {
@@ -172,7 +169,7 @@ func TestHandedOver(t *testing.T) {
 				for i := range leases {
 					l := leases[len(leases)-1-i]
 					if (l.At.Offset+int64(round))%5 == 0 {
-						continue // left to another round
+						continue // left for another round
 					}
 					switch err := e.Ack(ctx, l); {
 					case err == nil:

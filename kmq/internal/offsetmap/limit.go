@@ -15,15 +15,13 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// limitKey is the broker's bound of the metadata of one commit, in characters, and
-// defaultLimit what it is unless it is set.
+// limitKey is the broker setting that bounds the metadata of a commit, in characters; defaultLimit
+// is its default.
 const (
 	limitKey     = "offset.metadata.max.bytes"
 	defaultLimit = 4096
 )
 
-// look finds out what must be known before a partition is assigned: the topics, and how
-// long metadata may be.
 func look(ctx context.Context, cfg engine.Config) (engine.Topics, int, error) {
 	cl, err := kgo.NewClient(cfg.ClientOptions()...)
 	if err != nil {
@@ -36,14 +34,14 @@ func look(ctx context.Context, cfg engine.Config) (engine.Topics, int, error) {
 	}
 	limit, err := readLimit(ctx, cl)
 	if err != nil {
-		// Reading the configuration of brokers is a permission that queues need not have.
-		cfg.Log.Info("kmq: taking the default for the length of metadata", "config", limitKey, "value", limit, "error", err)
+		// A queue works without the permission to read the brokers' configuration.
+		cfg.Log.Info("kmq: the brokers' limit of metadata can't be read; the default is used", "config", limitKey, "value", limit, "error", err)
 	}
 	return topics, limit, nil
 }
 
-// readLimit reads the bound of the brokers: the lowest, since any of them may come to
-// coordinate the group. With an error it returns the default.
+// readLimit returns the lowest limit of all brokers, since any may become the group's coordinator.
+// With an error it returns the default.
 func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	adm := kadm.NewClient(cl)
 	brokers, err := adm.ListBrokers(ctx)
@@ -67,19 +65,19 @@ func readLimit(ctx context.Context, cl *kgo.Client) (int, error) {
 	}
 	if limit < 0 {
 		if err == nil {
-			err = fmt.Errorf("the brokers do not tell %s", limitKey)
+			err = fmt.Errorf("the brokers do not report %s", limitKey)
 		}
 		return defaultLimit, err
 	}
 	return limit, nil
 }
 
-// learnEvery is how often the engine commits by itself, for the sake of the answer. The
-// commits of its member are tried again as they are.
+// learnEvery is the interval of the engine's own commits, which show whether the limit is right.
+// The member's commits are retried unchanged.
 const learnEvery = 10 * time.Second
 
-// learnLimit looks now and then whether the brokers take the metadata of the commits, and
-// lowers the limit until they do: it may be lower than what was read, or could be read.
+// learnLimit commits regularly and lowers the limit until the brokers accept the metadata. The
+// limit may be lower than what was read.
 func (e *Engine) learnLimit(ctx context.Context) {
 	tick := time.NewTicker(max(learnEvery, e.cfg.CommitEvery))
 	defer tick.Stop()
@@ -97,7 +95,6 @@ func (e *Engine) learnLimit(ctx context.Context) {
 	}
 }
 
-// commitOnce commits, and notes what is refused.
 func (e *Engine) commitOnce(ctx context.Context) error {
 	err := e.member.Commit(ctx)
 	if errors.Is(err, kerr.OffsetMetadataTooLarge) {
@@ -106,8 +103,8 @@ func (e *Engine) commitOnce(ctx context.Context) error {
 	return err
 }
 
-// lower notes that the metadata of a commit was refused for its length. Until its map fits
-// what is left, a partition takes nothing new, and what is committed of it stays as it is.
+// lower reduces the limit by a quarter after a refusal. Until a partition's map fits, it takes no
+// new record, and its last commit stays.
 func (e *Engine) lower() {
 	e.mu.Lock()
 	defer e.mu.Unlock()

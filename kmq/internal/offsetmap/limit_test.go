@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// TestHeldBack has a partition pause before its map could be too long, and go on in the
-// order of its offsets. Invariant 7, and: the map is never dropped.
+// A partition pauses before its map could be too long, and continues in offset order. Invariant 7,
+// and the map is never dropped.
 func TestHeldBack(t *testing.T) {
 	cfg := testConfig()
 	const limit = 20
@@ -21,7 +21,7 @@ func TestHeldBack(t *testing.T) {
 	if taken < 10 || taken == cfg.MaxInFlight || len(w.ready) != taken {
 		t.Fatalf("%d taken, %d ready", taken, len(w.ready))
 	}
-	// The worst that can be done: every other one.
+	// The worst case: every other record is done.
 	leases := w.receive(cfg.MaxInFlight)
 	for i := 1; i < len(leases); i += 2 {
 		must(t, w.Ack(ctx, leases[i]))
@@ -52,8 +52,8 @@ func TestHeldBack(t *testing.T) {
 	}
 }
 
-// TestStuck has one record that is never finished: the partition goes on behind it, and
-// neither the map nor the memory grows. Invariant 7.
+// With one record that is never done, the partition continues, and neither the map nor the memory
+// grows. Invariant 7.
 func TestStuck(t *testing.T) {
 	const limit = 40
 	w := newWorld(testConfig(), limit)
@@ -80,8 +80,8 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestLimitLowered has a map that was written when the limit was higher: it is kept as it
-// is in the cluster until it fits, and the partition goes on meanwhile.
+// After the limit was lowered, an older commit stays until its map fits, and the partition
+// continues.
 func TestLimitLowered(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 100)

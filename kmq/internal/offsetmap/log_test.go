@@ -19,13 +19,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// startFake starts a cluster in the bubble that the test runs in.
 func startFake(t *testing.T) *virtual.Cluster {
 	t.Helper()
 	return virtual.Start(t, virtual.Options{Config: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
 }
 
-// committed has the group begin at an offset with what a map says.
 func committed(t *testing.T, adm *kadm.Client, group, topic string, at int64, metadata string) {
 	t.Helper()
 	var offsets kadm.Offsets
@@ -35,7 +33,7 @@ func committed(t *testing.T, adm *kadm.Client, group, topic string, at int64, me
 	must(t, answers.Error())
 }
 
-// TestLogIsNotWhereTheCommitIs begins with commits below and above what a cluster has.
+// A commit may be below or above the log.
 func TestLogIsNotWhereTheCommitIs(t *testing.T) {
 	for name, c := range map[string]struct {
 		commit, start, want, missing int64
@@ -69,7 +67,7 @@ func TestLogIsNotWhereTheCommitIs(t *testing.T) {
 	}
 }
 
-// refuseLonger has a coordinator take metadata of so many characters, and no longer.
+// refuseLonger makes the coordinator refuse metadata longer than limit characters.
 func refuseLonger(fake *kfake.Cluster, limit int) {
 	fake.ControlKey(int16(kmsg.OffsetCommit), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		fake.KeepControl()
@@ -93,9 +91,9 @@ func refuseLonger(fake *kfake.Cluster, limit int) {
 	})
 }
 
-// TestBrokerRefusesMaps has a coordinator take less metadata than it says: the limit is
-// lowered until it takes it, and a flush fails until then. All is delivered once, and its map
-// is never lost. Invariants 4 and 7.
+// If the coordinator accepts less metadata than configured, the limit is lowered until it accepts,
+// and Flush fails until then. Every record is delivered once and no map is lost. Invariants 4 and
+// 7.
 func TestBrokerRefusesMaps(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const limit, records = shortMetadata, 3000
@@ -107,7 +105,7 @@ func TestBrokerRefusesMaps(t *testing.T) {
 		e, _ := open(t, fake, cfg)
 		times := map[int64]int{}
 		var first []*lease.Lease
-		for len(first) < 400 { // of which the map is as long as this test needs it
+		for len(first) < 400 { // enough for the map's length in this test
 			more, err := e.Receive(ctx, 400-len(first))
 			must(t, err)
 			first = append(first, more...)
@@ -154,10 +152,9 @@ func TestBrokerRefusesMaps(t *testing.T) {
 	})
 }
 
-// shortMetadata is the limit of brokers that take little.
 const shortMetadata = 24
 
-// TestLimitOfABroker has the limit read where the brokers tell it.
+// The engine reads the brokers' limit.
 func TestLimitOfABroker(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake := virtual.Start(t, virtual.Options{Config: map[string]string{limitKey: fmt.Sprint(shortMetadata)}})
@@ -166,8 +163,8 @@ func TestLimitOfABroker(t *testing.T) {
 	})
 }
 
-// stopsAtTheLimit has brokers that take very short metadata. The engine reads how short, pauses before, and never leaves out the map: when it dies, what was flushed is
-// not delivered again. Invariants 1, 4 and 7.
+// stopsAtTheLimit uses brokers with a very low limit. The engine reads it, pauses before it, and
+// never omits the map: after a crash, nothing flushed is redelivered. Invariants 1, 4 and 7.
 func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	const limit, records = shortMetadata, 2000
 	cl := prepare(t, c, "short", 1, records)
@@ -178,7 +175,7 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 		t.Fatalf("the limit is %d, read was %d", limit, e.limit)
 	}
 
-	// Acknowledge every other record, until nothing more comes.
+	// Acknowledge every other record until no more come.
 	times := map[int64]int{}
 	received := 0
 	for range 120 {
@@ -213,7 +210,7 @@ func stopsAtTheLimit(t *testing.T, c cluster.Cluster) {
 	if len(times) < 20 {
 		t.Fatalf("%d records are done in a map of %d characters", len(times), len(committed.Metadata))
 	}
-	// The broker would not have taken a character more.
+	// The broker refuses one more character.
 	var over kadm.Offsets
 	over.Add(kadm.Offset{Topic: "short", At: 0, LeaderEpoch: -1, Metadata: strings.Repeat("x", limit+1)})
 	refused, err := kadm.NewClient(cl).CommitOffsets(ctx, "another", over)

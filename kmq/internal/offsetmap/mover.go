@@ -15,20 +15,19 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// move is where a record goes that leaves its place.
+// move is one copy of a record to another place.
 type move struct {
 	of       *slot
-	lease    *lease.Lease // that the slot had when it was handed over
-	dead     bool         // to the dead-letter topic, and not to the tail of its partition
-	reason   string       // on dead letters
-	due      time.Time    // since when; zero: that is not measured
+	lease    *lease.Lease // the slot's lease when the move was queued
+	dead     bool         // to the dead-letter topic, not to its partition
+	reason   string       // of a dead letter
+	due      time.Time    // end of the lock; zero: lateness is not measured
 	rejected bool
-	told     chan error // of a Reject: told the outcome once, has room for it
+	told     chan error // for the result of a Reject; buffered, sent once
 	alone    bool       // too large for a batch of the client
-	cancel   func()     // of a Reject whose copy is under way: the client gives it up if it can
+	cancel   func()     // of a running Reject: asks the client to give the copy up
 }
 
-// producer writes records: a kgo.Client.
 type producer interface {
 	Produce(ctx context.Context, r *kgo.Record, promise func(*kgo.Record, error))
 }
@@ -38,8 +37,8 @@ type copier interface {
 	Write(ctx context.Context, records ...*kgo.Record) []error
 }
 
-// enqueue hands a record over to the mover. The lease that its slot has keeps its room
-// until the copy is durable, which is what bounds the queue.
+// enqueue queues a copy. The slot's lease keeps its place until the copy is durable, so that
+// MaxInFlight bounds the queue.
 func (e *Engine) enqueue(s *slot, m move) {
 	m.of, m.lease = s, s.lease
 	s.phase, s.move = moving, &m
@@ -55,7 +54,6 @@ func (e *Engine) wakeMover() {
 	}
 }
 
-// moveRecords writes copies until ctx ends.
 func (e *Engine) moveRecords(ctx context.Context) {
 	wait := engine.NewWait()
 	for {
@@ -77,8 +75,8 @@ func (e *Engine) moveRecords(ctx context.Context) {
 	}
 }
 
-// moveBatch writes the copies that are due. It does not wait for them: a partition whose
-// leader is away holds up its own records only.
+// moveBatch writes the queued copies. It does not wait for them, so that a partition without a
+// leader delays no other.
 func (e *Engine) moveBatch(ctx context.Context) {
 	e.mu.Lock()
 	batch := e.moves
@@ -90,7 +88,7 @@ func (e *Engine) moveBatch(ctx context.Context) {
 	}
 }
 
-// during is the context of a move: that of a Reject ends when its lock runs out.
+// during returns the context of a move; that of a Reject ends with its lock.
 func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	if !m.rejected {
 		return ctx
@@ -99,13 +97,12 @@ func (e *Engine) during(ctx context.Context, m *move) context.Context {
 	defer e.mu.Unlock()
 	ctx, m.cancel = context.WithCancel(ctx)
 	if m.of.move != m {
-		m.cancel() // it has run out
+		m.cancel() // its lock has expired
 	}
 	return ctx
 }
 
-// moveLarge writes, one after the other, the copies that are too large for a batch of the
-// client, until ctx ends.
+// moveLarge writes the copies that are too large for a batch, one at a time, until ctx ends.
 func (e *Engine) moveLarge(ctx context.Context) {
 	for {
 		select {
@@ -123,7 +120,6 @@ func (e *Engine) moveLarge(ctx context.Context) {
 	}
 }
 
-// copyOf is the record to be written by a move.
 func (e *Engine) copyOf(m *move) *kgo.Record {
 	l, deliveries := m.lease, m.lease.Attempt-1
 	if m.dead {
@@ -132,7 +128,6 @@ func (e *Engine) copyOf(m *move) *kgo.Record {
 	return lease.Copy(l.Original(), l.Origin, e.cfg.Topic, deliveries)
 }
 
-// moved is told that a copy is durable, or why it is not. ctx is that of all moves.
 func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	if err == nil {
 		step.At(step.Copied)
@@ -149,16 +144,16 @@ func (e *Engine) moved(ctx context.Context, m *move, err error) {
 	}
 }
 
-// settleMove does what follows from the outcome of a move. It returns whether there is
-// something to complain about. If the engine has not halted, a context that has ended is that of
-// another move: the client gives up a batch with the first record in it.
+// settleMove applies the result of a move and reports whether to log an error that is retried.
+// Unless the engine has halted, a canceled context belongs to another move: the client gives up a
+// whole batch with its first record.
 func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	s := m.of
 	s.run.of.moving--
 	defer e.calm.Broadcast()
 	m.end()
 	switch {
-	// The record that has the offset now is another one, or its lock ran out meanwhile.
+	// The offset now has another record, or the lock expired meanwhile.
 	case s.phase == void || s.move != m:
 		if err == nil {
 			e.countMove(m)
@@ -171,7 +166,7 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		}
 		e.countMove(m)
 		e.tell(m, nil)
-		_ = e.set.Settle(s.lease, lease.Released) // it is lost where the partition is gone
+		_ = e.set.Settle(s.lease, lease.Released) // fails if the partition is gone
 		e.finish(s)
 		return false
 	case s.run.of.gone || halted:
@@ -193,9 +188,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		e.wakeMover()
 		return true
 	case m.dead:
-		// Set aside, and tried again when a lock would have run out, then ever later: at
-		// the end of its deliveries it is a dead letter again; one that was rejected is
-		// delivered once more.
+		// Retry after the time of a lock, then after ever longer times. At the end of its
+		// deliveries it becomes a dead letter again; a rejected record is delivered once more.
 		e.tell(m, err)
 		e.counts.Retried++
 		s.phase, s.lease.Attempt = waiting, s.lease.Attempt-1
@@ -203,8 +197,8 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 		s.aside = min(s.aside+1, mostRefused)
 		return true
 	default:
-		// It can't be copied: too large with its headers, or writing is not allowed. It is
-		// delivered in place, twice as often before that is tried again.
+		// It cannot be copied: too large with its headers, or not permitted. It is delivered from
+		// its offset, twice as often as before until the next copy.
 		e.counts.Retried++
 		s.refused = min(s.refused+1, mostRefused)
 		s.phase, s.run.of.changed = live, true
@@ -213,11 +207,10 @@ func (e *Engine) settleMove(m *move, err error, halted bool) (again bool) {
 	}
 }
 
-// nowhere is whether the dead-letter topic has been missing for so long that it counts as
+// nowhere reports whether the dead-letter topic has been missing for so long that it counts as
 // refusing.
 func (e *Engine) nowhere(m *move, err error) bool { return m.dead && e.missing.Refuses(err) }
 
-// end lets go of what the client may still do.
 func (m *move) end() {
 	if m.cancel != nil {
 		m.cancel()
@@ -225,9 +218,9 @@ func (m *move) end() {
 	}
 }
 
-// overdue has a record delivered again whose lock has run out while it was being rejected:
-// nobody knows when its copy will be written, and perhaps it comes to be as well. One that
-// had its last delivery, or whose partition is being taken away, waits for it further.
+// overdue delivers a record again whose lock expired during a Reject, since its copy may take long.
+// The copy may still be written too. After its last delivery, or during a revocation, it keeps
+// waiting for the copy.
 func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	m, next := s.move, l.Again()
 	next.Attempt = l.Attempt
@@ -235,7 +228,7 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	s.lease = next
 	if m.told != nil {
 		e.counts.Expired++
-		e.tell(m, fmt.Errorf("%w before it was in the dead-letter topic", lease.ErrExpired))
+		e.tell(m, fmt.Errorf("%w before the record was in the dead-letter topic", lease.ErrExpired))
 	}
 	if e.cfg.MaxDeliveries > 0 && l.Attempt > e.cfg.MaxDeliveries || s.run.of.leaving {
 		return
@@ -245,16 +238,15 @@ func (e *Engine) overdue(s *slot, l *lease.Lease) {
 	e.again(s, next, l.Deadline())
 }
 
-// mostRefused bounds what is waited between attempts at a copy: 2^6 locks, an hour if that
-// is more than one.
+// mostRefused and mostAside bound the delay between copies of a record: 2^6 locks, and one hour
+// unless a lock is longer.
 const (
 	mostRefused = 6
 	mostAside   = time.Hour
 )
 
-// aside is how long a copy that was refused so often before is set aside. From the second
-// time on it is spread: those that were refused together, for the sake of one of them, are
-// not sent together again.
+// aside returns the delay after a number of refusals. From the second on it is random, because
+// copies that were refused together because of one of them should not be sent together again.
 func aside(visibility time.Duration, times uint8) time.Duration {
 	if times == 0 {
 		return visibility
@@ -263,12 +255,12 @@ func aside(visibility time.Duration, times uint8) time.Duration {
 	return d/2 + rand.N(d/2+1)
 }
 
-// lostBy is the error of a Reject whose record somebody else has by now; nil if the copy is durable.
+// lostBy returns the error of a Reject whose record was lost; nil if the copy is durable.
 func lostBy(err error) error {
 	if err == nil {
 		return nil
 	}
-	return fmt.Errorf("%w before it was in the dead-letter topic: %w", lease.ErrLost, err)
+	return fmt.Errorf("%w before the record was in the dead-letter topic: %w", lease.ErrLost, err)
 }
 
 func (e *Engine) tell(m *move, err error) {

@@ -14,12 +14,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// TestDeadlines has locks run out: never before their deadline, at once after it.
-// Invariant 8.
+// Locks expire at their deadlines and never before. Invariant 8.
 func TestDeadlines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := running(t, testConfig(), 1)
-		time.Sleep(time.Hour) // what is ready waits without a deadline
+		time.Sleep(time.Hour) // ready records have no deadline
 		first := w.one(t, "0/0", 1)
 		time.Sleep(8 * time.Second)
 		if err := w.Extend(ctx, first, 9*time.Second); err != nil {
@@ -62,7 +61,7 @@ func TestDeadlines(t *testing.T) {
 	})
 }
 
-// TestDelayBeforeTail has a delay pass before a record moves.
+// The delay passes before a record is copied.
 func TestDelayBeforeTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -103,7 +102,7 @@ func TestReject(t *testing.T) {
 		if w.committed[0].At != 1 || header(w.deadLetters()[0], lease.HeaderReason) != "no such account" {
 			t.Fatalf("committed %v, dead letter %v", w.committed[0], w.deadLetters()[0].Headers)
 		}
-		// One who does not wait for it: it is written all the same.
+		// A Reject whose context ends is still written.
 		soon, cancel := context.WithTimeout(ctx, time.Second)
 		defer cancel()
 		if err := w.Reject(soon, leases[1], ""); !errors.Is(err, context.DeadlineExceeded) {
@@ -124,7 +123,7 @@ func TestReject(t *testing.T) {
 	})
 }
 
-// TestRefusedCopies has copies fail: for a while, and for good.
+// Copies may fail for a time or permanently.
 func TestRefusedCopies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -145,7 +144,7 @@ func TestRefusedCopies(t *testing.T) {
 		if refusals != 6 {
 			t.Fatalf("refused %d times, want 5 times for a while and once for good", refusals)
 		}
-		// It can't be copied, so it stays where it is; then it can't be buried.
+		// It cannot be copied and stays; then it cannot become a dead letter.
 		if err := w.Nack(ctx, w.one(t, "0/0", 2), 0); err != nil {
 			t.Fatal(err)
 		}
@@ -170,7 +169,7 @@ func TestRefusedCopies(t *testing.T) {
 		if n := strings.Count(w.log.String(), "trying again"); n < 2 || n > 3 {
 			t.Errorf("complained %d times in a minute and ten seconds:\n%s", n, w.log.String())
 		}
-		// One that was rejected, and can't be, is told, and is delivered once more.
+		// A failed Reject returns the error, and the record is delivered once more.
 		w.produce(0, 1)
 		w.poll()
 		w.refusing(func(*kgo.Record) error { return kerr.TopicAuthorizationFailed })

@@ -1,18 +1,16 @@
-// Package offsetmap is the engine that keeps acknowledged offsets beyond the committed
-// one in the metadata of the commit.
+// Package offsetmap is the engine that keeps acknowledged offsets beyond the committed one in the
+// metadata of the commit.
 //
-// The commit of a partition is the offset of its oldest record that is not done, and its
-// metadata a map of what is done beyond that: see [coder] for its form. No other topic is
-// needed, and nothing is written for a record but the commit that many share. A broker
-// bounds the metadata, so a partition takes a new record only while the map is sure to
-// fit whatever is acknowledged next; else it is paused. The map is never cut.
+// A partition's commit is the offset of its oldest record that is not done. Its metadata is a map
+// of what is done beyond that; [coder] defines the format. The engine needs no other topic and
+// writes nothing for a single record. Brokers bound the metadata. So a partition takes a new record
+// only if the map fits for any later acknowledgements, and is paused otherwise. The map is never
+// cut.
 //
-// A record whose lock runs out, or that is released, is delivered again from memory.
-// After some deliveries it is copied to the tail of its partition and counts as done
-// where it was: so that one record can't hold the committed offset back for ever, and so
-// that how often it was delivered is in its headers. What was delivered and not
-// acknowledged is also in the metadata, as a number of deliveries; after a crash it
-// counts as far as it was committed.
+// A record whose lock expires, or that is released, is delivered again from memory. After some
+// deliveries it is copied to the end of its partition, and its original is done. So no record holds
+// back the commit forever, and the copy's headers hold the number of deliveries. The metadata also
+// holds the deliveries of open records; after a crash they count if they were committed.
 //
 // Files to know: offsetmap.go, partition.go, codec.go, mover.go.
 package offsetmap
@@ -34,15 +32,15 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// outlet is where leases go that are ready: a member.Member.
+// outlet receives leases that are ready: a member.Member.
 type outlet interface {
 	Push(leases ...*lease.Lease)   // before all others
-	Append(leases ...*lease.Lease) // behind all others
+	Append(leases ...*lease.Lease) // after all others
 	Pause(partition int32)
 	Resume(partition int32)
 }
 
-// Engine is a member of a group whose commits have maps.
+// Engine is a group member whose commits have maps.
 type Engine struct {
 	cfg            engine.Config
 	deadPartitions int // of the dead-letter topic
@@ -54,22 +52,22 @@ type Engine struct {
 	copier   copier
 	watch    *retention.Watch
 
-	// mu is taken before the locks of the set and of the member, never after them.
+	// mu is locked before the locks of the set and of the member, never after.
 	mu         sync.Mutex
-	limit      int        // of the metadata of a commit, in characters; lowered where it proves too high
-	calm       *sync.Cond // a move has ended
+	limit      int        // of a commit's metadata, in characters; lowered if it proves too high
+	calm       *sync.Cond // signals that a move has ended
 	partitions map[int32]*partition
 	pool       *pool
-	moves      []*move        // to be written; each keeps its room, so that MaxInFlight bounds it
-	large      []*move        // and those that are too large for the producer
-	failed     bool           // some of moves were tried
-	missing    engine.Missing // the dead-letter topic, or not
-	held       int            // records that are held back, of all partitions
+	moves      []*move        // copies to write; each keeps its place, so that MaxInFlight bounds them
+	large      []*move        // copies that are too large for the producer
+	failed     bool           // some of moves have failed before
+	missing    engine.Missing // of the dead-letter topic
+	held       int            // held records of all partitions
 	counts     engine.Counts
 
-	begun []*lease.Lease // memory of Begin's that is used again; it is called one at a time
+	begun []*lease.Lease // reused by Begin, which runs one call at a time
 
-	coding sync.Mutex // of coder and tight
+	coding sync.Mutex // guards coder and tight
 	coder  coder
 	tight  *engine.Complaint
 	wake   chan struct{}
@@ -83,12 +81,12 @@ type Engine struct {
 	closing sync.Once
 	closed  error
 
-	complaint *engine.Complaint // of the promises of copies, which come one at a time
+	complaint *engine.Complaint // for the results of copies, which come one at a time
 	givenUp   *engine.GivenUp
 }
 
-// New opens the engine. It returns once the topics are known to be there and the limit of
-// the brokers is read.
+// New opens the engine. It returns after it has checked the topics and read the brokers' limit of
+// metadata.
 func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	topics, limit, err := look(ctx, cfg)
 	if err != nil {
@@ -97,7 +95,7 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	e := newEngine(cfg, limit, topics.DeadLetterPartitions)
 	e.member, err = member.Open(ctx, member.Config{
 		Config: cfg, Handler: handler{e}, Set: e.set, Lend: cfg.Visibility,
-		// A partition that is fetched again waits for the fetch that is under way.
+		// A partition that resumes waits for the running fetch.
 		Options: []kgo.Opt{kgo.FetchMaxWait(500 * time.Millisecond)},
 	})
 	if err != nil {
@@ -111,7 +109,6 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// newEngine is an engine that has nothing to do with Kafka yet.
 func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	e := &Engine{
 		cfg: cfg, limit: limit, deadPartitions: deadPartitions,
@@ -124,8 +121,8 @@ func newEngine(cfg engine.Config, limit, deadPartitions int) *Engine {
 	return e
 }
 
-// start runs what the engine runs. Partitions may be assigned before; the first records
-// wait for it.
+// start runs the engine's goroutines. Partitions may be assigned before, but the first records
+// wait.
 func (e *Engine) start(out outlet, p producer, c copier) {
 	ctx, stop := context.WithCancel(context.Background())
 	e.out, e.producer, e.copier, e.stop = out, p, c, stop
@@ -135,12 +132,11 @@ func (e *Engine) start(out outlet, p producer, c copier) {
 	close(e.started)
 }
 
-// Receive waits for records.
 func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	return e.member.Receive(ctx, max)
 }
 
-// Ack takes a record as processed. The next commit has it.
+// Ack marks a record as processed for the next commit.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	e.mu.Lock()
 	err := e.set.Settle(l, lease.Accepted)
@@ -155,7 +151,7 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return err
 }
 
-// finish notes that the record of a slot is done, and takes what there is room for now.
+// finish marks the record of a slot as done and takes held records that fit now.
 func (e *Engine) finish(s *slot) {
 	p := s.run.of
 	p.done(s)
@@ -164,7 +160,6 @@ func (e *Engine) finish(s *slot) {
 	}
 }
 
-// release takes records that were held back, as many as fit now.
 func (e *Engine) release(p *partition) {
 	n := 0
 	var ready []*lease.Lease
@@ -183,14 +178,14 @@ func (e *Engine) release(p *partition) {
 	}
 }
 
-// Nack gives a record back.
+// Nack releases a record.
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s, next := l.Private.(*slot), l.Again()
 	if delay > 0 && !e.spent(l) {
-		// What waits is a lease as well: it has the room, and the set tells when its
-		// time has come. The attempt is the one that is over.
+		// A delayed record keeps a lease in the set, with its place and the delay as its
+		// deadline. Its attempt is the one that has ended.
 		next.Attempt = l.Attempt
 		if err := e.set.Swap(l, lease.Released, next, time.Now().Add(delay)); err != nil {
 			return err
@@ -206,8 +201,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Unhand gives a record back that was not begun. What has no deadline was not handed out,
-// so that the commits do not count it either.
+// Unhand gives back a record that no handler began. It then has no deadline, so that commits do not
+// count the delivery either.
 func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -221,14 +216,13 @@ func (e *Engine) Unhand(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// spent is whether a lease was the last delivery that there may be.
 func (e *Engine) spent(l *lease.Lease) bool {
 	return e.cfg.MaxDeliveries > 0 && l.Attempt >= e.cfg.MaxDeliveries
 }
 
-// again sends a record on whose delivery came to nothing: into the application's hands
-// once more, to the tail, or to the dead letters. next is the lease of the attempt that
-// is due, in the set and without a deadline; due is since when.
+// again decides what follows a failed delivery: another delivery, a copy, or a dead letter. next is
+// the lease of the next attempt, in the set and without a deadline. due is the end of the lock;
+// zero: lateness is not measured.
 func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	s.lease = next
 	switch deliveries := next.Attempt - 1; {
@@ -245,14 +239,13 @@ func (e *Engine) again(s *slot, next *lease.Lease, due time.Time) {
 	}
 }
 
-// expired is told by the set that a deadline has passed: that of a lock, or that of a
-// delay.
+// expired is called by the set when a lock or a delay ends.
 func (e *Engine) expired(l *lease.Lease) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	s := l.Private.(*slot)
 	if s.lease != l {
-		return // its copy became durable just then
+		return // its copy became durable just before
 	}
 	if s.phase == live {
 		e.counts.Expired++
@@ -269,24 +262,24 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.again(s, next, l.Deadline())
 }
 
-// Extend lends a record until d from now.
+// Extend sets the lock to expire d from now.
 func (e *Engine) Extend(_ context.Context, l *lease.Lease, d time.Duration) error {
 	return e.set.Extend(l, time.Now().Add(d))
 }
 
-// ExtendAll lends records until d from now.
+// ExtendAll sets the locks to expire d from now.
 func (e *Engine) ExtendAll(_ context.Context, leases []*lease.Lease, d time.Duration) error {
 	e.set.Lend(leases, time.Now().Add(d))
 	return nil
 }
 
-// Reject gives a record up. If ctx ends before the copy is durable, it is written all the
-// same, unless the lock runs out first: then the record is delivered again, and that is the
-// error. One of the dead-letter topic that is for good, or that it is missing, leaves the
-// record to be delivered again later.
+// Reject gives a record up. If ctx ends first, the copy is still written, unless the lock expires
+// before: then Reject returns that error and the record is delivered again. If the dead-letter
+// topic refuses the copy or is missing, Reject returns that error and the record is delivered again
+// later.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.cfg.DeadLetterTopic == "" {
-		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record that nobody is to have", lease.ErrUnsupported)
+		return fmt.Errorf("%w: Reject needs Config.DeadLetterTopic; Ack a record to drop it", lease.ErrUnsupported)
 	}
 	told := make(chan error, 1)
 	e.mu.Lock()
@@ -309,7 +302,6 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 }
 
-// Flush waits until everything that was settled before the call is durable.
 func (e *Engine) Flush(ctx context.Context) error {
 	return engine.Persist(ctx, e.cfg.Log, "commit", func(ctx context.Context) error {
 		if err := e.commitOnce(ctx); err != nil {
@@ -319,7 +311,7 @@ func (e *Engine) Flush(ctx context.Context) error {
 	})
 }
 
-// whole says whether the commits have all that is to be in them.
+// whole returns an error if a commit lacks a map.
 func (e *Engine) whole() error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -341,7 +333,6 @@ func (e *Engine) Close(ctx context.Context) error {
 	return e.closed
 }
 
-// halt ends what start began.
 func (e *Engine) halt() {
 	e.stop()
 	e.running.Wait()
@@ -349,7 +340,7 @@ func (e *Engine) halt() {
 	e.set.Close()
 }
 
-// Counts are the engine's counters.
+// Counts returns the engine's counters.
 func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{RetentionAlarm: e.watch.Alarm()}
 	e.member.Counts(&c)
@@ -358,8 +349,8 @@ func (e *Engine) Counts() engine.Counts {
 	return e.count(c)
 }
 
-// count adds what the engine itself knows. A partition that holds records back takes
-// nothing new, whether it is still fetched or not.
+// count adds the engine's own counters. A partition with held records counts as paused even if it
+// is still fetched.
 func (e *Engine) count(c engine.Counts) engine.Counts {
 	own := e.counts
 	own.Delivered, own.Redelivered = c.Delivered, c.Redelivered
@@ -374,9 +365,8 @@ func (e *Engine) count(c engine.Counts) engine.Counts {
 	return own
 }
 
-// needed is what retention must cover: the oldest record of each partition that is not
-// done, or what is read next where all of them are. What is held back was not taken, and
-// lies behind it.
+// needed returns each partition's oldest record that is not done, or else the next offset to take.
+// Held records are behind it.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()

@@ -8,53 +8,49 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// phase is where a record is.
 type phase uint8
 
 const (
 	done    phase = iota // or never taken, since it was done before
-	void                 // the log was cut: another record has this offset now, or none
-	held                 // not taken yet, for lack of room in the metadata
-	live                 // ready, or in the application's hands
-	waiting              // released, until its delay is over
-	moving               // on its way into a topic: to the tail, or to the dead letters
+	void                 // the log was cut: the offset now belongs to another record, or to none
+	held                 // fetched and not taken, since its metadata might not fit
+	live                 // ready, or delivered to the application
+	waiting              // released, in its delay
+	moving               // being copied to its partition or to the dead-letter topic
 )
 
-// slot is one record that was fetched. Its lease changes from delivery to delivery; the
-// slot stays.
+// slot is one fetched record. Its lease changes with each delivery; the slot stays.
 type slot struct {
 	run   *run
 	lease *lease.Lease // nil when it is done
 	move  *move        // while moving
-	base  int32        // the attempt of the first delivery from this place
+	base  int32        // the attempt of the first delivery from this offset
 	phase phase
-	// How many copies of it were refused for good: for the tail, and as dead letters.
+	// Permanent refusals of its copies: to its partition, and as a dead letter.
 	refused, aside uint8
 }
 
-// run are some records of a partition that were fetched one after the other. They share
-// a piece of memory, which is small, so that one that is never done does not hold much.
+// run is a small block of records fetched in order from one partition, so that a record that is
+// never done keeps only little memory.
 type run struct {
 	of    *partition
 	slots []slot
 	open  int  // slots that are not done
-	void  bool // some are: copies, and leases that ran out, may still ask for them
+	void  bool // some slots are void: copies and expired leases may still use them
 }
 
 const runSlots = 32
 
-// pool are runs of full length that are done, to be used again by any partition of an
-// engine. It holds no more of them than all that may be in flight needs: a fetch brings
-// thousands of records of one partition after thousands of another.
+// pool keeps finished runs of full length for reuse by any partition of an engine. It keeps no more
+// than the records in flight need: a fetch may bring thousands of records of one partition at a
+// time.
 type pool struct {
 	free []*run // every slot is done
 	most int
 }
 
-// newPool is a pool for so many records in flight.
 func newPool(inFlight int) *pool { return &pool{most: (inFlight + runSlots - 1) / runSlots} }
 
-// get is a run for n records of a partition.
 func (q *pool) get(p *partition, n int) *run {
 	last := len(q.free) - 1
 	if last < 0 || n <= runSlots/2 {
@@ -66,17 +62,17 @@ func (q *pool) get(p *partition, n int) *run {
 	return r
 }
 
-// put keeps a run that is done. Nothing asks for its slots any more, but leases that are
-// settled, and those are asked first.
+// put keeps a run that is done. Only settled leases still refer to its slots, and those are checked
+// before their slots.
 func (q *pool) put(r *run) {
 	if cap(r.slots) == runSlots && !r.void && len(q.free) < q.most {
-		r.of = nil // may be gone, with all that it holds, long before the run is used again
+		r.of = nil // so that the partition can be freed
 		q.free = append(q.free, r)
 	}
 }
 
-// times is how often the record was delivered from this place, by earlier owners too: a
-// lease is lent when it is handed out, and has a deadline then.
+// times returns how often the record was delivered from this offset, by earlier owners too. A
+// delivery counts from its deadline, which is set when the record is delivered.
 func (s *slot) times() int {
 	n := s.lease.Attempt - int(s.base)
 	if s.lent() {
@@ -85,34 +81,34 @@ func (s *slot) times() int {
 	return n
 }
 
-// lent is whether it is: what is being rejected has the deadline of a delivery that is over.
+// lent reports whether it is locked; a lease in a move has the deadline of an earlier delivery.
 func (s *slot) lent() bool { return s.phase != moving && !s.lease.Deadline().IsZero() }
 
-// partition is what an owner knows of one. It is under the lock of the engine.
+// partition is an assigned partition, guarded by the engine's lock.
 type partition struct {
 	id     int32
 	window *window.Window
-	runs   []*run // in the order of offsets; the first has a slot that is not done
-	spent  int    // of runs, those that are done
-	pool   *pool  // where runs come from, and go to
+	runs   []*run // in offset order; the first has an open slot
+	spent  int    // number of runs without open slots
+	pool   *pool  // source of runs
 
-	known  []delivered    // by an earlier owner, of records that were not taken yet
-	held   []*lease.Lease // those of slots that are held
-	paused bool           // nothing is fetched: much is held
-	moving int            // copies that are being written
-	read   int64          // the offset after the last record that was fetched
+	known  []delivered    // deliveries by an earlier owner of records not taken yet
+	held   []*lease.Lease // leases of held slots
+	paused bool           // not fetched, because many records are held
+	moving int            // copies being written
+	read   int64          // offset after the last fetched record
 
-	begun   bool // there was a commit, or a record
-	leaving bool // nothing of it is delivered again
-	gone    bool // given to somebody else
+	begun   bool // there was a commit or a record
+	leaving bool // it delivers nothing again
+	gone    bool // revoked
 
-	changed bool          // since the commit was last made up
-	commit  member.Offset // as it was last made up
-	tight   bool          // it could not be: the map is too long
+	changed bool          // since the last commit was built
+	commit  member.Offset // the last commit built
+	tight   bool          // no commit was built: the map is too long
 }
 
-// restore makes a partition of what is committed of it. The error says why its metadata
-// could not be read; the partition then begins at the committed offset.
+// restore returns a partition from its commit. The error says why the metadata is unreadable; the
+// partition then begins at the committed offset.
 func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partition, error) {
 	p := &partition{id: id, pool: runs, begun: committed.At >= 0, changed: true, read: committed.At}
 	if !p.begun {
@@ -124,17 +120,16 @@ func restore(id int32, committed member.Offset, c *coder, runs *pool) (*partitio
 	return p, err
 }
 
-// deleted notes that a log begins above the records that come next, and returns how many
-// are missing: those that are not known to be done.
+// deleted records that retention deleted a range, and returns how many records of it are not known
+// to be done.
 func (p *partition) deleted(r window.Range) int64 {
 	p.known = slices.DeleteFunc(p.known, func(d delivered) bool { return d.offset >= r.From && d.offset < r.To })
 	p.read = r.To
 	return p.window.Unknown(r)
 }
 
-// cut forgets everything from an offset on: the log ended there, and goes on with other
-// records. Copies of what was there that are being written are still waited for. The
-// leases are the caller's business.
+// cut forgets everything from an offset on, because the log was truncated there and has other
+// records now. Flush still waits for copies being written. The caller ends the leases.
 func (p *partition) cut(offset int64) {
 	for _, r := range slices.Clone(p.runs) {
 		for i := range r.slots {
@@ -149,23 +144,22 @@ func (p *partition) cut(offset int64) {
 	p.read, p.changed = offset, true
 }
 
-// fits says whether the record at an offset may be taken: whether the map still fits
-// into so many characters, whatever is done next and in whatever order. A record that is
-// alone may: it is the committed offset then, and needs no map.
+// fits reports whether the record at an offset may be taken: the map must fit the limit in
+// characters for any later acknowledgements. A single open record always fits: it is the committed
+// offset, and needs no map.
 func (p *partition) fits(offset int64, limit int) bool {
 	return p.window.Open() == 0 || p.fit(offset, 1, limit)
 }
 
-// fit says that n records up to an offset may be taken, one after the other: what fits
-// together fits in part, since neither the span nor the number of groups is larger then.
-// It may say no where each of them may be taken, alone or as others are done already.
+// fit reports whether n records up to an offset may be taken. Then each of them may, since the span
+// and the number of groups only grow with the others. It may return false although each could be
+// taken alone or later.
 func (p *partition) fit(offset int64, n, limit int) bool {
 	w := p.window
 	return worstFits(max(w.End(), offset+1)-w.Committable(), w.Open()+n+w.Ahead(), limit)
 }
 
-// newRun makes room for n records. It is kept, however few of them are open, until
-// filled.
+// newRun adds a run for n records, which is kept until filled is called.
 func (p *partition) newRun(n int) *run {
 	r := p.pool.get(p, n)
 	r.open = 1
@@ -175,11 +169,10 @@ func (p *partition) newRun(n int) *run {
 
 func (p *partition) filled(r *run) { p.less(r) }
 
-// fetched puts the lease of a record into its slot.
 func (r *run) fetched(i int, l *lease.Lease) *slot {
 	s := &r.slots[i]
 	s.lease, s.phase = l, held
-	s.refused, s.aside = 0, 0 // of the record that had the slot before
+	s.refused, s.aside = 0, 0 // of the slot's earlier record
 	if s.run == nil {
 		s.run = r
 	}
@@ -188,8 +181,8 @@ func (r *run) fetched(i int, l *lease.Lease) *slot {
 	return s
 }
 
-// take opens the record of a slot; false if it is done already. missing is how many
-// records that an earlier owner had delivered were before it and are not in the log.
+// take opens the record of a slot; it returns false if the record is done already. missing counts
+// the earlier records that a former owner delivered and the log no longer has.
 func (p *partition) take(s *slot) (taken bool, missing int) {
 	offset := s.lease.At.Offset
 	for len(p.known) > 0 && p.known[0].offset < offset {
@@ -209,7 +202,6 @@ func (p *partition) take(s *slot) (taken bool, missing int) {
 	return true, missing
 }
 
-// done closes the record of a slot.
 func (p *partition) done(s *slot) {
 	if p.window.Done(s.lease.At.Offset) {
 		p.changed = true
@@ -217,8 +209,8 @@ func (p *partition) done(s *slot) {
 	}
 }
 
-// leave empties a slot, and drops runs that are empty: at the front at once, further on
-// when they are the greater part.
+// leave empties a slot. Empty runs are dropped: at the front at once, others when they are the
+// majority.
 func (p *partition) leave(s *slot) {
 	s.phase, s.lease = done, nil
 	if s.move != nil {
@@ -254,9 +246,8 @@ func (p *partition) shrink() {
 	}
 }
 
-// progress is what a commit at the returned offset has to say; -1 where there is nothing
-// to commit. Nobody tells the partition that a record is handed out, so while one is ready
-// it counts as changed.
+// progress returns the committable offset, or -1 if there is none, and the commit's progress. The
+// partition does not see when a record is delivered, so it counts as changed while one is ready.
 func (p *partition) progress() (int64, progress) {
 	p.changed = false
 	if !p.begun {

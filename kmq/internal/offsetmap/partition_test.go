@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// fill takes a full run of records from an offset on.
 func fill(p *partition, from int64) *run {
 	r := p.newRun(runSlots)
 	for i := range runSlots {
@@ -21,7 +20,7 @@ func fill(p *partition, from int64) *run {
 	return r
 }
 
-// The memory of records that are done is used for others, which begin anew in it.
+// The memory of finished records is reused.
 func TestRunsAreReused(t *testing.T) {
 	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {
@@ -46,8 +45,7 @@ func TestRunsAreReused(t *testing.T) {
 	}
 }
 
-// It is used by all partitions of an engine, and what is kept is bounded by what may be in
-// flight, however many partitions there are.
+// All partitions of an engine share the reused memory, which MaxInFlight bounds.
 func TestRunsAreSharedAndBounded(t *testing.T) {
 	runs := newPool(3 * runSlots)
 	var all []*partition
@@ -77,8 +75,7 @@ func TestRunsAreSharedAndBounded(t *testing.T) {
 	}
 }
 
-// Copies of records that the log lost when it was cut may be on their way for long: their
-// slots stay as they are.
+// Slots that a log cut made void are not reused, since their copies may still be outstanding.
 func TestRunsOfACutAreNotReused(t *testing.T) {
 	p, err := restore(0, member.Offset{}, new(coder), newPool(1000))
 	if err != nil {

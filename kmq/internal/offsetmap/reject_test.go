@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// TestRejectNowhere has the dead-letter topic be missing: a Reject is told so after a while,
-// the next one at once, and the record comes again later.
+// With a missing dead-letter topic, a Reject fails after a while, the next one at once, and the
+// record is delivered again later.
 func TestRejectNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -51,8 +51,8 @@ func TestRejectNowhere(t *testing.T) {
 	})
 }
 
-// TestLockRunsOutBesideReject has nothing be known of a copy: the record is delivered again
-// when its lock would have run out, and whatever becomes of the copy then changes nothing.
+// A record whose copy has no result is redelivered when its lock expires, and a later result of the
+// copy changes nothing.
 func TestLockRunsOutBesideReject(t *testing.T) {
 	for _, outcome := range []error{nil, kerr.NotEnoughReplicas, kerr.TopicAuthorizationFailed, context.Canceled} {
 		synctest.Test(t, func(t *testing.T) {
@@ -89,8 +89,7 @@ func TestLockRunsOutBesideReject(t *testing.T) {
 	}
 }
 
-// TestClientGivesUpBatch has the client give up copies because the lock of a record has run out
-// whose copy comes first in their batch: they are tried again.
+// Copies that the client gave up with another record's batch are retried.
 func TestClientGivesUpBatch(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -104,7 +103,7 @@ func TestClientGivesUpBatch(t *testing.T) {
 			}
 			return nil
 		})
-		must(t, w.Nack(ctx, leases[0], 0)) // a dead letter: there are no more deliveries
+		must(t, w.Nack(ctx, leases[0], 0)) // a dead letter: no deliveries are left
 		if err := w.Reject(ctx, leases[1], "no"); err != nil {
 			t.Errorf("reject: %v", err)
 		}
@@ -117,9 +116,8 @@ func TestClientGivesUpBatch(t *testing.T) {
 	})
 }
 
-// TestRevokedBesideReject has a partition be taken away while nothing is known of a copy:
-// nothing of it is delivered any more, and it is not waited for without end. If the copy then
-// comes to nothing, the record is lost to the queue, unless its lock ran out before.
+// A revoked partition delivers nothing, and its outstanding copy is waited for only for a bounded
+// time. If the copy fails, Reject returns ErrLost, or ErrExpired if the lock expired before.
 func TestRevokedBesideReject(t *testing.T) {
 	for visibility, want := range map[time.Duration]error{10 * time.Second: lease.ErrExpired, time.Minute: lease.ErrLost} {
 		synctest.Test(t, func(t *testing.T) {

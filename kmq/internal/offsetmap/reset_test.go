@@ -16,14 +16,13 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// TestDeleted has retention delete records while nobody read them: those that were not
-// done are counted as missing, and that is said. Invariants 6 and 9.
+// Deleted records that were not done are counted as missing and logged. Invariants 6 and 9.
 func TestDeleted(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
 	leases := w.receive(20)
 	for _, l := range leases {
-		if l.At.Offset < 5 || l.At.Offset >= 15 { // 5 to 14 are open, 20 to 49 were not handed out
+		if l.At.Offset < 5 || l.At.Offset >= 15 { // 5 to 14 are open, 20 to 49 were not delivered
 			must(t, w.Ack(ctx, l))
 		}
 	}
@@ -52,7 +51,7 @@ func TestDeleted(t *testing.T) {
 		t.Fatalf("committed %v", w.committed[0])
 	}
 
-	// Where nothing was committed nothing is missing, wherever the log begins.
+	// Without a commit nothing is missing, wherever the log begins.
 	w.produce(1, 20)
 	w.logs[1] = w.logs[1][10:]
 	w.assign(1)
@@ -62,7 +61,6 @@ func TestDeleted(t *testing.T) {
 	}
 }
 
-// cutLog ends a log before an offset.
 func (w *world) cutLog(partition int32, offset int64) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -70,8 +68,7 @@ func (w *world) cutLog(partition int32, offset int64) {
 	w.read[partition] = offset
 }
 
-// TestCutLog has a log lose its end, and get other records there: they are delivered, and
-// what was open below is still to be done.
+// After a log lost its end, the new records there are delivered, and lower open records stay open.
 func TestCutLog(t *testing.T) {
 	for name, limit := range map[string]int{"ready": 4096, "held back": 20} {
 		t.Run(name, func(t *testing.T) {
@@ -123,8 +120,7 @@ func TestCutLog(t *testing.T) {
 	}
 }
 
-// TestCommitBehindTheLog begins with a commit, and a map, that the log does not reach any
-// more.
+// A commit and its map may be above the end of the log.
 func TestCommitBehindTheLog(t *testing.T) {
 	w := filled(testConfig(), 4096, 50)
 	defer w.halt()
@@ -148,15 +144,14 @@ func TestCommitBehindTheLog(t *testing.T) {
 	if w.committed[0].At != 0 {
 		t.Fatalf("committed %v", w.committed[0])
 	}
-	w.produce(0, 20) // where the map says that all but one is done
+	w.produce(0, 20) // where the map marks all but one as done
 	w.poll()
 	if more := w.receive(100); len(more) != 20 {
 		t.Fatalf("received %v, want the 20 that are new", describe(more))
 	}
 }
 
-// TestCutWhileCopied cuts a log while a record from there is being copied to the tail: the
-// record that has its offset then is not done with it.
+// The copy of a record from a truncated part does not finish the new record at its offset.
 func TestCutWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -183,8 +178,7 @@ func TestCutWhileCopied(t *testing.T) {
 	})
 }
 
-// TestRefusedAside has one record that can't be copied, whatever the reason: it is set
-// aside, ever longer, and counted; the others go on.
+// A record whose copy is refused is set aside for ever longer times and counted; others continue.
 func TestRefusedAside(t *testing.T) {
 	for _, why := range []error{kerr.MessageTooLarge, kerr.InvalidTimestamp, kerr.TopicAuthorizationFailed} {
 		t.Run(why.Error(), func(t *testing.T) {
@@ -228,8 +222,8 @@ func TestRefusedAside(t *testing.T) {
 	}
 }
 
-// TestRefusedTail has a record that can't be copied to the tail, and is released without
-// end: it stays where it is, and is tried ever less often.
+// A released record that cannot be copied stays at its offset, and copies are tried less and less
+// often.
 func TestRefusedTail(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -250,8 +244,8 @@ func TestRefusedTail(t *testing.T) {
 	})
 }
 
-// TestLarge has a record that is too large for a batch of the client and can be written
-// alone: to the tail, and as a dead letter.
+// A record too large for a client batch is written in a batch of its own, as a copy and as a dead
+// letter.
 func TestLarge(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -266,7 +260,7 @@ func TestLarge(t *testing.T) {
 		})
 		for again := range 2 {
 			for _, l := range w.receive(10) {
-				must(t, w.Nack(ctx, l, time.Duration(again)*time.Hour)) // there is nothing to wait for before a dead letter
+				must(t, w.Nack(ctx, l, time.Duration(again)*time.Hour)) // a dead letter needs no delay
 			}
 			synctest.Wait()
 			w.poll()
@@ -279,8 +273,7 @@ func TestLarge(t *testing.T) {
 	})
 }
 
-// TestHandedOutIsCommitted has a commit made up while a record is ready: that it is handed
-// out afterwards is in the next one, though nothing else has changed.
+// A delivery after a commit was built is in the next commit, even if nothing else changed.
 func TestHandedOutIsCommitted(t *testing.T) {
 	w := filled(testConfig(), 4096, 1)
 	defer w.halt()

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// TestRestore is another process after a crash: what was committed as done is not
-// delivered again, the rest is, with the deliveries that it had.
+// After a crash, records committed as done are not redelivered; the others keep their deliveries.
 func TestRestore(t *testing.T) {
 	cfg := testConfig()
 	w := filled(cfg, 4096, 6)
@@ -19,7 +18,7 @@ func TestRestore(t *testing.T) {
 	must(t, w.Ack(ctx, leases[1]))
 	must(t, w.Ack(ctx, leases[2]))
 	must(t, w.Nack(ctx, leases[3], 0))
-	w.receive(1) // 3 again
+	w.receive(1) // record 3 again
 	w.commitAll()
 	if w.committed[0].At != 0 {
 		t.Fatalf("committed %v", w.committed[0])
@@ -35,13 +34,13 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("received %v, want %v", got, want)
 	}
 
-	// A poison record: it took the process with it so often that it is not handed out.
+	// A record that killed its process too often is not delivered.
 	w.commitAll()
 	w.halt()
 	cfg.MaxDeliveries = 3
 	w.open(cfg, 4096)
 	w.assign(0)
-	w.commitAll() // nothing is taken yet, and nothing forgotten
+	w.commitAll() // nothing is taken or forgotten yet
 	w.halt()
 	w.open(cfg, 4096)
 	w.assign(0)
@@ -55,8 +54,8 @@ func TestRestore(t *testing.T) {
 		t.Fatalf("dead letters %v", w.deadLetters())
 	}
 
-	// What was delivered and is not in the log any more is missing; what was not there
-	// or was done is not.
+	// Deleted records that were delivered are missing; records that were done or never there are
+	// not.
 	w.commitAll()
 	w.halt()
 	w.open(cfg, 4096)
@@ -73,8 +72,7 @@ func TestRestore(t *testing.T) {
 	}
 }
 
-// TestCorrupt begins at the committed offset where the map can't be read, or is that of
-// another offset, and says so.
+// An unreadable map, or one of another offset, is logged, and the partition begins at its commit.
 func TestCorrupt(t *testing.T) {
 	w := filled(testConfig(), 4096, 5)
 	defer w.halt()

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// aging is a cluster with a topic of two partitions. fill gives each of them n records that
-// are an hour old.
+// aging is a cluster with a topic of two partitions. fill adds n records to each that are an hour
+// old.
 func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention func(string)) {
 	t.Helper()
 	fake = startFake(t)
@@ -32,15 +32,15 @@ func aging(t *testing.T) (fake *virtual.Cluster, fill func(n int), retention fun
 	return fake, fill, func(ms string) { fake.Set(t, "old", "retention.ms", ms) }
 }
 
-// alarm is what the engine says now; the engine itself looks every 30 s.
+// alarm returns the current alarm; the engine checks every 30 s.
 func alarm(t *testing.T, e *Engine) string {
 	t.Helper()
 	must(t, e.watch.Look(ctx))
 	return e.Counts().RetentionAlarm
 }
 
-// TestRetentionAlarm has a consumer hang on old records, until their partition is paused for
-// want of metadata: that is an alarm until they are done. Invariant 9.
+// Old open records are an alarm until they are done, also in a partition paused for its metadata.
+// Invariant 9.
 func TestRetentionAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
@@ -51,7 +51,7 @@ func TestRetentionAlarm(t *testing.T) {
 		e.mu.Lock()
 		e.limit = 24
 		e.mu.Unlock()
-		fill(100) // now: what was taken before the limit is not held back
+		fill(100) // later, since records taken before the limit are not held
 		soon, cancel := context.WithTimeout(ctx, time.Minute)
 		defer cancel()
 		var open []*lease.Lease
@@ -76,7 +76,7 @@ func TestRetentionAlarm(t *testing.T) {
 		for _, l := range open {
 			must(t, e.Ack(ctx, l))
 		}
-		if a := alarm(t, e); strings.Contains(a, "offset 0 of partition 0") || a == "" { // but what waited
+		if a := alarm(t, e); strings.Contains(a, "offset 0 of partition 0") || a == "" { // only waiting records
 			t.Errorf("the alarm is %q", a)
 		}
 		for alarm(t, e) != "" {
@@ -89,14 +89,13 @@ func TestRetentionAlarm(t *testing.T) {
 		if c := e.Counts(); c.Acked != 200 {
 			t.Errorf("no alarm, and %d of 200 are done", c.Acked)
 		}
-		if n := strings.Count(log.String(), "retention covers what is not settled again"); n != 1 {
+		if n := strings.Count(log.String(), "retention covers all unsettled records again"); n != 1 {
 			t.Errorf("said %d times that it ended", n)
 		}
 	})
 }
 
-// TestRetentionAlarmOfWhatWaits has a partition of which nothing was taken. What was deleted
-// before the group began is not missed by it.
+// Waiting records of an untouched partition are covered; deletions before the group began are not.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fake, fill, retention := aging(t)
@@ -120,7 +119,7 @@ func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 				t.Errorf("the alarm is %q", a)
 			}
 		}
-		if n := strings.Count(log.String(), "retention does not cover what is not settled"); n != 1 {
+		if n := strings.Count(log.String(), "retention does not cover all unsettled records"); n != 1 {
 			t.Errorf("said %d times that it began", n)
 		}
 	})

@@ -15,8 +15,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// TestRevoked has what is acknowledged beside a revocation be either in the last commit
-// or told that the record is lost: nothing in between. Invariant 5.
+// An acknowledgement during a revocation is either in the last commit or returns ErrLost. Invariant
+// 5.
 func TestRevoked(t *testing.T) {
 	for range 50 {
 		cfg := testConfig()
@@ -71,8 +71,7 @@ func TestRevoked(t *testing.T) {
 	}
 }
 
-// TestAssignedAgain has a partition begin anew where the group gave it back without a
-// word.
+// A partition starts again if the group reassigns it without a revocation.
 func TestAssignedAgain(t *testing.T) {
 	w := filled(testConfig(), 4096, 2)
 	defer w.halt()
@@ -88,8 +87,7 @@ func TestAssignedAgain(t *testing.T) {
 	}
 }
 
-// TestRevokedWhileCopied has a revocation wait for copies that are being written, so that
-// what was copied is done.
+// A revocation waits for outstanding copies, so that copied records are done.
 func TestRevokedWhileCopied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		cfg := testConfig()
@@ -107,7 +105,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 		if w.committed[0].At != 1 || len(w.logOf(0)) != 3 {
 			t.Fatalf("committed %v with %d records in the log", w.committed[0], len(w.logOf(0)))
 		}
-		// One that takes too long is not waited for: it is delivered once more.
+		// A copy that takes too long is not waited for, and its record is delivered again.
 		w.assign(0)
 		w.poll()
 		must(t, w.Nack(ctx, w.receive(1)[0], 0))
@@ -123,7 +121,7 @@ func TestRevokedWhileCopied(t *testing.T) {
 			t.Fatalf("committed %v, %d in flight", w.committed[0], w.set.Len())
 		}
 		w.tellKept()
-		// One that fails after it was taken away is not tried again.
+		// A copy that fails after the revocation is not retried.
 		w.assign(0)
 		w.poll()
 		refusals := 0

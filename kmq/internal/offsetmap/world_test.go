@@ -19,8 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/member"
 )
 
-// world is an engine without Kafka: one topic of logs, what is committed of them, and the
-// member's side of the engine, by hand.
+// world is an engine without Kafka: a topic's logs, their commits, and the member's calls, made by
+// hand.
 type world struct {
 	*Engine
 	h    handler
@@ -28,21 +28,21 @@ type world struct {
 	dead []*kgo.Record
 	log  bytes.Buffer
 
-	writing sync.Mutex // of logs, dead, and what follows of copies
+	writing sync.Mutex // guards logs, dead, and the fields for copies
 
 	ready     []*lease.Lease
 	paused    map[int32]bool
 	read      map[int32]int64
 	committed map[int32]member.Offset
 
-	gap     int64 // offsets without a record before each
-	lowered bool  // the limit was, so that a map need not fit
+	gap     int64 // offsets without a record before each record
+	lowered bool  // the limit was lowered, so that a map need not fit
 
-	refuse func(*kgo.Record) error // what a copy comes to; nil: nothing is refused
-	keep   bool                    // outcomes of copies are kept, not told
-	kept   []func()                // these
+	refuse func(*kgo.Record) error // result of a copy; nil: none is refused
+	keep   bool                    // delay the results of copies
+	kept   []func()                // the delayed results
 
-	allowLarge bool // what is too large can be written alone
+	allowLarge bool // large records can be written alone
 }
 
 const testTopic = "queue"
@@ -64,7 +64,7 @@ func newWorld(cfg engine.Config, limit int) *world {
 	return w
 }
 
-// filled is a world whose engine has polled the records of partition 0.
+// filled returns a world whose engine has polled the records of partition 0.
 func filled(cfg engine.Config, limit, records int) *world {
 	w := newWorld(cfg, limit)
 	w.produce(0, records)
@@ -73,7 +73,7 @@ func filled(cfg engine.Config, limit, records int) *world {
 	return w
 }
 
-// running is such a world whose engine moves records by itself.
+// running returns a filled world whose engine writes copies in the background.
 func running(t *testing.T, cfg engine.Config, records int) *world {
 	w := newWorld(cfg, 4096)
 	w.run(t)
@@ -83,7 +83,6 @@ func running(t *testing.T, cfg engine.Config, records int) *world {
 	return w
 }
 
-// open is a new process over what the cluster has.
 func (w *world) open(cfg engine.Config, limit int) {
 	w.Engine = newEngine(cfg, limit, 1)
 	w.h = handler{w.Engine}
@@ -92,7 +91,6 @@ func (w *world) open(cfg engine.Config, limit int) {
 	close(w.started)
 }
 
-// run has the engine move records by itself, as in earnest.
 func (w *world) run(t *testing.T) {
 	ctx, stop := context.WithCancel(context.Background())
 	w.stop = stop
@@ -108,7 +106,7 @@ func (w *world) Append(leases ...*lease.Lease) { w.ready = append(w.ready, lease
 func (w *world) Pause(partition int32)         { w.paused[partition] = true }
 func (w *world) Resume(partition int32)        { delete(w.paused, partition) }
 
-// Produce writes at once; the outcome is told at once, unless it is to be kept.
+// Produce writes at once; the result comes at once unless keep is set.
 func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Record, error)) {
 	err, keep := w.write(r, promise)
 	if !keep {
@@ -116,7 +114,7 @@ func (w *world) Produce(_ context.Context, r *kgo.Record, promise func(*kgo.Reco
 	}
 }
 
-// Write has what is too large written, if that is allowed.
+// Write writes large records if that is allowed.
 func (w *world) Write(_ context.Context, records ...*kgo.Record) []error {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -146,14 +144,14 @@ func (w *world) write(r *kgo.Record, promise func(*kgo.Record, error)) (err erro
 	return err, w.keep
 }
 
-// refusing has copies come to an error, if f returns one.
+// refusing makes copies fail with f's error, if any.
 func (w *world) refusing(f func(*kgo.Record) error) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
 	w.refuse = f
 }
 
-// keeping has the outcomes of copies kept, until tellKept.
+// keeping delays the results of copies until tellKept.
 func (w *world) keeping(keep bool) {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -170,7 +168,6 @@ func (w *world) tellKept() {
 	}
 }
 
-// logOf is the log of a partition.
 func (w *world) logOf(partition int32) []*kgo.Record {
 	w.writing.Lock()
 	defer w.writing.Unlock()
@@ -208,7 +205,6 @@ func (w *world) put(r *kgo.Record) {
 	w.logs[r.Partition] = append(w.logs[r.Partition], &c)
 }
 
-// produce adds n records with the keys partition/0, partition/1, …
 func (w *world) produce(partition int32, n int) {
 	for range n {
 		key := fmt.Sprintf("%d/%d", partition, len(w.logs[partition]))
@@ -230,7 +226,6 @@ func (w *world) assign(partitions ...int32) {
 	}
 }
 
-// poll reads on, as far as there is room.
 func (w *world) poll() int {
 	var records []*kgo.Record
 	w.writing.Lock()
@@ -259,7 +254,6 @@ func (w *world) poll() int {
 	return len(records)
 }
 
-// receive is what a member does in Receive, without waiting.
 func (w *world) receive(max int) []*lease.Lease {
 	for {
 		w.mu.Lock()
@@ -274,7 +268,6 @@ func (w *world) receive(max int) []*lease.Lease {
 	}
 }
 
-// one receives exactly one delivery and checks which.
 func (w *world) one(t *testing.T, want string, attempt int) *lease.Lease {
 	t.Helper()
 	leases := w.receive(10)
@@ -291,7 +284,7 @@ func (w *world) none(t *testing.T) {
 	}
 }
 
-// commitAll commits what is committable, as the cluster would take it.
+// commitAll commits and checks the limit like a broker.
 func (w *world) commitAll(partitions ...int32) {
 	for p, offset := range w.h.Committable(partitions) {
 		if len(offset.Metadata) > w.limit {
@@ -304,7 +297,6 @@ func (w *world) commitAll(partitions ...int32) {
 	}
 }
 
-// revoke is the order of a member that lets partitions go.
 func (w *world) revoke(partitions ...int32) {
 	_ = w.h.Flush(context.Background(), partitions)
 	w.commitAll(partitions...)

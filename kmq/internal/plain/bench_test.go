@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// A record through the whole of the engine, batches of 10, from a broker in this process
-// that serves one batch again and again. The broker and the client have their share of it.
+// The cost of a record in batches of 10, including the client and an in-process broker that serves
+// one batch repeatedly.
 func BenchmarkReceiveAck(b *testing.B) {
 	c, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(6, "t"),
 		kfake.SyntheticFetch(kfake.SyntheticBatch{Records: 1000, RecordBytes: 100}))

@@ -1,5 +1,5 @@
-// Package plain is the engine of an ordinary consumer group: it commits up to the first
-// record that is not acknowledged. It is what the other engines are compared with.
+// Package plain is the engine of an ordinary consumer group, with which the others are compared. It
+// commits up to the first record that is not acknowledged.
 //
 // Files to know: plain.go.
 package plain
@@ -23,8 +23,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// Engine keeps, for each partition, which offsets are done; the first that is not is what
-// it commits. Records that are open when a partition goes away are the next owner's.
+// Engine keeps which offsets of each partition are done, and commits the first that is not. Records
+// that are open when a partition is revoked are delivered by the next owner.
 type Engine struct {
 	cfg    engine.Config
 	topics engine.Topics
@@ -39,13 +39,12 @@ type Engine struct {
 
 	mu         sync.Mutex
 	partitions map[int32]*partition
-	rejecting  map[*lease.Lease]chan struct{} // being copied: closed when that is over
+	rejecting  map[*lease.Lease]chan struct{} // leases being copied; closed after the copy
 }
 
-// partition is one that the engine has.
 type partition struct {
 	*window.Window
-	begun bool // there was a commit, or a record
+	begun bool // there was a commit or a record
 }
 
 // New opens the engine.
@@ -89,8 +88,7 @@ func (e *Engine) Ack(ctx context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// turn takes the lock once nobody is rejecting a lease: whether it is settled is not known
-// before.
+// turn locks e.mu once no Reject of the lease is running, whose result is not known before.
 func (e *Engine) turn(ctx context.Context, l *lease.Lease) error {
 	for {
 		e.mu.Lock()
@@ -107,28 +105,28 @@ func (e *Engine) turn(ctx context.Context, l *lease.Lease) error {
 	}
 }
 
-// finish settles a lease and counts its record as done; under the lock.
+// finish settles a lease and marks its record as done; e.mu must be held.
 func (e *Engine) finish(l *lease.Lease, as lease.State) error {
 	if err := e.set.Settle(l, as); err != nil {
 		return err
 	}
-	// The lease would be lost if its partition were.
+	// The partition is present: its loss would have lost the lease.
 	e.partitions[l.At.Partition].Done(l.At.Offset)
 	return nil
 }
 
-// Nack implements [engine.Engine]: it can't.
+// Nack implements [engine.Engine]; it is unsupported.
 func (e *Engine) Nack(context.Context, *lease.Lease, time.Duration) error {
 	return fmt.Errorf("%w: an ordinary consumer group (engine plain) delivers a record again only to another consumer; choose markers, offsetmap or share to release single records", lease.ErrUnsupported)
 }
 
-// Extend implements [engine.Engine]: there is nothing to extend.
+// Extend implements [engine.Engine]; it is unsupported.
 func (e *Engine) Extend(context.Context, *lease.Lease, time.Duration) error {
-	return fmt.Errorf("%w: engine plain lends records without a time limit; choose markers, offsetmap or share for locks that run out and can be renewed", lease.ErrUnsupported)
+	return fmt.Errorf("%w: engine plain has no locks to extend; choose markers, offsetmap or share", lease.ErrUnsupported)
 }
 
-// Reject implements [engine.Engine]. The lease is open until the copy is durable, so that a
-// failure leaves everything as it was; whoever settles it meanwhile waits for the outcome.
+// Reject implements [engine.Engine]. The lease stays open until the copy is durable, so that a
+// failure changes nothing. Other calls that settle the lease wait for the result.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	if e.topics.DeadLetterPartitions == 0 {
 		return fmt.Errorf("%w: there is no dead-letter topic to reject into; set DeadLetterTopic", lease.ErrUnsupported)
@@ -152,7 +150,7 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	return nil
 }
 
-// claim has others wait who would settle a lease, until the channel is closed.
+// claim makes other calls that settle the lease wait until over is closed.
 func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{}, err error) {
 	if err := e.turn(ctx, l); err != nil {
 		return nil, err
@@ -166,7 +164,6 @@ func (e *Engine) claim(ctx context.Context, l *lease.Lease) (over chan struct{},
 	return over, nil
 }
 
-// copy writes a record into the dead-letter topic.
 func (e *Engine) copy(ctx context.Context, l *lease.Lease, reason string) error {
 	dead := lease.DeadLetter(l.Original(), l.Origin, l.Attempt, reason, e.cfg.Group, e.cfg.DeadLetterTopic, e.topics.DeadLetterPartitions)
 	step.At(step.BeforeCopy)
@@ -205,8 +202,7 @@ func (e *Engine) Counts() engine.Counts {
 	return c
 }
 
-// needed is what retention must cover: the oldest record of each partition that is not
-// settled, or what is read next where all of them are.
+// needed returns each partition's oldest unsettled record, or else the next offset to read.
 func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
@@ -216,7 +212,7 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 		if n.From, n.Record = p.Oldest(); !n.Record {
 			n.From = p.Next()
 		}
-		if !p.begun { // what was deleted before is not missed: it begins where its log does
+		if !p.begun { // it begins at the start of the log, so that earlier deletions do not matter
 			n.From = retention.Start
 		}
 		all = append(all, n)
@@ -224,20 +220,20 @@ func (e *Engine) needed(context.Context) ([]retention.Need, error) {
 	return all, nil
 }
 
-// handler is the engine as its member sees it.
+// handler is the engine as a [member.Handler].
 type handler Engine
 
 // Assigned implements [member.Handler].
 func (h *handler) Assigned(_ context.Context, id int32, committed member.Offset) (int64, error) {
 	h.mu.Lock()
 	defer h.mu.Unlock()
-	h.abandon([]int32{id}) // of a session that ended without a word
+	h.abandon([]int32{id}) // of a session that ended without a revocation
 	h.partitions[id] = &partition{Window: window.New(committed.At), begun: committed.At >= 0}
 	return committed.At, nil
 }
 
-// Deleted implements [member.Deleter]. What was acknowledged beyond the commit is not known
-// to be any more, and counts as missing too.
+// Deleted implements [member.Deleter]. It also counts records that were acknowledged beyond the
+// commit but not committed.
 func (h *handler) Deleted(partition int32, from, to int64) {
 	h.missing.Add(to - from)
 	h.cfg.Log.Warn("kmq: records were deleted before they were delivered: retention is too short for this queue",
@@ -274,9 +270,8 @@ func (h *handler) Committable(partitions []int32) map[int32]member.Offset {
 	return out
 }
 
-// Flush implements [member.Handler]. An acknowledgement is durable with the commit, which
-// follows: from here on none is taken that would miss it. What is being rejected is waited
-// for.
+// Flush implements [member.Handler]. It ends the open leases, so that the following commit includes
+// every acknowledgement, and waits for running Rejects.
 func (h *handler) Flush(ctx context.Context, partitions []int32) error {
 	h.mu.Lock()
 	h.lose(partitions)
@@ -307,13 +302,13 @@ func (h *handler) Forget(partitions []int32) {
 	}
 }
 
-// abandon ends all open leases of partitions; under the lock.
+// abandon ends all leases of partitions; h.mu must be held.
 func (h *handler) abandon(partitions []int32) {
 	maps.DeleteFunc(h.rejecting, func(l *lease.Lease, _ chan struct{}) bool { return slices.Contains(partitions, l.At.Partition) })
 	h.lose(partitions)
 }
 
-// lose ends the open leases of partitions, but those that are being rejected; under the lock.
+// lose ends the leases of partitions that no Reject has claimed; h.mu must be held.
 func (h *handler) lose(partitions []int32) {
 	n := h.set.LoseAll(func(l *lease.Lease) bool {
 		return h.rejecting[l] == nil && slices.Contains(partitions, l.At.Partition)

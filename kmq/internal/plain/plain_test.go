@@ -20,18 +20,16 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// place is a cluster with a topic of one partition, and what is needed to look at it.
 type place struct {
 	*testing.T
 	on      *virtual.Cluster
-	cluster *kfake.Cluster // the same
+	cluster *kfake.Cluster // the same cluster
 	cfg     engine.Config
 	client  *kgo.Client
 	adm     *kadm.Client
 	log     virtual.Log
 }
 
-// newPlace makes one in the bubble that the test runs in.
 func newPlace(t *testing.T) *place {
 	c := virtual.Start(t, virtual.Options{Config: map[string]string{"group.initial.rebalance.delay.ms": "0"}})
 	c.Topic(t, "t", 1)
@@ -64,7 +62,6 @@ func (p *place) produce(n int) {
 	}
 }
 
-// take receives n records.
 func (p *place) take(e *Engine, n int) (all []*lease.Lease) {
 	p.Helper()
 	ctx, cancel := context.WithTimeout(p.Context(), time.Minute)
@@ -90,8 +87,7 @@ func (p *place) deadLetters() int64 {
 	return n
 }
 
-// What retention deleted before it was read is counted and logged, however it comes about
-// that reading goes on behind it; what was read before is not.
+// Records that retention deletes before they are read are counted and logged; earlier ones are not.
 func TestWhatWasDeletedIsMissing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -125,7 +121,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 			t.Errorf("%d are missing after what was read is deleted too", n)
 		}
 
-		// A group that has committed nothing begins where the log does.
+		// A group without commits begins at the start of the log.
 		p.cfg.Group = "new"
 		e = p.open()
 		p.take(e, 1)
@@ -135,8 +131,7 @@ func TestWhatWasDeletedIsMissing(t *testing.T) {
 	})
 }
 
-// Of those who settle a delivery while it is rejected, nobody succeeds besides, and one
-// dead letter is written.
+// While a Reject runs, no other settling call succeeds, and one dead letter is written.
 func TestADeliveryIsRejectedOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -149,7 +144,7 @@ func TestADeliveryIsRejectedOnce(t *testing.T) {
 		for range many {
 			go func() { errs <- e.Reject(t.Context(), l, "no") }()
 		}
-		for slow.Hits() == 0 { // it is being written
+		for slow.Hits() == 0 { // until it is being written
 			time.Sleep(time.Millisecond)
 		}
 		for range many {
@@ -170,7 +165,7 @@ func TestADeliveryIsRejectedOnce(t *testing.T) {
 	})
 }
 
-// One that can't be written leaves the delivery open, for somebody who waited too.
+// A Reject that fails leaves the delivery open for a waiting call.
 func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -187,7 +182,7 @@ func TestARejectionThatFailsLeavesTheDeliveryOpen(t *testing.T) {
 	})
 }
 
-// What a transaction aborted is no work.
+// Aborted records are not delivered.
 func TestAbortedRecordsAreNotDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

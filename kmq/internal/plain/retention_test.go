@@ -11,7 +11,6 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// old produces records of a partition that are an hour old.
 func (p *place) old(partition int32, n int) {
 	p.Helper()
 	cl := p.on.NewClient(p, kgo.RecordPartitioner(kgo.ManualPartitioner()))
@@ -23,7 +22,7 @@ func (p *place) old(partition int32, n int) {
 	}
 }
 
-// look is the alarm of now; the engine itself looks every 30 s.
+// look returns the current alarm; the engine checks every 30 s.
 func (p *place) look(e *Engine) string {
 	p.Helper()
 	if err := e.watch.Look(p.Context()); err != nil {
@@ -32,8 +31,7 @@ func (p *place) look(e *Engine) string {
 	return e.Counts().RetentionAlarm
 }
 
-// Invariant 9: a consumer that hangs on an old record is an alarm, until it is done, or the
-// partition is another's.
+// Invariant 9: an old open record is an alarm until it is done or its partition is revoked.
 func TestRetentionAlarm(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)
@@ -57,7 +55,7 @@ func TestRetentionAlarm(t *testing.T) {
 				t.Errorf("the alarm is %q", a)
 			}
 		}
-		if log := p.log.String(); strings.Count(log, "retention does not cover what is not settled") != 1 {
+		if log := p.log.String(); strings.Count(log, "retention does not cover all unsettled records") != 1 {
 			t.Errorf("not one line of it in %s", log)
 		}
 		p.on.Delete(t, "t", 0, 5)
@@ -76,7 +74,7 @@ func TestRetentionAlarm(t *testing.T) {
 		if a := p.look(e); a != "" {
 			t.Errorf("all is settled, and the alarm is %q", a)
 		}
-		if log := p.log.String(); strings.Count(log, "retention covers what is not settled again") != 1 {
+		if log := p.log.String(); strings.Count(log, "retention covers all unsettled records again") != 1 {
 			t.Errorf("not one line of its end in %s", log)
 		}
 		p.old(0, 1)
@@ -91,8 +89,8 @@ func TestRetentionAlarm(t *testing.T) {
 	})
 }
 
-// What waits is covered too, whether its partition was begun or not. What was deleted before
-// a group began is not missed by it; one that has committed offset 0 has begun there.
+// The alarm covers waiting records too. It ignores deletions from before a group began; a commit at
+// offset 0 counts as begun.
 func TestRetentionAlarmOfWhatWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		p := newPlace(t)

@@ -10,30 +10,28 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// place is a partition of a topic.
 type place struct {
 	topic     string
 	partition int32
 }
 
-// barren are offsets, from one to before another, without a record that anybody will ever
-// read. Whether there is one at the end of them is known or not.
+// barren is a range of offsets without readable records. record says whether a record is known to
+// follow it.
 //
-// The end of a transaction takes an offset that no reader is handed. A group that has read
-// everything stands before it until the next record is written, and must not be told, days
-// later, that this offset is about to be lost.
+// The marker that ends a transaction takes an offset but is no record. A group that has read
+// everything stays before it until the next record, and its age must not cause an alarm. A watch
+// that begins after its deletion takes it for a record until the next one comes.
 type barren struct {
 	from, to int64
 	record   bool
 }
 
-// The bounds of what is read of a partition in one look.
+// The bounds of one check of a partition.
 const (
 	fetchBytes    = 16 << 10
 	fetchesAtMost = 16
 )
 
-// threats are those to what is needed of a partition.
 func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need) []threat {
 	start, end, ok := b.span(n.Partition)
 	if !ok {
@@ -56,13 +54,13 @@ func (w *Watch) threats(ctx context.Context, adm *kadm.Client, b *bound, n Need)
 		return found
 	}
 	if err := w.extend(ctx, adm, at, &known, end); err != nil {
-		return found // what can't be read is taken for a record
+		return found // a record is assumed
 	}
 	w.barren[at] = known
 	return b.threatens(n.Partition, known.to)
 }
 
-// extend reads on behind barren offsets, until a record is found, or the end of the log.
+// extend reads behind known until it finds a record or the end of the log.
 func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *barren, end int64) error {
 	topics, err := adm.ListTopics(ctx, at.topic)
 	if err != nil {
@@ -81,7 +79,7 @@ func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *b
 		case len(records) > 0:
 			known.to, known.record = records[0].Offset, true
 			return nil
-		case next >= end || next <= known.to: // or what comes is in a transaction that is open
+		case next >= end || next <= known.to: // the second: an open transaction follows
 			known.to = max(known.to, next)
 			return nil
 		}
@@ -90,7 +88,6 @@ func (w *Watch) extend(ctx context.Context, adm *kadm.Client, at place, known *b
 	return nil
 }
 
-// fetch reads what there is from an offset on, and says which offset comes after it.
 func (w *Watch) fetch(ctx context.Context, leader int32, id kadm.TopicID, at place, from int64) ([]*kgo.Record, int64, error) {
 	req := kmsg.NewPtrFetchRequest()
 	req.MaxWaitMillis, req.MinBytes, req.MaxBytes, req.IsolationLevel = 0, 1, fetchBytes, 1
@@ -109,7 +106,7 @@ func (w *Watch) fetch(ctx context.Context, leader int32, id kadm.TopicID, at pla
 		return nil, from, err
 	}
 	if len(resp.Topics) != 1 || len(resp.Topics[0].Partitions) != 1 {
-		return nil, from, fmt.Errorf("the answer has not partition %d of topic %s", at.partition, at.topic)
+		return nil, from, fmt.Errorf("the answer lacks partition %d of topic %s", at.partition, at.topic)
 	}
 	fetched, next := kgo.ProcessFetchPartition(kgo.ProcessFetchPartitionOpts{
 		Offset: from, IsolationLevel: kgo.ReadCommitted(), Topic: at.topic, Partition: at.partition,

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// The configs of a topic that bound what is kept of it.
+// The topic configs that bound what is kept.
 const (
 	Time  = "retention.ms"
 	Bytes = "retention.bytes"
@@ -22,20 +22,21 @@ const (
 	policy = "cleanup.policy"
 )
 
-// aged is the share of a topic's retention after which what is still needed is an alarm.
+// aged is the part of a topic's retention after which a needed record causes an alarm.
 const aged = 0.75
 
-// bound is where a topic's partitions start and end, from which offset on they are not
-// aged, and how much is kept of them.
+// bound holds a topic's retention, the starts and ends of its partitions, and the first offsets
+// that are not aged.
 type bound struct {
 	topic             string
 	start, end, young kadm.ListedOffsets
-	retention         time.Duration // 0: for ever
-	most              int64         // bytes of a partition that are kept; 0: all
+	retention         time.Duration // 0: unlimited
+	most              int64         // retention.bytes of a partition; 0: unlimited
 	bytes             map[int32]int64
 }
 
-// threat is what is deleted, or will be. What it is about stays the same while it lasts.
+// threat is a deletion of needed records that happened or will happen; about does not change while
+// it lasts.
 type threat struct{ about, text string }
 
 func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bound, error) {
@@ -45,7 +46,7 @@ func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bou
 	switch {
 	case denied(err):
 		if w.news(unknown) {
-			w.log.Warn("kmq: the retention of a topic can't be read, so there is an alarm only once something is deleted", "topic", topic, "error", err)
+			w.log.Warn("kmq: the retention of a topic can't be read; there is an alarm only after records were deleted", "topic", topic, "error", err)
 		}
 	case err != nil:
 		return nil, err
@@ -68,15 +69,14 @@ func (w *Watch) bound(ctx context.Context, adm *kadm.Client, topic string) (*bou
 	return b, nil
 }
 
-// denied is whether something may not be read, which no waiting mends.
+// denied reports whether a permission is missing.
 func denied(err error) bool {
 	return errors.Is(err, kerr.TopicAuthorizationFailed) || errors.Is(err, kerr.ClusterAuthorizationFailed)
 }
 
-// configure takes over what a topic's configuration says of its retention.
 func (b *bound) configure(configs map[string]string) {
 	if p, ok := configs[policy]; ok && !strings.Contains(p, "delete") {
-		return // it is compacted, and never deleted from
+		return // compacted topics delete nothing by age or size
 	}
 	if ms, err := strconv.ParseInt(configs[Time], 10, 64); err == nil && ms > 0 {
 		b.retention = time.Duration(min(ms, int64(1<<53)/int64(time.Millisecond))) * time.Millisecond
@@ -86,8 +86,8 @@ func (b *bound) configure(configs map[string]string) {
 	}
 }
 
-// sizes looks up how large the partitions are that something is needed of, where their size
-// is bounded. Where that is not permitted, it is said, and only their age is compared.
+// sizes reads the sizes of the needed partitions if retention.bytes bounds them. Without the
+// permission it logs that, and only ages are compared.
 func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []Need) {
 	var asked kadm.TopicsSet
 	for _, n := range needs {
@@ -102,7 +102,7 @@ func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []N
 	dirs, err := adm.DescribeAllLogDirs(ctx, asked)
 	if err != nil {
 		if ctx.Err() == nil && w.news(unknown) {
-			w.log.Warn("kmq: how large a topic is can't be compared with its retention", "topic", b.topic, "error", err)
+			w.log.Warn("kmq: the size of a topic can't be read; only the age of its records is checked", "topic", b.topic, "error", err)
 		}
 		return
 	}
@@ -117,15 +117,14 @@ func (w *Watch) sizes(ctx context.Context, adm *kadm.Client, b *bound, needs []N
 	})
 }
 
-// span is from where to where the log of a partition goes, the end excluded; ok is false if
-// that is not known.
+// span returns the start and the end of a partition's log; ok is false if they are unknown.
 func (b *bound) span(partition int32) (start, end int64, ok bool) {
 	s, okStart := b.start.Lookup(b.topic, partition)
 	e, okEnd := b.end.Lookup(b.topic, partition)
 	return s.Offset, e.Offset, okStart && okEnd && s.Err == nil && e.Err == nil
 }
 
-// threatens says whether retention has deleted what is needed from low on, or is about to.
+// threatens reports whether retention deleted the records from low on, or soon will.
 func (b *bound) threatens(partition int32, low int64) []threat {
 	start, end, ok := b.span(partition)
 	if !ok || low >= end {
@@ -147,8 +146,8 @@ func (b *bound) threatens(partition int32, low int64) []threat {
 	return said
 }
 
-// outgrown says whether so much has been written since what is needed from low on that the
-// bound of the partition's size is near, as far as offsets tell bytes.
+// outgrown reports whether the bytes from low on are near retention.bytes, estimated from the
+// average record size.
 func (b *bound) outgrown(partition int32, low, start, end int64) []threat {
 	size := b.bytes[partition]
 	if b.most == 0 || size == 0 || end <= start {

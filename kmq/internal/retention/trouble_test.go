@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// One look that fails is no warning, if trying again may help; two in a row are.
+// A single failed check is logged only if a retry cannot help; the second in a row always is.
 func TestTroubleFromTheSecondLookOn(t *testing.T) {
 	passing, fatal := error(kerr.CoordinatorNotAvailable), error(kerr.GroupAuthorizationFailed)
 	for _, test := range []struct {

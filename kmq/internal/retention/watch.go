@@ -1,10 +1,9 @@
-// Package retention watches whether the retention of topics still covers the records that
-// the queue needs.
+// Package retention watches whether the retention of topics still covers the records that the queue
+// needs.
 //
-// A broker deletes what is old, or too much, whether it was settled or not, and tells
-// nobody. So a watch compares, every 30 s, the lowest offset of each partition that is
-// still needed with where its log begins, and with what retention will delete next. What
-// it finds is an alarm, for as long as it is so.
+// Brokers delete old records without notice, settled or not. Every 30 s a Watch compares the lowest
+// needed offset of each partition with the start of its log and with what retention will delete
+// next. A conflict is an alarm for as long as it lasts.
 //
 // Files to know: watch.go, bound.go, barren.go.
 package retention
@@ -25,46 +24,44 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/engine"
 )
 
-// watchEvery is how often it is looked.
 const watchEvery = 30 * time.Second
 
-// Need is from which offset on the records of a partition are still needed.
+// Need is the offset from which the records of a partition are needed.
 type Need struct {
 	Topic     string
 	Partition int32
 	From      int64 // or Start
-	// Record says that there is a record at From. Else that is only where reading goes on,
-	// and there may be none.
+	// Record says that a record is at From. Otherwise From is only the next offset to read.
 	Record bool
 }
 
-// Start stands for where the log of a partition begins.
+// Start is the start of a partition's log.
 const Start = -1
 
-// Watch compares what is still needed with what retention has deleted, or will delete
-// next. Its methods may be called on any goroutine.
+// Watch compares the needed offsets with what retention deleted or will delete next. Its methods
+// are safe for concurrent use.
 type Watch struct {
 	cl     *kgo.Client
 	log    *slog.Logger
 	topics []string
 	needed func(context.Context) ([]Need, error)
 
-	looking sync.Mutex       // one look at a time, and what it remembers:
-	silent  map[string]bool  // what was said to be not known
-	barren  map[place]barren // where there was nothing to be read
+	looking sync.Mutex       // one check at a time; guards silent and barren
+	silent  map[string]bool  // the unknown things that were logged
+	barren  map[place]barren // known ranges without records
 
 	mu    sync.Mutex
-	last  string   // the alarm of the last look
-	about string   // what it is about, without its figures
-	kept  []string // what can't be mended
-	more  int      // such, beyond keptAtMost
+	last  string   // the alarm of the last check
+	about string   // its subject, without figures
+	kept  []string // permanent alarms
+	more  int      // permanent alarms beyond keptAtMost
 
 	stop context.CancelFunc
 	done chan struct{}
 }
 
-// New begins to watch topics. needed says what is needed of them; an error of it is logged,
-// and asked for again at the next look. The client must outlive the watch.
+// New begins to watch topics. needed returns what is needed of them; its error is logged, and the
+// next check calls it again. The client must outlive the watch.
 func New(cl *kgo.Client, log *slog.Logger, needed func(context.Context) ([]Need, error), topics ...string) *Watch {
 	w := &Watch{
 		cl: cl, log: log, topics: topics, needed: needed,
@@ -76,13 +73,13 @@ func New(cl *kgo.Client, log *slog.Logger, needed func(context.Context) ([]Need,
 	return w
 }
 
-// Close ends the watch. The alarm stays what it is.
+// Close ends the watch and keeps the alarm.
 func (w *Watch) Close() {
 	w.stop()
 	<-w.done
 }
 
-// Alarm says what is about to be lost; empty: nothing.
+// Alarm describes what is about to be lost; empty: nothing.
 func (w *Watch) Alarm() string {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -96,10 +93,10 @@ func (w *Watch) Alarm() string {
 	return strings.Join(all, "; ")
 }
 
-// keptAtMost is how many alarms that stay are told in full.
+// keptAtMost is how many permanent alarms are described.
 const keptAtMost = 3
 
-// Keep adds an alarm that stays: what is lost already.
+// Keep adds a permanent alarm about records that are lost.
 func (w *Watch) Keep(alarm string) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -127,26 +124,24 @@ func (w *Watch) run(ctx context.Context) {
 	}
 }
 
-// trouble logs that looks fail: from the second in a row on, where trying again may help, as
-// a cluster that is new has no coordinator for a while.
+// trouble logs failed checks: from the second in a row if a retry may help, because a new cluster
+// has no coordinator at first.
 type trouble struct {
 	complaint *engine.Complaint
 	failed    int // in a row
 }
 
-// looked is told how each look ended.
 func (t *trouble) looked(err error) {
 	if err == nil {
 		t.failed = 0
 		return
 	}
 	if t.failed++; t.failed > 1 || engine.Fatal(err) {
-		t.complaint.About("compare the retention of the topics with what is not settled", err)
+		t.complaint.About("compare the retention of the topics with the unsettled records", err)
 	}
 }
 
-// Look compares once; tests need not wait for the next time. With an error the alarm is
-// what it was.
+// Look checks once; it is exported for tests. An error leaves the alarm unchanged.
 func (w *Watch) Look(ctx context.Context) error {
 	w.looking.Lock()
 	defer w.looking.Unlock()
@@ -159,7 +154,7 @@ func (w *Watch) Look(ctx context.Context) error {
 		}
 		bounds[topic] = b
 	}
-	// Asked for last: what was settled and deleted meanwhile is not needed any more.
+	// Last, so that records that were settled and then deleted are no longer needed.
 	needs, err := w.needed(ctx)
 	if err != nil {
 		return err
@@ -178,8 +173,8 @@ func (w *Watch) Look(ctx context.Context) error {
 	return nil
 }
 
-// say keeps the alarm. It is logged when it begins, ends, or is about something else; that
-// its figures change is no news.
+// say stores the alarm. It logs when an alarm begins, ends or changes its subject, but not its
+// figures.
 func (w *Watch) say(all []threat) {
 	var alarm, about []string
 	for _, t := range all {
@@ -192,14 +187,13 @@ func (w *Watch) say(all []threat) {
 	w.mu.Unlock()
 	switch {
 	case now != "" && now != before:
-		w.log.Warn("kmq: retention does not cover what is not settled", "alarm", said)
+		w.log.Warn("kmq: retention does not cover all unsettled records", "alarm", said)
 	case now == "" && before != "":
-		w.log.Info("kmq: retention covers what is not settled again")
+		w.log.Info("kmq: retention covers all unsettled records again")
 	}
 }
 
-// news is whether it was not said yet that something is not known. It is said once, until
-// it is known again.
+// news reports whether an unknown thing was not logged since it was last known.
 func (w *Watch) news(what string) bool {
 	before := w.silent[what]
 	w.silent[what] = true

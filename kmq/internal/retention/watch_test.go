@@ -22,11 +22,11 @@ import (
 
 const topic = "queue"
 
-// world is a cluster with a topic of two partitions, and a watch over it.
+// world is a cluster with a topic of two partitions and a watch of it.
 type world struct {
 	*testing.T
 	on     *virtual.Cluster
-	fake   *kfake.Cluster // the same
+	fake   *kfake.Cluster // the same cluster
 	client *kgo.Client
 	adm    *kadm.Client
 	watch  *Watch
@@ -37,7 +37,6 @@ type world struct {
 	log     bytes.Buffer
 }
 
-// inWorld runs a test with a world, in a bubble.
 func inWorld(t *testing.T, f func(t *testing.T, w *world)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) { f(t, newWorld(t, c)) })
@@ -60,21 +59,19 @@ func (w *world) needed(context.Context) ([]Need, error) {
 	return append([]Need(nil), w.needs...), w.unasked
 }
 
-// need says what is needed from now on.
 func (w *world) need(needs ...Need) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.needs = needs
 }
 
-// Write is the watch's log.
+// Write collects the watch's log.
 func (w *world) Write(b []byte) (int, error) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	return w.log.Write(b)
 }
 
-// said is how often a text was logged.
 func (w *world) said(text string) int {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -82,11 +79,10 @@ func (w *world) said(text string) int {
 }
 
 const (
-	begun = "retention does not cover what is not settled"
-	ended = "retention covers what is not settled again"
+	begun = "retention does not cover all unsettled records"
+	ended = "retention covers all unsettled records again"
 )
 
-// look compares, and returns the alarm.
 func (w *world) look() string {
 	w.Helper()
 	if err := w.watch.Look(w.Context()); err != nil {
@@ -102,7 +98,7 @@ func (w *world) has(want string) {
 	}
 }
 
-// write writes records of an age in one transaction, which takes one offset more.
+// write writes records of an age in one transaction, whose end takes another offset.
 func (w *world) write(partition int32, n int, age time.Duration, end kgo.TransactionEndTry) {
 	w.Helper()
 	w.begin(partition, n, age)
@@ -128,7 +124,7 @@ func record(partition int32, offset int64) Need {
 	return Need{Topic: topic, Partition: partition, From: offset, Record: true}
 }
 
-// An alarm is said when it begins, when it is about something else, and when it ends.
+// An alarm is logged when it begins, changes its subject, and ends.
 func TestAlarm(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -164,7 +160,7 @@ func TestAlarm(t *testing.T) {
 	})
 }
 
-// A partition that nobody has begun is needed from its start on.
+// A partition that was not begun is needed from its start.
 func TestStart(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -179,7 +175,7 @@ func TestStart(t *testing.T) {
 	})
 }
 
-// The size that a topic may have is an alarm too.
+// A size near retention.bytes is an alarm.
 func TestSize(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 50, 0, kgo.TryCommit)
@@ -191,12 +187,11 @@ func TestSize(t *testing.T) {
 	})
 }
 
-// An offset that holds no record is not needed: neither when it is old, nor once it is
-// deleted.
+// An offset without a record causes no alarm, whether it is old or deleted.
 func TestNoRecordIsNeeded(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
-		w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; 2 is the end
-		w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4, which nobody is handed; 5 is the end
+		w.write(0, 2, 0, kgo.TryCommit) // 0 and 1; the end is at 2
+		w.write(0, 2, 0, kgo.TryAbort)  // 3 and 4; the end is at 5
 		time.Sleep(100 * time.Millisecond)
 		w.on.Set(t, topic, Time, "100")
 		next := Need{Topic: topic, Partition: 0, From: 2}
@@ -212,7 +207,7 @@ func TestNoRecordIsNeeded(t *testing.T) {
 		w.need(next)
 		w.has("")
 
-		// What is in an open transaction may come to be needed.
+		// Records of an open transaction may become needed.
 		w.begin(0, 1, time.Hour)
 		w.has("offset 8 of partition 0")
 		if err := w.client.EndTransaction(t.Context(), kgo.TryAbort); err != nil {
@@ -222,8 +217,8 @@ func TestNoRecordIsNeeded(t *testing.T) {
 	})
 }
 
-// Where the configuration may not be read, what is deleted is an alarm; where the size may
-// not be, what is old. Either is said once, until it is permitted.
+// Without permission to read the configuration only deletions are alarms; without the size, also
+// ages. Either is logged once until it is permitted.
 func TestWithoutPermission(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)
@@ -243,7 +238,7 @@ func TestWithoutPermission(t *testing.T) {
 			}
 			denied.Remove()
 			w.has(Bytes)
-			if n := w.said("how large a topic is"); n != again {
+			if n := w.said("the size of a topic can't be read"); n != again {
 				t.Errorf("said %d times that the size is not known", n)
 			}
 		}
@@ -265,7 +260,7 @@ func TestWithoutPermission(t *testing.T) {
 	})
 }
 
-// A look that fails leaves the alarm as it was; what is lost for good stays beside it.
+// A failed check keeps the alarm, and permanent alarms stay beside it.
 func TestLookFails(t *testing.T) {
 	inWorld(t, func(t *testing.T, w *world) {
 		w.write(0, 10, time.Hour, kgo.TryCommit)

@@ -14,16 +14,16 @@ import (
 )
 
 const (
-	// How long an acknowledgement waits for others before a request of its own. While there
-	// is something to fetch it rides on the next fetch instead.
+	// acceptLinger is how long an acknowledgement waits for others before its own request. It may
+	// be sent earlier, with the next fetch.
 	acceptLinger  = 100 * time.Millisecond
-	releaseLinger = 5 * time.Millisecond // somebody waits for the record
-	// sendAgain is when it is sent again, should the broker have asked for that.
+	releaseLinger = 5 * time.Millisecond // another member may wait for the record
+	// sendAgain is the interval after which a broker's request to resend is met.
 	sendAgain = time.Second
 
 	// answerWithin is how long a broker may take to answer an acknowledgement.
 	answerWithin = 10 * time.Second
-	// quietFor is how long a flush keeps others from being sent.
+	// quietFor bounds how long a flush delays other acknowledgements.
 	quietFor = time.Second
 )
 
@@ -34,9 +34,8 @@ type ack struct {
 	partition int32
 }
 
-// settle tells the broker, some time soon, what became of a lease that is settled. If its
-// lock has run out there is nothing to tell: a broker refuses with it all that comes for
-// the partition at once.
+// settle queues the acknowledgement of a settled lease. It sends none if the lock has expired,
+// because the broker would refuse all acknowledgements of that partition in the request.
 func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	h, now := le.Private.(*hold), time.Now()
 	linger := acceptLinger
@@ -69,8 +68,8 @@ func (m *member) settle(le *lease.Lease, as kgo.AckStatus) {
 	}
 }
 
-// inTime says whether the lock is not over yet, and notes it of what the application takes
-// for done. It is called under the lock.
+// inTime reports whether a lock has not expired. It records an Ack or a Reject that is too late.
+// m.mu must be held.
 func (m *member) inTime(a ack, now time.Time) bool {
 	if now.Before(a.end) {
 		return true
@@ -83,9 +82,9 @@ func (m *member) inTime(a ack, now time.Time) bool {
 	return false
 }
 
-var errLate = errors.New("the lock was over")
+var errLate = errors.New("the lock had expired")
 
-// drop takes a lease out of what is held. It is called under the lock.
+// drop removes a lease from held; m.mu must be held.
 func (m *member) drop(le *lease.Lease) {
 	last, place := len(m.held)-1, le.Private.(*hold).place
 	if place > last || m.held[place] != le {
@@ -98,28 +97,27 @@ func (m *member) drop(le *lease.Lease) {
 	wake(m.room)
 }
 
-// send has the client send what waits, and waits for no answer.
+// send makes the client send waiting acknowledgements, without waiting for an answer.
 func (m *member) send() {
 	_ = m.client.FlushAcks(ended())
 }
 
-// ended is a context in which nothing is waited for.
 func ended() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	return ctx
 }
 
-// answers is what brokers made of the acknowledgements of a partition.
+// answers counts the brokers' answers for a partition.
 type answers struct {
-	times, refused int           // refused: or lost, with its connection or its session
-	late           int           // acknowledgements that were not sent: their locks were over
-	told           int           // of refused and late, by an error of Flush
-	last           error         // of what was refused, or late
-	more           chan struct{} // is closed by the next; nil: nobody waits
+	times, refused int           // refused includes acknowledgements lost with a connection or session
+	late           int           // acknowledgements not sent because their locks had expired
+	told           int           // how many of refused and late Flush has reported
+	last           error         // error of the last refused or late one
+	more           chan struct{} // closed by the next answer; nil: nothing waits
 }
 
-// answersOf is called under the lock.
+// answersOf requires m.mu.
 func (m *member) answersOf(partition int32) *answers {
 	a := m.answers[partition]
 	if a == nil {
@@ -129,10 +127,9 @@ func (m *member) answersOf(partition int32) *answers {
 	return a
 }
 
-// answered is told what brokers made of acknowledgements. It knows partitions and not
-// records: those of a refused request keep their locks until these run out. An error may be the
-// connection's, and then nobody knows whether the broker took them. Releases and renewals come in the
-// same requests, and a refusal of one of these counts too.
+// answered counts the brokers' answers. They name partitions, not records: records of a refused
+// request stay locked until their locks expire. An error may be the connection's, and then the
+// result is unknown. A refused release or renewal counts too, since it is in the same request.
 func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 	var last error
 	taken := false
@@ -157,18 +154,18 @@ func (m *member) answered(_ *kgo.Client, results kgo.ShareAckResults) {
 		step.At(step.Ended)
 	}
 	if last != nil {
-		// Others wait for this to return.
+		// The client blocks until this callback returns.
 		go m.complain("kmq: acknowledgements were refused or not answered; their records may be delivered again", last)
 	}
 }
 
-// flush is one for all who ask while another is under way.
+// flush is one flush for all callers that ask while an earlier one runs.
 type flush struct {
 	done chan struct{}
 	err  error
 }
 
-// flush sends what waits and says whether the brokers took it.
+// flush sends waiting acknowledgements and returns an error if brokers refused any.
 func (m *member) flush(ctx context.Context) error {
 	told := m.alreadyTold()
 	for {
@@ -176,20 +173,20 @@ func (m *member) flush(ctx context.Context) error {
 		select {
 		case <-mine.done:
 		case <-ctx.Done():
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
 		}
 		if mine.err == nil {
 			break
 		}
 		if m.e.ctx.Err() != nil {
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", mine.err)
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", mine.err)
 		}
 	}
 	return m.refusedSince(told)
 }
 
-// alreadyTold counts, by partition, the answers of which a Flush has told. Who flushes at the same time
-// takes the count before, and is told too.
+// alreadyTold returns, by partition, how many refusals a Flush has reported. Concurrent flushes all
+// report a refusal.
 func (m *member) alreadyTold() map[int32]int {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -200,7 +197,7 @@ func (m *member) alreadyTold() map[int32]int {
 	return counts
 }
 
-// refusedSince returns an error if more was refused than was told then, and notes that it is told.
+// refusedSince returns an error for refusals beyond told, and marks them as reported.
 func (m *member) refusedSince(told map[int32]int) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -218,8 +215,8 @@ func (m *member) refusedSince(told map[int32]int) error {
 		"and their records may be delivered again; of partition %d: %w", lease.ErrLost, partitions, one, last)
 }
 
-// sendAll sends what waits and waits for the answers, once nobody settles any more. It sends again
-// what a broker asks for again, and leaves half of the time to what comes after it.
+// sendAll sends waiting acknowledgements and waits for the answers; nothing may settle meanwhile.
+// It resends what a broker asks for, and leaves half of the time for the rest of Close.
 func (m *member) sendAll(ctx context.Context) error {
 	most := answerWithin
 	if end, ok := ctx.Deadline(); ok {
@@ -235,12 +232,11 @@ func (m *member) sendAll(ctx context.Context) error {
 		case err == nil:
 			return nil
 		case ctx.Err() != nil:
-			return fmt.Errorf("kmq: acknowledgements are on their way: %w", ctx.Err())
+			return fmt.Errorf("kmq: acknowledgements are not answered yet: %w", ctx.Err())
 		}
 	}
 }
 
-// join returns the flush that begins next.
 func (m *member) join() *flush {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -254,9 +250,9 @@ func (m *member) join() *flush {
 	return m.next
 }
 
-// flushes makes one flush after the other for as long as anybody asks. The client says when
-// nothing at all is under way, which on a busy queue is never: so what is settled during a
-// flush waits for its end.
+// flushes runs flushes while callers ask. The client reports only when no acknowledgement is
+// outstanding, which never happens on a busy queue. So acknowledgements during a flush wait for its
+// end.
 func (m *member) flushes() {
 	for {
 		m.mu.Lock()

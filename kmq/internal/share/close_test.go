@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// A Close without an error says that the brokers have taken what was acknowledged. If they refuse it, it
-// is delivered again and Close returns an error. A Close sends again what a broker asks for again, and a
-// release that is refused is no error: the record is delivered again in any case.
+// Close returns an error if brokers refuse acknowledgements. It resends when a broker asks for
+// that, and ignores a refused release.
 func TestCloseSaysWhatWasRefused(t *testing.T) {
 	for _, c := range []struct {
 		name         string
@@ -57,8 +56,7 @@ func TestCloseSaysWhatWasRefused(t *testing.T) {
 	}
 }
 
-// Acknowledgements are refused long before anybody flushes or closes. The first to do so is told, and
-// nobody is told twice.
+// An earlier refusal is reported once, by the first Flush or Close.
 func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	for _, first := range []string{"flush", "close"} {
 		t.Run(first, func(t *testing.T) {
@@ -82,11 +80,11 @@ func TestEarlierRefusalsAreToldOnce(t *testing.T) {
 	}
 }
 
-// refused acknowledges all but the first, which a broker then refuses, a second before it returns. A
-// renewal has them sent at once, and not with a fetch.
+// refused acknowledges all but the first, and the broker refuses that a second before refused
+// returns. A renewal makes the client send them at once.
 func (w *world) refused(e *Engine, all []*lease.Lease) {
 	w.t.Helper()
-	synctest.Wait() // a fetch waits at the broker: no acknowledgement rides on it
+	synctest.Wait() // an idle fetch carries no acknowledgement
 	refusal := w.cluster.Fake().Fault(kfake.Fault{
 		Keys: []kmsg.Key{kmsg.ShareAcknowledge}, Topic: topic, Err: kerr.InvalidRecordState, Count: 1,
 	})
@@ -100,8 +98,8 @@ func (w *world) refused(e *Engine, all []*lease.Lease) {
 	synctest.Wait()
 }
 
-// A broker asks for ever for acknowledgements to be sent again. Close does so for half of its time,
-// and for ten seconds at most, then leaves the group, and tells of earlier refusals too.
+// If a broker asks for resends forever, Close retries for half of its time, at most ten seconds,
+// then leaves the group and reports earlier refusals.
 func TestCloseSendsAgainForSoLong(t *testing.T) {
 	for _, c := range []struct {
 		name          string

@@ -17,17 +17,17 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Settings of a share group, and the brokers' for those that have none.
+// Settings of a share group; a broker's setting applies if the group has none.
 const (
 	resetSetting = "share.auto.offset.reset"
-	limitSetting = "share.delivery.count.limit" // of a group from Kafka 4.3 on
+	limitSetting = "share.delivery.count.limit" // of groups from Kafka 4.3 on
 
 	isolationSetting, readCommitted = "share.isolation.level", "read_committed"
 
 	defaultLimit = 5
 )
 
-// groupDuration is a duration of a group, with Kafka's defaults of what brokers allow.
+// groupDuration is a duration setting of a group, with Kafka's default and default limits.
 type groupDuration struct {
 	name               string
 	usual, least, most time.Duration
@@ -39,34 +39,32 @@ var (
 	beatOfGroup    = groupDuration{"share.heartbeat.interval.ms", 5 * time.Second, 5 * time.Second, 15 * time.Second}
 )
 
-// lockSlack is how much longer than Visibility the broker is asked to lend, so that the
-// queue releases a record at its deadline before the broker does, as it can tell when.
+// lockSlack is how much longer than Visibility the broker's lock lasts, so that the queue releases
+// a record first, at a deadline that it knows.
 const lockSlack = 2 * time.Second
 
-// leastSession is the shortest session that a group is given, where the brokers allow as short a
-// one: three heartbeats of franz-go, which sends one a second at most. In a shorter session a
-// living member is put out again and again, and each time what it acknowledges is refused.
+// leastSession is the shortest session that the queue sets: three heartbeats of franz-go, which
+// sends at most one a second. In a shorter session a living member is removed repeatedly, and its
+// acknowledgements are refused.
 const leastSession = 3 * time.Second
 
-// groupFacts is what is known of the group and its topic when the engine is opened.
+// groupFacts describes the group and its topic at Open.
 type groupFacts struct {
 	brokers              int  // that lead partitions of the topic
 	renews               bool // locks can be renewed (KIP-1222)
-	moveAt               int  // the delivery count at which a record goes to the tail
+	moveAt               int  // the delivery count at which a record is copied
 	deadLetterPartitions int
 }
 
-// settings are those of a group or a broker, by name; set are those set for it.
+// settings are those of a group or a broker by name; set has those that were set for a group.
 type settings struct {
 	value map[string]string
 	set   map[string]bool
 }
 
-// prepareGroup checks that the cluster can do what the configuration asks for, and sets
-// what the group needs: that it begins at the start of the log, how long records are
-// lent, and how often they may be delivered.
-//
-// A cluster that has just been started has no coordinators for a while; that is waited for.
+// prepareGroup checks that the cluster supports the configuration and sets the group's settings:
+// the start offset, the isolation level, the session, the lock duration and the delivery limit. It
+// waits for the coordinators of a cluster that has just started.
 func prepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config) (groupFacts, error) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(cfg.Log)
 	for {
@@ -103,20 +101,19 @@ func tryPrepareGroup(ctx context.Context, client *kgo.Client, cfg engine.Config)
 		return f, err
 	}
 	if !f.renews && cfg.Visibility > lock {
-		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers lend, %v, and they do not renew locks "+
-			"(Kafka 4.2 is the first that does): set a shorter one, or %s of group %s",
+		return f, fmt.Errorf("%w: Visibility %v is longer than the brokers' lock of %v, and they cannot renew locks "+
+			"(Kafka 4.2 can): set a shorter Visibility, or %s of group %s",
 			lease.ErrConfig, cfg.Visibility, lock, lockOfGroup.name, cfg.Group)
 	}
-	// Half of the deliveries are left for those that end with their process.
+	// Half of the deliveries are reserved for those that end with their process.
 	f.moveAt = limit/2 + 1
 	return f, nil
 }
 
-// abilities asks which of the share groups' requests the cluster knows.
 func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error) {
 	resp, err := kmsg.NewPtrApiVersionsRequest().RequestWith(ctx, client)
 	if err != nil {
-		return false, fmt.Errorf("kmq: which requests the cluster knows: %w", err)
+		return false, fmt.Errorf("kmq: list the requests that the cluster supports: %w", err)
 	}
 	fetch, acknowledge := kmsg.NewPtrShareFetchRequest().Key(), kmsg.NewPtrShareAcknowledgeRequest().Key()
 	var fetches bool
@@ -129,14 +126,14 @@ func abilities(ctx context.Context, client *kgo.Client) (renews bool, err error)
 		}
 	}
 	if !fetches {
-		return false, fmt.Errorf("%w: the cluster has no share groups: they are in Kafka from 4.1 on, "+
-			"and in production use from 4.2 on; the engines markers and offsetmap need none", lease.ErrConfig)
+		return false, fmt.Errorf("%w: the cluster has no share groups, which need Kafka 4.1 "+
+			"(4.2 in production); the engines markers and offsetmap work without them", lease.ErrConfig)
 	}
 	return renews, nil
 }
 
-// nameIsFree sees to it that the name is not that of a consumer group: to join one as a
-// share group fails without an end, and its offsets would not be used.
+// nameIsFree returns an error if the name is that of a consumer group. A share group with that name
+// could never join, and would not use its offsets.
 func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
 	adm := kadm.NewClient(client)
 	taken := fmt.Errorf("%w: group %s is a consumer group, and a share group needs a name of its own: "+
@@ -163,7 +160,6 @@ func nameIsFree(ctx context.Context, client *kgo.Client, group string) error {
 	return nil
 }
 
-// found is the error of describing a group, unless it is that there is none.
 func found(err error) error {
 	if errors.Is(err, kerr.GroupIDNotFound) {
 		return nil
@@ -171,7 +167,6 @@ func found(err error) error {
 	return err
 }
 
-// leaders is how many brokers lead partitions of a topic.
 func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error) {
 	all, err := kadm.NewClient(client).ListTopics(ctx, topic)
 	if err != nil {
@@ -184,30 +179,29 @@ func leaders(ctx context.Context, client *kgo.Client, topic string) (int, error)
 	return len(leading), nil
 }
 
-// prepareSettings sets what the group needs, and returns the deliveries after which a
-// record is thrown away, and for how long records are lent.
+// prepareSettings sets the group's settings and returns its delivery limit and its lock duration.
 func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config) (limit int, lock time.Duration, err error) {
 	group, err := describe(ctx, client, kmsg.ConfigResourceTypeGroupConfig, cfg.Group)
 	if err != nil {
-		return 0, 0, fmt.Errorf("kmq: the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
+		return 0, 0, fmt.Errorf("kmq: read the settings of share group %s (this needs DESCRIBE_CONFIGS on the group): %w", cfg.Group, err)
 	}
 	broker, err := describeAnyBroker(ctx, client)
 	if err != nil {
-		// The brokers' own settings need a right on the cluster. Kafka's defaults are
-		// the best guess; what is really lent comes with every record.
+		// Reading brokers' settings needs a permission on the cluster. Each record reports its
+		// actual lock, so Kafka's defaults are good enough here.
 		cfg.Log.Info("kmq: the brokers' settings of share groups can't be read; Kafka's defaults are assumed", "error", err)
 	}
 	if !group.set[resetSetting] {
 		if err := alter(ctx, client, cfg.Group, map[string]string{resetSetting: "earliest"}); err != nil {
 			return 0, 0, fmt.Errorf("kmq: share group %s would begin at the end of the log; %s could not be set to earliest "+
-				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
 				cfg.Group, resetSetting, err)
 		}
 	}
 	if group.value[isolationSetting] != readCommitted {
 		if err := alter(ctx, client, cfg.Group, map[string]string{isolationSetting: readCommitted}); err != nil {
-			return 0, 0, fmt.Errorf("kmq: share group %s would deliver what transactions aborted; %s could not be set to %s "+
-				"(this needs ALTER_CONFIGS on the group; set it by kafka-configs.sh --entity-type groups and the queue need not): %w",
+			return 0, 0, fmt.Errorf("kmq: share group %s would deliver aborted records; %s could not be set to %s "+
+				"(this needs ALTER_CONFIGS on the group; or set it with kafka-configs.sh --entity-type groups): %w",
 				cfg.Group, isolationSetting, readCommitted, err)
 		}
 	}
@@ -228,8 +222,8 @@ func prepareSettings(ctx context.Context, client *kgo.Client, cfg engine.Config)
 	return deliveryLimit(ctx, client, cfg, group, broker), lock, nil
 }
 
-// deliveryLimit is after how many deliveries the broker throws a record away: the most
-// that it allows, where a group can set that and nobody did.
+// deliveryLimit returns the number of deliveries after which the broker archives a record. It first
+// raises the group's setting to the broker's maximum, unless it was set before.
 func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings) int {
 	limit := broker.number("group."+limitSetting, defaultLimit)
 	if _, known := group.value[limitSetting]; !known {
@@ -246,7 +240,7 @@ func deliveryLimit(ctx context.Context, client *kgo.Client, cfg engine.Config, g
 	return most
 }
 
-// nearest is as near to what is wanted as brokers allow.
+// nearest returns the duration nearest to wanted that brokers allow.
 func (d groupDuration) nearest(broker settings, wanted time.Duration) time.Duration {
 	name := strings.TrimPrefix(d.name, "share.")
 	least, most := broker.duration("group.share.min."+name, d.least), broker.duration("group.share.max."+name, d.most)
@@ -257,9 +251,9 @@ func (d groupDuration) inForce(group, broker settings) time.Duration {
 	return group.duration(d.name, broker.duration("group."+d.name, d.usual))
 }
 
-// setDurations sets those durations of the group that are not in force, in one request: brokers refuse
-// a session that is no longer than the heartbeat. It says whether all are in force now. That they
-// can't be set is no fault: locks that are too short are renewed.
+// setDurations sets the durations of the group that differ from wanted, in one request, because
+// brokers refuse a session that is not longer than the heartbeat. It reports whether all have these
+// values now. A failure is harmless: short locks are renewed.
 func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, group, broker settings,
 	wanted map[groupDuration]time.Duration,
 ) bool {
@@ -272,7 +266,6 @@ func setDurations(ctx context.Context, client *kgo.Client, cfg engine.Config, gr
 	return len(changes) == 0 || tryAlter(ctx, client, cfg, changes)
 }
 
-// tryAlter says whether settings could be set.
 func tryAlter(ctx context.Context, client *kgo.Client, cfg engine.Config, changes map[string]string) bool {
 	err := alter(ctx, client, cfg.Group, changes)
 	if err != nil {
@@ -317,11 +310,11 @@ func describe(ctx context.Context, client kmsg.Requestor, of kmsg.ConfigResource
 	return s, nil
 }
 
-// describeAnyBroker reads the settings of the broker that answers first: those of share
-// groups are to be the same on all.
+// describeAnyBroker reads the settings of the first broker that answers; share group settings
+// should be the same on all.
 func describeAnyBroker(ctx context.Context, client *kgo.Client) (settings, error) {
 	req := kmsg.NewPtrMetadataRequest()
-	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil are all
+	req.Topics = []kmsg.MetadataRequestTopic{} // none; nil would mean all
 	brokers, err := req.RequestWith(ctx, client)
 	if err != nil {
 		return settings{}, err

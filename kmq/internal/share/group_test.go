@@ -8,19 +8,19 @@ import (
 	"github.com/twmb/franz-go/pkg/kmsg"
 )
 
-// A session is never so short that it ends between two heartbeats of a living member, which franz-go
-// sends once a second at most, also if the brokers and the application allow that.
+// A session is never shorter than three heartbeats, even if the brokers and the application allow
+// it.
 func TestASessionOutlastsHeartbeats(t *testing.T) {
 	for _, c := range []struct {
 		asked         time.Duration
 		leastBeat     string
-		session, beat string // milliseconds that the group is given; empty: none
+		session, beat string // milliseconds set for the group; empty: not set
 	}{
 		{0, "100", "", ""},
 		{time.Second, "100", "3000", "1000"},
 		{6 * time.Second, "100", "6000", "2000"},
-		{6 * time.Second, "5000", "15000", ""}, // a heartbeat each 5 s, as without being asked
-		{time.Hour, "100", "60000", "15000"},   // the most that brokers allow
+		{6 * time.Second, "5000", "15000", ""}, // heartbeats stay at 5 s
+		{time.Hour, "100", "60000", "15000"},   // the brokers' maximum
 	} {
 		t.Run(c.asked.String()+", "+c.leastBeat, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -42,7 +42,7 @@ func TestASessionOutlastsHeartbeats(t *testing.T) {
 	}
 }
 
-// allow has brokers tell settings that the stand-in for Kafka does not know.
+// allow makes brokers report settings that the fake cluster does not have.
 func (w *world) allow(configs map[string]string) {
 	w.cluster.Fake().ControlKey(int16(kmsg.DescribeConfigs), func(r kmsg.Request) (kmsg.Response, error, bool) {
 		w.cluster.Fake().KeepControl()

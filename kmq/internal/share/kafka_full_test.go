@@ -20,11 +20,10 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// On Kafka itself, where share groups have a coordinator, states and limits that a fake
-// has not.
+// Real Kafka has a coordinator, states and limits of share groups that the fake does not have.
 func TestOnKafka(t *testing.T) {
 	k := clustertest.Shared(t)
-	of := fmt.Sprintf("share-%d-", time.Now().UnixNano()) // what the names of the test begin with
+	of := fmt.Sprintf("share-%d-", time.Now().UnixNano()) // prefix of the test's names
 	client, err := kgo.NewClient(kgo.SeedBrokers(k.Bootstrap()...), kgo.RecordPartitioner(kgo.ManualPartitioner()))
 	must(t, err)
 	t.Cleanup(client.Close)
@@ -61,7 +60,7 @@ func TestOnKafka(t *testing.T) {
 	t.Run("released more often than the broker allows", func(t *testing.T) {
 		t.Parallel()
 		e, _ := open(t, of+"nack", 2, nil)
-		const rounds = 25 // the broker's limit is ten at most
+		const rounds = 25 // the broker's limit is at most ten
 		attempts := make(map[lease.ID]int)
 		for range 2 * rounds {
 			l := w(t).receive(e, 1)[0]
@@ -123,7 +122,7 @@ func TestOnKafka(t *testing.T) {
 		_, cfg := open(t, of+"session", 1, func(c *engine.Config) {
 			before := map[string]string{sessionOfGroup.name: "45000", beatOfGroup.name: "5000"}
 			must(t, alter(t.Context(), client, c.Group, before))
-			for { // the controller has it, and the broker that is asked gets it a moment later
+			for { // brokers learn it from the controller after a moment
 				group, err := describe(t.Context(), client, kmsg.ConfigResourceTypeGroupConfig, c.Group)
 				must(t, err)
 				if group.value[sessionOfGroup.name] == "45000" && group.value[beatOfGroup.name] == "5000" {

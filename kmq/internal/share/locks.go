@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// keep sends acknowledgements that have waited long enough, and renews locks that would
-// run out before their leases.
+// keep sends acknowledgements that have waited long enough, and renews locks that would expire
+// before their leases.
 func (m *member) keep() {
 	ctx := m.e.ctx
 	timer := time.NewTimer(0)
@@ -33,7 +33,7 @@ func (m *member) keep() {
 	}
 }
 
-// sendDue takes the time of the next request if it has come.
+// sendDue reports whether acknowledgements must be sent now, and sets the next time.
 func (m *member) sendDue(now time.Time) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -47,7 +47,6 @@ func (m *member) sendDue(now time.Time) bool {
 	return true
 }
 
-// sleep is how long nothing needs to be done.
 func (m *member) sleep(now time.Time) time.Duration {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -61,8 +60,8 @@ func (m *member) sleep(now time.Time) time.Duration {
 	return max(s, time.Millisecond)
 }
 
-// renewDue looks at the locks, eight times in theirs: it renews those that are half over and
-// must last longer, and gives up those that are over.
+// renewDue checks the locks up to eight times in each lock's duration. It renews those that are
+// half over and must last longer, and loses those that have expired.
 func (m *member) renewDue(ctx context.Context, now time.Time) {
 	var over []*lease.Lease
 	due := make(map[int32][]*lease.Lease)
@@ -76,7 +75,7 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 	for _, le := range m.held {
 		h := le.Private.(*hold)
 		if until := le.Deadline(); !h.kept && h.handed.Load() && !until.After(h.until) {
-			continue // it ends before its lock
+			continue // the lease ends before its lock
 		}
 		switch left := h.until.Sub(now); {
 		case left <= 0:
@@ -91,7 +90,7 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 		m.e.lose(over)
 	}
 	for partition, leases := range due {
-		m.e.run.Go(func() { // a broker that does not answer keeps nobody else's from being renewed
+		m.e.run.Go(func() { // a broker that does not answer delays no other renewal
 			if err := m.renew(ctx, partition, leases); err != nil && ctx.Err() == nil {
 				m.complain("kmq: locks could not be renewed", err)
 			}
@@ -99,9 +98,9 @@ func (m *member) renewDue(ctx context.Context, now time.Time) {
 	}
 }
 
-// renew asks the broker of a partition for locks anew, and waits for its answer. What is
-// settled meanwhile is not renewed. What is refused stays so: the client would not ask
-// again for a record whose session is over.
+// renew asks the broker of a partition to renew locks and waits for its answer. Records that are
+// settled meanwhile are not renewed. A refusal is final: the client does not ask again for a record
+// whose session has ended.
 func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	within, cancel := context.WithTimeout(ctx, answerWithin)
 	defer cancel()
@@ -116,7 +115,7 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	for _, le := range leases {
 		if le.Private.(*hold).refused {
 			m.mu.Unlock()
-			return fmt.Errorf("%w: the lock could not be renewed before", lease.ErrLost)
+			return fmt.Errorf("%w: an earlier renewal was refused", lease.ErrLost)
 		}
 	}
 	m.mu.Unlock()
@@ -142,9 +141,9 @@ func (m *member) renew(ctx context.Context, partition int32, leases []*lease.Lea
 	return err
 }
 
-// ask sends renewals twice and waits for an answer after each. An answer is one for the
-// partition, and the first may be to what was sent before; a client sends one request at a
-// time, so the second is not. If nothing is under way any more, one was enough.
+// ask sends renewals twice and waits for an answer to each. Answers name only the partition, so the
+// first may belong to an earlier request. The second cannot, because a client sends one request at
+// a time. If no request is outstanding after the first, that one is enough.
 func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -190,7 +189,7 @@ func (m *member) ask(ctx context.Context, partition int32, leases []*lease.Lease
 	return nil
 }
 
-// lockOf is until when a lease may be worked on.
+// lockOf returns the time until which a lease may be processed.
 func (m *member) lockOf(le *lease.Lease) time.Time {
 	m.mu.Lock()
 	defer m.mu.Unlock()

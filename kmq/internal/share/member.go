@@ -15,58 +15,57 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// fetchWait is how long a fetch waits at a broker that has nothing. While one waits, nothing
-// else can be sent to that broker.
+// fetchWait is how long a broker without records holds a fetch. The client sends that broker
+// nothing else meanwhile.
 const fetchWait = 100 * time.Millisecond
 
-// complaints is how often the same trouble is logged.
+// complaints is the shortest interval between two log lines about problems.
 const complaints = time.Minute
 
-// member is the queue's member of the share group. It fetches as long as there is room and
-// the application takes what comes, whatever else is open.
+// member is the queue's member of the share group. It fetches while there is room and the
+// application receives records, however many are open.
 type member struct {
 	e      *Engine
 	client *kgo.Client
 	of     shape
 
-	room  chan struct{} // there may be room for a poll again
-	nudge chan struct{} // there is something to send or to renew sooner
-	// lockFor is for how long the broker lent last, in nanoseconds.
+	room  chan struct{} // signals that a poll may have room
+	nudge chan struct{} // signals that something must be sent or renewed sooner
+	// lockFor is the duration of the last record's lock in nanoseconds.
 	lockFor atomic.Int64
 
 	mu      sync.Mutex
 	held    []*lease.Lease // open, each at its lent.place
-	lookAt  time.Time      // when locks are looked at next
-	sendAt  time.Time      // when acknowledgements that wait are sent; zero: none wait
+	lookAt  time.Time      // the next check of the locks
+	sendAt  time.Time      // when waiting acknowledgements are sent; zero: none wait
 	lastAck time.Time
 	answers map[int32]*answers
-	told    time.Time // when trouble was last logged
+	told    time.Time // when a problem was last logged
 
-	// Of flushes, which keep what is settled meanwhile from being sent.
+	// For flushes, which delay other acknowledgements.
 	next    *flush
-	flushed chan struct{} // is closed when none is under way any more; nil: none is
+	flushed chan struct{} // closed when no flush runs; nil: none runs
 	quiet   bool
 	later   []ack
 }
 
-// hold is what the member knows of a lease.
+// hold is the member's part of a lease.
 type hold struct {
 	*lent
-	handed atomic.Bool // to the application: until then its lock is renewed, and it has no deadline
-	kept   bool        // not the application's any more: a delay, or a copy being written
+	handed atomic.Bool // to the application; before that the lock is renewed and there is no deadline
+	kept   bool        // no longer the application's: in a delay, or being copied
 }
 
-// lent is a record's lock. What follows the record is under member.mu.
+// lent is a record's lock. member.mu guards the fields after record.
 type lent struct {
-	record   *kgo.Record // as it was fetched, by which it is acknowledged
+	record   *kgo.Record // as fetched, for its acknowledgement
 	place    int         // in member.held
-	until    time.Time   // for so long it is worked on
-	end      time.Time   // the broker's own, but for the way to it
+	until    time.Time   // end of the processing
+	end      time.Time   // end of the broker's lock, minus the time of a request
 	renewing bool
-	refused  bool // to be renewed: it ends
+	refused  bool // a renewal was refused, so the lock will expire
 }
 
-// give sets for how long the broker lends, from a time on.
 func (l *lent) give(from time.Time, lock time.Duration) {
 	l.until = from.Add(lock - min(time.Second, lock/5))
 	l.end = from.Add(lock - min(100*time.Millisecond, lock/20))
@@ -78,7 +77,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 		room: make(chan struct{}, 1), nudge: make(chan struct{}, 1),
 		answers: make(map[int32]*answers),
 	}
-	fetches := 0 // for a poll only
+	fetches := 0 // only during a poll
 	if of.ahead {
 		fetches = of.sources
 	}
@@ -91,8 +90,8 @@ func newMember(e *Engine, of shape) (*member, error) {
 		kgo.FetchMaxWait(fetchWait),
 		kgo.ShareAckCallback(m.answered),
 		kgo.WithHooks(veiling{&m.lockFor}),
-		// A broker ends a member's locks with its connection, so one that is idle while
-		// records are worked on must stay. Brokers close it after 10 min themselves.
+		// A broker ends a member's locks with its connection, so an idle connection must stay open.
+		// Brokers close it after 10 min themselves.
 		kgo.ConnIdleTimeout(10*time.Minute),
 	)...)
 	if err != nil {
@@ -102,7 +101,7 @@ func newMember(e *Engine, of shape) (*member, error) {
 	return m, nil
 }
 
-// fetch polls whenever there is room, until the engine is closed or can't go on.
+// fetch polls whenever there is room, until the engine is closed or fails.
 func (m *member) fetch() {
 	ctx, topic := m.e.ctx, m.e.cfg.Topic
 	paused := false
@@ -112,11 +111,11 @@ func (m *member) fetch() {
 			return
 		}
 		if paused {
-			m.client.ResumeFetchTopics(topic) // what lies there would be released
+			m.client.ResumeFetchTopics(topic) // records in a paused client would be released
 			paused = false
 		}
-		// The veil leaves nothing for this to find. If it did, in another version of
-		// franz-go, a release would cost a delivery, and the poll's acceptance the record.
+		// With the veil this finds no record. With another version of franz-go it would release
+		// records, at the cost of a delivery, before the poll accepts and so loses them.
 		m.client.MarkAcks(kgo.AckRelease)
 		fetches := m.client.PollRecords(ctx, n)
 		if last {
@@ -127,7 +126,7 @@ func (m *member) fetch() {
 		unveil(records)
 		if m.client.BufferedFetchRecords() == 0 {
 			since = time.Now()
-		} else if n := len(records); n > 0 { // what is left was fetched no earlier than the last
+		} else if n := len(records); n > 0 { // the rest was fetched no earlier than the last record
 			fetched := records[n-1].AcquisitionDeadline().Add(-2 * m.halfALock())
 			if fetched.After(since) {
 				since = fetched
@@ -153,13 +152,12 @@ func (m *member) fetch() {
 	}
 }
 
-// waitForRoom returns how many records may be polled, once there is room for them and the
-// application has less than a poll before it: what it has no time for is better lent to
-// somebody else. 0: the engine is closed.
+// waitForRoom returns how many records to poll, once there is room and the application has less
+// than one poll waiting: other members should get records that it has no time for. It returns 0 if
+// the engine is closed.
 //
-// What was fetched ahead lies in the client meanwhile, for so long at most; before its locks
-// run out, which would count as deliveries, it is taken into the room that is kept
-// for it, where locks are renewed: the last poll until there is room again.
+// Records fetched ahead wait in the client. Before their locks expire, which would count as a
+// delivery, a last poll takes them into the reserved room, where locks are renewed.
 func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last bool) {
 	old := time.NewTimer(time.Hour)
 	defer old.Stop()
@@ -173,7 +171,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 		}
 		if m.of.ahead {
 			ripe := time.Duration(m.lockFor.Load()) / 4
-			kept := m.of.poll() + room // of the room for that
+			kept := m.of.poll() + room // of the reserved room
 			if age >= ripe && kept > 0 && ahead < 2*m.of.poll() && m.client.BufferedFetchRecords() > 0 {
 				return min(kept, m.of.poll()), true
 			}
@@ -188,7 +186,7 @@ func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last 
 	}
 }
 
-// troubled says whether it is worth trying again, and waits before that.
+// troubled reports whether to retry after an error, and waits before that.
 func (m *member) troubled(ctx context.Context, err error) bool {
 	if errors.Is(err, kgo.ErrClientClosed) {
 		return false
@@ -206,7 +204,6 @@ func (m *member) troubled(ctx context.Context, err error) bool {
 	}
 }
 
-// complain logs trouble, once in a while.
 func (m *member) complain(what string, err error) {
 	m.mu.Lock()
 	again := time.Since(m.told) >= complaints
@@ -219,15 +216,14 @@ func (m *member) complain(what string, err error) {
 	}
 }
 
-// begin makes leases of a poll: ready, or to be copied instead.
+// begin creates the leases of a poll. They become ready, or are copied instead.
 func (m *member) begin(records []*kgo.Record) {
 	e, now := m.e, time.Now()
 	fresh := m.stillLent(now, records)
 	if len(fresh) == 0 {
 		return
 	}
-	// The application gets records of its own: whatever it does to them, the member can
-	// acknowledge what it fetched.
+	// The application gets its own records, so that its changes do not affect acknowledgements.
 	own := make([]kgo.Record, len(fresh))
 	theirs := make([]*kgo.Record, len(fresh))
 	for i, r := range fresh {
@@ -236,13 +232,13 @@ func (m *member) begin(records []*kgo.Record) {
 	leases, holds, locks := lease.FromRecords(theirs), make([]hold, len(fresh)), make([]lent, len(fresh))
 	var ready []*lease.Lease
 	var instead []*copied
-	first := fresh[0].AcquisitionDeadline() // to run out
+	first := fresh[0].AcquisitionDeadline() // to expire
 	for i, le := range leases {
 		until, count := fresh[i].AcquisitionDeadline(), int(fresh[i].DeliveryCount())
 		if until.Before(first) {
 			first = until
 		}
-		before := max(0, count-1-e.overlookedOf(le.At)) // deliveries from this place
+		before := max(0, count-1-e.overlookedOf(le.At)) // deliveries from this offset
 		le.Attempt += before
 		h := &holds[i]
 		h.lent = &locks[i]
@@ -273,12 +269,12 @@ func (m *member) begin(records []*kgo.Record) {
 		e.wait(ready, end.until)
 	}
 	if len(instead) > 0 {
-		e.run.Go(func() { e.move(instead) }) // which may take as long as the cluster likes
+		e.run.Go(func() { e.move(instead) }) // may take long if the cluster does not answer
 	}
 }
 
-// leastLeft is for how long a record must be lent yet to be handed out: time to renew it,
-// or where that can't be, to work and answer.
+// leastLeft is the lock time that a record needs to be delivered: time for a renewal, or without
+// renewals for the processing.
 func (m *member) leastLeft() time.Duration {
 	const renewed = 500 * time.Millisecond
 	if m.e.group.renews {
@@ -289,8 +285,8 @@ func (m *member) leastLeft() time.Duration {
 
 func (m *member) halfALock() time.Duration { return time.Duration(m.lockFor.Load()) / 2 }
 
-// stillLent are the records whose lock is good for a while. The others lay in the client
-// while there was no room for them: the broker lends them to somebody else, or is about to.
+// stillLent returns the records with enough lock time left. The broker redelivers the others, which
+// waited too long in the client.
 func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	fresh := make([]*kgo.Record, 0, len(records))
 	least := m.leastLeft()
@@ -304,18 +300,17 @@ func (m *member) stillLent(now time.Time, records []*kgo.Record) []*kgo.Record {
 	return fresh
 }
 
-// close sends the acknowledgements that wait, gives back what is held or lies in the client,
-// and leaves the group. It returns an error if acknowledgements were refused, now or before, and
-// nobody was told; whether the releases are refused changes nothing. Nobody fetches or renews any
-// more. What nobody was handed is released, too, which counts as a delivery: left to the end of the
-// session it would not, and might wait for its lock.
+// close sends waiting acknowledgements, releases what is held or in the client, and leaves the
+// group. Fetching and renewing must have ended. It returns an error for refused acknowledgements
+// that were not reported, but not for refused releases. Releasing an undelivered record counts as a
+// delivery; it avoids a wait for the lock to expire.
 func (m *member) close(ctx context.Context) error {
 	told := m.alreadyTold()
 	m.mu.Lock()
 	flushed := m.flushed
 	m.mu.Unlock()
 	if flushed != nil {
-		<-flushed // the end of the engine's context has ended it
+		<-flushed // the engine's context ended it
 	}
 	err := errors.Join(m.sendAll(ctx), m.refusedSince(told))
 	m.giveBack()
@@ -326,13 +321,12 @@ func (m *member) close(ctx context.Context) error {
 	return err
 }
 
-// giveBack releases what is held or lies in the client.
 func (m *member) giveBack() {
 	var given []*kgo.Record
 	if m.client.BufferedFetchRecords() > 0 {
-		m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop what is paused
+		m.client.ResumeFetchTopics(m.e.cfg.Topic) // a poll would drop paused records
 		given = m.client.PollRecords(ended(), m.of.poll()).Records()
-		m.client.PauseFetchTopics(m.e.cfg.Topic) // what comes yet is the session's to give back
+		m.client.PauseFetchTopics(m.e.cfg.Topic) // the session's end gives later ones back
 		unveil(given)
 	}
 	now := time.Now()

@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// franz-go accepts at a poll what the poll before returned, and records that are open live
-// through many of them: none is accepted, and none is released.
+// Open records survive many polls: franz-go accepts and releases none of them.
 func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
@@ -29,7 +28,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 				cfg := w.config()
 				cfg.MaxInFlight = 24
 				e := w.open(cfg)
-				slow := w.receive(e, 6) // through more than two locks of the brokers
+				slow := w.receive(e, 6) // for more than two broker locks
 				for range 100 {
 					must(t, e.Ack(t.Context(), w.receive(e, 1)[0]))
 					time.Sleep(60 * time.Millisecond)
@@ -37,7 +36,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 				for _, l := range slow[1:] {
 					must(t, e.Ack(t.Context(), l))
 				}
-				must(t, e.Close(t.Context())) // which releases the first
+				must(t, e.Close(t.Context())) // releases the first
 				if c := e.Counts(); c.Lost != 0 || c.Expired != 0 || c.Redelivered != 0 || c.Acked != 105 {
 					t.Errorf("counts: %+v", c)
 				}
@@ -51,7 +50,7 @@ func TestWhatIsOpenSurvivesPolls(t *testing.T) {
 	}
 }
 
-// What was not answered comes again when its time is over, and not when that of others is.
+// A record that is not settled is redelivered when its own lock expires, independent of others.
 func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
@@ -62,8 +61,8 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 				cfg.Visibility, cfg.MaxInFlight = time.Second, 1000
 				e := w.open(cfg)
 				go w.supply(t.Context(), 6)
-				due := make(map[lease.ID]time.Time) // when a record may come again
-				late, redelivered := 0, 0           // by a lock, of
+				due := make(map[lease.ID]time.Time) // when a record may be redelivered
+				late, redelivered := 0, 0           // by at least a lock
 				for end := time.Now().Add(8 * time.Second); time.Now().Before(end); {
 					l := w.receive(e, 1)[0]
 					if at, again := due[l.Origin]; again {
@@ -92,7 +91,6 @@ func TestWhatIsNotAnsweredHoldsUpNoRedelivery(t *testing.T) {
 	}
 }
 
-// supply produces without an end.
 func (w *world) supply(ctx context.Context, partitions int64) {
 	for ; ctx.Err() == nil; time.Sleep(10 * time.Millisecond) {
 		r := &kgo.Record{Topic: topic, Partition: int32(time.Now().UnixMilli() / 10 % partitions), Value: []byte("v")}
@@ -100,15 +98,14 @@ func (w *world) supply(ctx context.Context, partitions int64) {
 	}
 }
 
-// The client says that all is answered when nothing is under way, and on a busy queue
-// something always is.
+// Locks are renewed although acknowledgements are always outstanding.
 func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	for _, brokers := range []int{1, 3} {
 		t.Run(fmt.Sprint(brokers, " brokers"), func(t *testing.T) {
 			t.Parallel()
 			synctest.Test(t, func(t *testing.T) {
 				w := newWorld(t, brokers, 6)
-				w.answersTake(30 * time.Millisecond) // longer than until the next record comes
+				w.answersTake(30 * time.Millisecond) // longer than the interval between records
 				w.produce(20, 6)
 				cfg := w.config()
 				cfg.MaxInFlight = 500
@@ -153,7 +150,7 @@ func TestLocksAreRenewedOnABusyQueue(t *testing.T) {
 	}
 }
 
-// answersTake has the brokers take their time over what they are told of records.
+// answersTake makes brokers answer acknowledgements only after d.
 func (w *world) answersTake(d time.Duration) {
 	fake := w.cluster.Fake()
 	for _, key := range []kmsg.Key{kmsg.ShareFetch, kmsg.ShareAcknowledge} {
@@ -165,8 +162,8 @@ func (w *world) answersTake(d time.Duration) {
 	}
 }
 
-// A session ends with its connections, and with it the locks: who holds them is told at the
-// next extension, or loses them, and nothing is lost to the group.
+// Locks end with the connections of their session: the holder's next extension fails or the lease
+// is lost, and the group loses no record.
 func TestLocksEndWithTheirSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -214,7 +211,7 @@ func TestLocksEndWithTheirSession(t *testing.T) {
 	})
 }
 
-// Interceptors of the application see what they have put into a record's context.
+// Interceptors of the application see their own context values.
 func TestInterceptorsSeeTheirContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -234,7 +231,7 @@ func TestInterceptorsSeeTheirContext(t *testing.T) {
 	})
 }
 
-// interceptor wraps contexts, as one that traces does.
+// interceptor wraps contexts, as a tracer does.
 type interceptor struct{ times atomic.Int64 }
 
 type spanKey struct{}
@@ -250,8 +247,7 @@ func (i *interceptor) OnFetchRecordUnbuffered(r *kgo.Record, polled bool) {
 	r.Context = context.WithValue(r.Context, spanKey{}, nil)
 }
 
-// Work that takes longer than a lock leaves little room, and what is fetched ahead for it
-// waits for long: it is handed out in the end all the same, every record.
+// With little room and processing longer than a lock, every prefetched record is still delivered.
 func TestLittleRoom(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -269,7 +265,7 @@ func TestLittleRoom(t *testing.T) {
 			must(t, e.Ack(t.Context(), l))
 			seen[l.Origin] = true
 			if len(seen)+len(open) < n {
-				time.Sleep(250 * time.Millisecond) // one ends now and then
+				time.Sleep(250 * time.Millisecond) // one ends occasionally
 				open = append(open, w.receive(e, 1)...)
 			}
 		}
@@ -279,8 +275,7 @@ func TestLittleRoom(t *testing.T) {
 	})
 }
 
-// What was fetched, and lies in the client or in the room that is kept for it, is there for
-// others as soon as the queue is closed.
+// Close makes records in the client and in the reserved room available to others at once.
 func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	t.Parallel()
 	synctest.Test(t, func(t *testing.T) {
@@ -291,7 +286,7 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 		cfg.MaxInFlight = 96
 		e := w.open(cfg)
 		seen := w.receive(e, e.member.of.open)
-		must(t, e.Nack(t.Context(), seen[0], time.Hour)) // a delay does not outlive the queue
+		must(t, e.Nack(t.Context(), seen[0], time.Hour)) // a delay ends with the queue
 		for end := time.Now().Add(lock); e.Counts().InFlight <= e.member.of.open; time.Sleep(50 * time.Millisecond) {
 			if time.Now().After(end) {
 				t.Fatal("nothing was taken before its lock ran out")
@@ -315,13 +310,12 @@ func TestCloseGivesBackWhatNobodySaw(t *testing.T) {
 	})
 }
 
-// What was fetched ahead waits in the client while as much is open as may be. The broker
-// lends it to somebody else meanwhile, and it is not lost.
+// Prefetched records that wait too long for room are delivered to another member, and none is lost.
 func TestWhatWaitsForRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 3, 6)
 		cfg := w.config()
-		cfg.MaxInFlight = 48 // four at a time, from each broker
+		cfg.MaxInFlight = 48 // four at a time from each broker
 		e := w.open(cfg)
 		of := e.member.of
 		if !of.ahead {
@@ -354,7 +348,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 		rest := w.open(w.config())
 		ctx, cancel := context.WithTimeout(t.Context(), 3*time.Second)
 		defer cancel()
-		for { // what was acknowledged beside a stale one may come twice, and nothing new
+		for { // acknowledgements sent with a stale one may cause redeliveries
 			got, err := rest.Receive(ctx, 10)
 			if err != nil {
 				return
@@ -369,7 +363,7 @@ func TestWhatWaitsForRoom(t *testing.T) {
 	})
 }
 
-// What lay in the client for most of its lock is not handed out, nor accepted.
+// A record that waited in the client for most of its lock is neither delivered nor accepted.
 func TestStaleRecordsAreLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)

@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// Ack accepts a record: the broker is told within acceptLinger, or by the next
-// fetch, whichever comes first.
+// Ack accepts a record. The acknowledgement is sent after acceptLinger, or with an earlier fetch.
 func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	if err := e.set.Settle(l, lease.Accepted); err != nil {
 		return err
@@ -24,9 +23,9 @@ func (e *Engine) Ack(_ context.Context, l *lease.Lease) error {
 	return nil
 }
 
-// Nack releases a record. The protocol knows no delay, so for one the record is kept here,
-// its lock renewed, and released when the delay is over: until then it takes room,
-// and it is released at once if this process goes.
+// Nack releases a record. The protocol has no delay, so for one this process keeps the record,
+// renews its lock, and releases it after the delay. Until then it counts against MaxInFlight. It is
+// released at once if this process ends.
 func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) error {
 	if delay <= 0 {
 		if err := e.set.Settle(l, lease.Released); err != nil {
@@ -47,8 +46,8 @@ func (e *Engine) Nack(_ context.Context, l *lease.Lease, delay time.Duration) er
 	return nil
 }
 
-// Extend renews the lock now and, if d is longer than the broker lends, again and again
-// until then. It returns once the broker has renewed.
+// Extend renews the lock now and, if d is longer than the broker's lock, repeatedly until then. It
+// returns after the broker's first answer.
 func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) error {
 	if err := e.set.Check(l); err != nil {
 		return err
@@ -66,10 +65,10 @@ func (e *Engine) Extend(ctx context.Context, l *lease.Lease, d time.Duration) er
 	return e.set.Extend(l, until)
 }
 
-var errNoRenewal = fmt.Errorf("%w: these brokers do not renew locks (Kafka 4.2 is the first that does); "+
-	"a longer share.record.lock.duration.ms of the group can", lease.ErrUnsupported)
+var errNoRenewal = fmt.Errorf("%w: these brokers cannot renew locks (Kafka 4.2 can); "+
+	"set a longer share.record.lock.duration.ms for the group", lease.ErrUnsupported)
 
-// Reject copies a record to the dead-letter topic, if there is one, and rejects it: the
+// Reject copies a record to the dead-letter topic, if there is one, and rejects it, so that the
 // broker archives it.
 func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) error {
 	kept, err := e.withhold(l, lease.Rejected, time.Time{})
@@ -90,15 +89,15 @@ func (e *Engine) Reject(ctx context.Context, l *lease.Lease, reason string) erro
 	}
 	e.counts.rejected.Add(1)
 	if err := e.set.Settle(kept, lease.Rejected); err != nil {
-		return nil // it was lost meanwhile: it is delivered again, and is in the topic
+		return nil // lost meanwhile: it is delivered again, and is also in the topic
 	}
 	e.member.settle(kept, kgo.AckReject)
 	step.At(step.CopyEnded)
 	return nil
 }
 
-// withhold settles a lease for the application and keeps its record, with its room and its
-// lock, until a time; zero: until the caller settles what it returns.
+// withhold settles a lease for the application but keeps its record, its place and its lock until a
+// time; zero: until the caller settles the returned lease.
 func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lease.Lease, error) {
 	h := l.Private.(*hold)
 	kept := l.Again()
@@ -114,16 +113,16 @@ func (e *Engine) withhold(l *lease.Lease, as lease.State, until time.Time) (*lea
 	return kept, nil
 }
 
-// renewable says whether a lease can be held until a time.
+// renewable returns an error if a lease cannot be held until a time.
 func (e *Engine) renewable(l *lease.Lease, until time.Time) error {
 	if e.group.renews || until.Before(e.member.lockOf(l)) {
 		return nil
 	}
-	return fmt.Errorf("%w: a delay beyond the lock has to be kept by renewals, and these brokers do not renew "+
-		"(Kafka 4.2 is the first that does)", lease.ErrUnsupported)
+	return fmt.Errorf("%w: a delay longer than the lock needs renewals, and these brokers cannot renew locks "+
+		"(Kafka 4.2 can)", lease.ErrUnsupported)
 }
 
-// expired is told by the set: a record's time has run out, or that of a delay.
+// expired is called by the set when a record's time or a delay's time has passed.
 func (e *Engine) expired(l *lease.Lease) {
 	h := l.Private.(*hold)
 	if !h.kept && h.handed.Load() {
@@ -135,8 +134,7 @@ func (e *Engine) expired(l *lease.Lease) {
 	e.member.settle(l, kgo.AckRelease)
 }
 
-// lose gives up leases whose lock could not be kept: the broker lends them to somebody, or
-// will in a moment.
+// lose ends leases whose lock could not be renewed: the broker delivers them to another member.
 func (e *Engine) lose(leases []*lease.Lease) {
 	gone := make(map[*lease.Lease]bool, len(leases))
 	for _, l := range leases {
@@ -150,21 +148,18 @@ func (e *Engine) lose(leases []*lease.Lease) {
 	}
 }
 
-// copied is what became of records that are not handed out but copied.
 type copied struct {
 	l  *lease.Lease
 	to *kgo.Record
 	as kgo.AckStatus
-	// orElse is where the record goes if it is refused there; nil: it is handed out.
+	// orElse is the fallback if the copy is refused; nil: the record is delivered.
 	orElse *copied
 }
 
-// instead says where a record goes that is not handed out any more, because it was
-// delivered MaxDeliveries times or comes near to the deliveries after which the broker
-// throws it away; nil: it is handed out. A copy that comes with more deliveries than this
-// queue allows, and had none from this place, is handed out: another group made it, or other
-// settings, and this one has not seen it; or it could not be a dead letter when it was, and
-// has one delivery more.
+// instead returns the copy to make of a record that was delivered MaxDeliveries times or comes near
+// the broker's limit, or nil to deliver it. A copy whose attempt exceeds MaxDeliveries is delivered
+// if it was never delivered from its own offset: another group or other settings made it, or its
+// dead letter was refused.
 func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	done := l.Attempt - 1
 	var tail *copied
@@ -181,14 +176,12 @@ func (e *Engine) instead(l *lease.Lease, count, before int) *copied {
 	}
 }
 
-// move writes the copies and settles the originals of those that are durable. Meanwhile
-// the locks are kept; a copy that can't be written is tried again for as long as the
-// queue is open, because a record that is released too often is thrown away.
+// move writes copies and settles the originals of those that are durable. It keeps the locks and
+// retries until the queue closes, because the broker archives a record that is released too often.
 //
-// One that is refused as it is, or whose dead-letter topic is missing, would be kept
-// for ever, and be thrown away if it were released: it is handed out once more, and
-// its copy is tried again when that delivery ends without an acknowledgement. One that the
-// dead-letter topic refuses goes to the tail before its deliveries are used up.
+// A record whose copy is refused, or whose dead-letter topic is missing, is delivered once more.
+// Its copy is retried when that delivery ends without an acknowledgement. A refused dead letter is
+// first copied to the end of its partition if it is near the broker's limit.
 func (e *Engine) move(all []*copied) {
 	wait, complaint := engine.NewWait(), engine.NewComplaint(e.cfg.Log)
 	for len(all) > 0 {
@@ -220,12 +213,11 @@ func (e *Engine) move(all []*copied) {
 		}
 		step.At(step.CopyEnded)
 		if all = left; len(all) > 0 && wait.Sleep(e.ctx) != nil {
-			return // what is left is released by close
+			return // close releases the rest
 		}
 	}
 }
 
-// write produces copies and returns what became of each.
 func (e *Engine) write(all []*copied) []error {
 	to := make([]*kgo.Record, len(all))
 	for i, c := range all {
@@ -236,7 +228,6 @@ func (e *Engine) write(all []*copied) []error {
 	return errs
 }
 
-// handOut makes a lease ready that was kept for its copy.
 func (m *member) handOut(le *lease.Lease) {
 	h := le.Private.(*hold)
 	m.mu.Lock()
@@ -246,8 +237,8 @@ func (m *member) handOut(le *lease.Lease) {
 	m.e.wait([]*lease.Lease{le}, end)
 }
 
-// wait makes leases ready whose locks end then. Where locks are renewed these have no
-// deadline until they are handed out.
+// wait makes leases ready whose locks expire at end. If locks are renewed, they have no deadline
+// until they are delivered.
 func (e *Engine) wait(leases []*lease.Lease, end time.Time) {
 	if e.group.renews {
 		end = time.Time{}

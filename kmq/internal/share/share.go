@@ -1,12 +1,10 @@
-// Package share is the engine that uses a share group of Kafka's own (KIP-932). The
-// broker lends each record under an acquisition lock and counts its deliveries.
+// Package share is the engine that uses one of Kafka's own share groups (KIP-932). The broker locks
+// each delivered record and counts its deliveries.
 //
-// What this package adds is what the protocol leaves to the client. franz-go accepts, at each
-// poll, whatever the poll before returned and nobody acknowledged; here records stay open
-// for as many polls as it takes (veil.go), so one that is slow, or that nobody answers,
-// holds up no other. And the broker archives a record silently once its deliveries reach a
-// limit; one that comes near it is copied to the tail of its partition, where its count
-// begins anew, or to the dead-letter topic.
+// This package adds what the protocol leaves to the client. Records stay open across polls,
+// although franz-go accepts them at the next poll (veil.go, ADR 0030). And the broker silently
+// archives a record whose deliveries reach a limit. Before that, the queue copies it to the end of
+// its partition, which resets the count, or to the dead-letter topic.
 //
 // Files to know: share.go, group.go, member.go, locks.go, acks.go, settle.go, veil.go.
 package share
@@ -25,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/step"
 )
 
-// mostEach is how many records a fetch asks for at most.
 const mostEach = 500
 
 // Engine is a queue kept by a share group.
@@ -34,7 +31,7 @@ type Engine struct {
 	group  groupFacts
 	set    *lease.Set
 	member *member
-	// copies writes to the tail and to the dead-letter topic.
+	// copies writes to the queue's topic and to the dead-letter topic.
 	copies  *kgo.Client
 	copier  *engine.Copier
 	givenUp *engine.GivenUp
@@ -44,10 +41,10 @@ type Engine struct {
 	run    sync.WaitGroup
 
 	mu     sync.Mutex
-	ready  []*lease.Lease // fetched and not handed out; all in the set
+	ready  []*lease.Lease // fetched and not delivered; all are in the set
 	closed bool
-	failed error         // what ended the member, for good
-	some   chan struct{} // there is something in ready, or an end
+	failed error         // the permanent error that ended the member
+	some   chan struct{} // signals that ready has records, or an end
 	unseen unseen
 
 	closing  sync.Once
@@ -55,7 +52,7 @@ type Engine struct {
 	counts   counts
 }
 
-// counts are those of engine.Counts that are counted rather than looked up.
+// counts are the counters of engine.Counts that the engine counts itself.
 type counts struct {
 	delivered, acked, nacked, rejected, expired, lost, redelivered, tailed, deadLettered, retried atomic.Int64
 
@@ -63,13 +60,12 @@ type counts struct {
 	lateness engine.Histogram
 }
 
-// New joins the group and begins to fetch. Records come after two
-// heartbeats, 5 s apart by default: so long does a share group take to assign partitions.
-//
-// Errors are of kind lease.ErrConfig, or the cluster's.
+// New joins the group and begins to fetch. The first records come after two heartbeats of 5 s by
+// default, because a share group takes that long to assign partitions. The error is a
+// lease.ErrConfig or the cluster's.
 func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
-	// A dead-letter topic may have been created a moment ago: the first who is rejected
-	// should not wait until the client asks for the topics again, for 5 s by default.
+	// A dead-letter topic may be new. A first Reject should not wait 5 s, the client's default
+	// interval between metadata requests.
 	copies, err := kgo.NewClient(cfg.ClientOptions(append(cfg.ProducerOptions(), kgo.MetadataMinAge(100*time.Millisecond))...)...)
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", lease.ErrConfig, err)
@@ -91,19 +87,17 @@ func New(ctx context.Context, cfg engine.Config) (engine.Engine, error) {
 	return e, nil
 }
 
-// shape is how a bound of records in flight is divided: so many are open before the polls
-// end, and a fetch brings so many, from one broker after the other as it polls, or from all
-// of them at once and ahead of the polls.
+// shape divides a bound of records in flight: polls stop at open records, and a fetch brings each
+// records from one of sources brokers. With ahead, all brokers are fetched from at once, before the
+// polls.
 type shape struct {
 	open, each, sources int
 	ahead               bool
 }
 
-// poll is how many records a poll takes at most.
 func (s shape) poll() int { return s.each * s.sources }
 
-// least is the least room to poll in: for all of a fetch, unless what a poll leaves has its
-// place.
+// least returns the room that a poll needs: a whole fetch, unless the client keeps the rest.
 func (s shape) least() int {
 	if s.ahead {
 		return 1
@@ -111,13 +105,12 @@ func (s shape) least() int {
 	return s.each
 }
 
-// divide gives a shape to a bound.
+// divide returns the shape for a bound.
 //
-// franz-go fetches from one broker at a time if it fetches for a poll only: right for one
-// broker, but with several, records at one would wait while it asks the others. So there
-// it fetches ahead, and a third of the bound is kept: for a fetch from each broker that lies
-// in the client, and for another that was taken before its locks ran out. A bound without
-// room for that is for polls alone.
+// Without fetching ahead, franz-go asks one broker at a time, so with several brokers records would
+// wait at the others. So divide then fetches ahead and reserves a third of the bound: for one fetch
+// from each broker in the client, and one that was taken before its locks expired. A bound too
+// small for that is used without fetching ahead.
 func divide(bound, brokers int) shape {
 	if each := min(mostEach, bound/(6*brokers)); brokers > 1 && each > 0 {
 		return shape{open: bound - 2*each*brokers, each: each, sources: brokers, ahead: true}
@@ -125,14 +118,13 @@ func divide(bound, brokers int) shape {
 	return shape{open: bound, each: max(1, min(mostEach, bound/8)), sources: 1}
 }
 
-// Receive waits for at least one record, or for ctx.
 func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	for {
 		taken, err := e.take(max)
 		if err != nil {
 			return nil, err
 		}
-		// What was lost while it was ready is left out: it is settled.
+		// The set drops those that were lost while they were ready.
 		if kept := e.lend(taken); len(kept) > 0 {
 			for _, l := range kept {
 				l.Private.(*hold).handed.Store(true)
@@ -155,7 +147,7 @@ func (e *Engine) Receive(ctx context.Context, max int) ([]*lease.Lease, error) {
 	}
 }
 
-// lend begins the time of those that are handed out, and returns those that still can be.
+// lend sets the deadlines of leases that are delivered, and returns those that are still open.
 func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	now := time.Now()
 	deadline := now.Add(e.cfg.Visibility)
@@ -173,34 +165,31 @@ func (e *Engine) lend(taken []*lease.Lease) []*lease.Lease {
 	return kept
 }
 
-// overlooked notes that a delivery of a record ended before anybody was handed it.
+// overlooked counts a delivery of a record that ended before the application had it.
 func (e *Engine) overlooked(at lease.ID) {
 	e.mu.Lock()
 	e.unseen.note(at)
 	e.mu.Unlock()
 }
 
-// overlookedOf is how often that was noted of a record.
 func (e *Engine) overlookedOf(at lease.ID) int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return e.unseen.of(at)
 }
 
-// forget ends what was noted of a record that is done.
 func (e *Engine) forget(at lease.ID) {
 	e.mu.Lock()
 	e.unseen.forget(at)
 	e.mu.Unlock()
 }
 
-// take takes at most max from what is ready.
 func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	switch {
 	case e.closed:
-		e.tell() // the others that wait
+		e.tell() // wakes the other waiters
 		return nil, lease.ErrClosed
 	case e.failed != nil:
 		e.tell()
@@ -219,14 +208,12 @@ func (e *Engine) take(max int) ([]*lease.Lease, error) {
 	return taken, nil
 }
 
-// waiting is how many records are ready and not handed out.
 func (e *Engine) waiting() int {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	return len(e.ready)
 }
 
-// offer makes leases ready, which are in the set.
 func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Lock()
 	e.ready = append(e.ready, leases...)
@@ -234,7 +221,7 @@ func (e *Engine) offer(leases []*lease.Lease) {
 	e.mu.Unlock()
 }
 
-// tell wakes one who waits in Receive, who wakes the next. It is called under the lock.
+// tell wakes one waiting Receive, which wakes the next; e.mu must be held.
 func (e *Engine) tell() {
 	select {
 	case e.some <- struct{}{}:
@@ -242,7 +229,6 @@ func (e *Engine) tell() {
 	}
 }
 
-// fail ends what can't be mended by trying again: Receive returns it from now on.
 func (e *Engine) fail(err error) {
 	e.mu.Lock()
 	if e.failed == nil {
@@ -253,13 +239,13 @@ func (e *Engine) fail(err error) {
 	e.mu.Unlock()
 }
 
-// Flush sends the acknowledgements that wait and waits for the brokers' answers. It returns an error
-// if any was refused, or not answered, since it last did: their records may be delivered again.
+// Flush sends waiting acknowledgements and waits for the brokers' answers. It returns an error if
+// any was refused or not answered since the last error: their records may be delivered again.
 func (e *Engine) Flush(ctx context.Context) error {
 	return e.member.flush(ctx)
 }
 
-// Close releases what was fetched and not settled, flushes, and leaves the group.
+// Close releases what is not settled, flushes, and leaves the group.
 func (e *Engine) Close(ctx context.Context) error {
 	e.closing.Do(func() { e.closeErr = e.close(ctx) })
 	return e.closeErr
@@ -284,8 +270,7 @@ func (e *Engine) close(ctx context.Context) error {
 	return err
 }
 
-// Counts are the counters. What is committed is the broker's affair, so CommitBehind is
-// not known and 0, and nothing is ever paused.
+// Counts returns the counters. CommitBehind is unknown and 0, and no partition is ever paused.
 func (e *Engine) Counts() engine.Counts {
 	c := engine.Counts{
 		Delivered: e.counts.delivered.Load(), Acked: e.counts.acked.Load(), Nacked: e.counts.nacked.Load(),

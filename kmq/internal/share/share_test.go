@@ -16,8 +16,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// world is a cluster in the bubble that the test runs in, with a topic of so many partitions, whose brokers lend for
-// two seconds and throw a record away after five deliveries.
+// world is a cluster in virtual time with one topic. Its brokers lock records for two seconds and
+// archive them after five deliveries.
 type world struct {
 	t       *testing.T
 	cluster *virtual.Cluster
@@ -71,7 +71,7 @@ func (w *world) open(cfg engine.Config) *Engine {
 	return e.(*Engine)
 }
 
-// produce writes records whose values are their numbers, round the partitions.
+// produce writes records with their numbers as values, round-robin.
 func (w *world) produce(n int, partitions int32) {
 	w.t.Helper()
 	for i := range n {
@@ -85,7 +85,6 @@ func (w *world) produce(n int, partitions int32) {
 	}
 }
 
-// receive takes exactly n records.
 func (w *world) receive(e *Engine, n int) []*lease.Lease {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), 30*time.Second)
@@ -101,7 +100,6 @@ func (w *world) receive(e *Engine, n int) []*lease.Lease {
 	return all
 }
 
-// nothing sees to it that nothing comes for a while.
 func (w *world) nothing(e *Engine, d time.Duration) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), d)
@@ -113,7 +111,6 @@ func (w *world) nothing(e *Engine, d time.Duration) {
 	}
 }
 
-// written are the records of a topic.
 func (w *world) written(topic string) []*kgo.Record {
 	w.t.Helper()
 	cl := w.cluster.NewClient(w.t, kgo.ConsumeTopics(topic), kgo.FetchMaxWait(100*time.Millisecond))
@@ -144,9 +141,8 @@ func values(all []*lease.Lease) map[string]int {
 	return seen
 }
 
-// franz-go accepts at a poll what the poll before returned and nobody acknowledged. A
-// record whose time ran out must not be lost by that. It comes after its deadline, and how
-// late is counted.
+// An expired record is redelivered after its deadline, although franz-go accepts records at the
+// next poll, and its lateness is counted.
 func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -188,7 +184,7 @@ func TestWhatRunsOutIsDeliveredAgain(t *testing.T) {
 	})
 }
 
-// A broker throws a record away after five deliveries. The queue does not.
+// Five releases archive a record at the broker, but not with the queue.
 func TestNackForEver(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 2)
@@ -227,7 +223,7 @@ func TestNackForEver(t *testing.T) {
 	})
 }
 
-// A delay that is longer than the brokers lend is kept by renewals.
+// Renewals keep a delay that is longer than the brokers' lock.
 func TestNackWithADelay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
@@ -329,13 +325,13 @@ func TestRefusedConfigurations(t *testing.T) {
 	})
 }
 
-// A dead letter that its topic will not have is handed out again and again, is never thrown
-// away, and holds up nobody. It is a dead letter once its topic takes it.
+// A refused dead letter is redelivered, is never archived, and delays no other record. It becomes a
+// dead letter once its topic accepts it.
 func TestARefusedCopyIsHandedOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t, 1, 1)
 		must(t, w.cluster.Fake().DeleteTopic(dead))
-		const small = "60" // less than any batch
+		const small = "60" // smaller than any batch
 		must(t, w.cluster.Fake().CreateTopic(dead, 2, map[string]string{"max.message.bytes": small}))
 		w.produce(1, 1)
 		cfg := w.config()
@@ -384,7 +380,7 @@ func TestDivide(t *testing.T) {
 		if got != c.want {
 			t.Errorf("divide(%d, %d) = %+v, want %+v", c.bound, c.brokers, got, c.want)
 		}
-		most := got.open // besides which a poll has room for all of its fetch
+		most := got.open // a poll also has room for its whole fetch
 		if got.ahead {
 			most += 2 * got.each * c.brokers
 		}

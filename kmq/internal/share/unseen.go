@@ -2,18 +2,15 @@ package share
 
 import "kafkabench.example/kafka-bench/kmq/internal/lease"
 
-// unseen is how many deliveries of a record ended here before anybody was handed it: the
-// broker counts them, the queue does not. What another member settles is never forgotten
-// here, so the records that were noted longest ago make room for others: at least the last
-// mostUnseen/2 are known, and at most mostUnseen.
+// unseen counts the deliveries of a record that ended before an application had it: the broker
+// counts them, the queue does not. Records that another member settles are never forgotten, so the
+// oldest entries make room: it keeps at least mostUnseen/2 and at most mostUnseen records.
 type unseen struct {
 	newer, older map[lease.ID]int
 }
 
-// mostUnseen is of how many records it is known at most.
 const mostUnseen = 100_000
 
-// note counts one more of a record.
 func (u *unseen) note(at lease.ID) {
 	n := u.of(at) + 1
 	if _, known := u.newer[at]; !known && len(u.newer) >= mostUnseen/2 {
@@ -26,9 +23,8 @@ func (u *unseen) note(at lease.ID) {
 	u.newer[at] = n
 }
 
-func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] } // it is in one of them
+func (u *unseen) of(at lease.ID) int { return u.newer[at] + u.older[at] } // it is in one of the maps
 
-// forget ends what was noted of a record that is done.
 func (u *unseen) forget(at lease.ID) {
 	delete(u.newer, at)
 	delete(u.older, at)

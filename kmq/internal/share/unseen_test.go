@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/lease"
 )
 
-// Records that other members finished are never forgotten by name, and yet leave room:
-// what is noted after any number of them counts, so that a record is not a dead letter by
-// deliveries that nobody had.
+// Entries of records that other members finished are dropped to make room, so that undelivered
+// deliveries never count towards a dead letter.
 func TestUnseenBesideDeadEntries(t *testing.T) {
 	e := Engine{cfg: engine.Config{MaxDeliveries: 2}, group: groupFacts{moveAt: 5, deadLetterPartitions: 1}}
 	for offset := range int64(2 * mostUnseen) {
@@ -28,7 +27,7 @@ func TestUnseenBesideDeadEntries(t *testing.T) {
 	for range 3 {
 		e.overlooked(live)
 	}
-	const count = 4 // the broker's, of which nobody had three
+	const count = 4 // the broker's count, three of which no application had
 	before := count - 1 - e.overlookedOf(live)
 	if l := (&lease.Lease{At: live, Attempt: 1 + before, Record: &kgo.Record{}}); e.instead(l, count, before) != nil {
 		t.Errorf("a dead letter at attempt %d, with %d deliveries that nobody had", l.Attempt, e.overlookedOf(live))
@@ -39,11 +38,11 @@ func TestUnseenBesideDeadEntries(t *testing.T) {
 	}
 }
 
-// A record that is noted again and again keeps its count while others come and go.
+// A record that is counted repeatedly keeps its count while others are dropped.
 func TestUnseenKeepsWhatIsNotedAgain(t *testing.T) {
 	var u unseen
 	live, offset := lease.ID{Partition: 1}, int64(0)
-	for i := range 3 { // in each of which one half is forgotten
+	for i := range 3 { // each round forgets one half
 		u.note(live)
 		if n := u.of(live); n != i+1 {
 			t.Fatalf("noted %d times: %d", i+1, n)

@@ -8,29 +8,25 @@ import (
 	"github.com/twmb/franz-go/pkg/kgo"
 )
 
-// veil hides in the context of a fetched record what franz-go keeps there: the lock by
-// which the record is held.
+// veil hides a value that franz-go keeps in the context of a fetched record: its lock (ADR 0030).
 //
-// At each poll franz-go accepts, for good, whatever the poll before returned and nobody
-// acknowledged. A queue can't live with that: one slow record would hold up every poll. What
-// a poll remembers for it are the locks that it finds in the records' contexts as it hands
-// them out, so a record that is veiled until then is acknowledged by nobody but this package,
-// for as many polls as it takes. Interceptors that change a record before a poll returns it
-// are what HookFetchRecordBuffered is for; that nothing but the poll looks for the lock
-// between the two is franz-go's own affair, and TestWhatIsOpenSurvivesPolls tells when that
+// At each poll franz-go accepts every record of the previous poll that is not acknowledged. It
+// finds them by the locks in their contexts, so a record whose lock is hidden during the poll stays
+// open. HookFetchRecordBuffered may change a record before a poll returns it. That only the poll
+// looks for the lock is an internal of franz-go; TestWhatIsOpenSurvivesPolls fails when that
 // changes.
 //
-// What was never polled is not released by name when the client leaves: the broker gives back
-// what a session held as it ends, or when the lock has run out.
+// When the client leaves, records that were never polled are not released. The broker gives them
+// back when the session ends or the lock expires.
 type veil struct {
 	context.Context
-	lifted bool // before anybody but the polling goroutine has the record
+	lifted bool // set before another goroutine has the record
 }
 
 type veilKey struct{}
 
-// Value hides values by the kind of key that franz-go has for its own, and shows those of
-// the application's interceptors.
+// Value hides values with franz-go's type of key, and returns those of the application's
+// interceptors.
 func (v *veil) Value(key any) any {
 	switch key.(type) {
 	case veilKey:
@@ -43,7 +39,7 @@ func (v *veil) Value(key any) any {
 	return v.Context.Value(key)
 }
 
-// veiling is the hook that veils records, and notes for how long the last was lent.
+// veiling is a hook that hides locks and stores the duration of the last one.
 type veiling struct{ lockFor *atomic.Int64 }
 
 var _ kgo.HookFetchRecordBuffered = veiling{}
@@ -55,7 +51,7 @@ func (h veiling) OnFetchRecordBuffered(r *kgo.Record) {
 	r.Context = &veil{Context: r.Context}
 }
 
-// unveil shows the locks of polled records, which can be acknowledged from now on.
+// unveil shows the locks of polled records, so that they can be acknowledged.
 func unveil(records []*kgo.Record) {
 	for _, r := range records {
 		if r.Context == nil {

@@ -1,7 +1,6 @@
 package tracker
 
-// Each calls f for every range of records that is lent, in rising order. Neighbouring
-// ranges are not joined.
+// Each calls f for every locked range of records, in rising order. Adjacent ranges are not joined.
 func (s *State) Each(f func(from, to int64)) {
 	for _, block := range s.spans.blocks {
 		for _, sp := range block {

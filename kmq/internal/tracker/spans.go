@@ -6,33 +6,31 @@ import (
 	"time"
 )
 
-// span is a range of records that were lent together. Every open record is in one span.
+// span is a range of records with one lock. Every open record is in one span.
 type span struct {
 	from, to int64
 	src      *source
 	loan
-	taken       bool // given out as due
+	taken       bool // returned by Due
 	undelivered bool
-	postponed   uint8 // how often
-	place       int   // in the deadlines, from 1 on; 0: not there
+	postponed   uint8 // number of Postpone calls
+	place       int   // position in the deadlines from 1; 0: not there
 }
 
-// blockSpans is the most that a block has: large enough that blocks are few, small enough
-// that moving one to make room is cheap.
+// blockSpans bounds a block: large enough to keep blocks few, small enough to insert cheaply.
 const blockSpans = 128
 
-// spans are the spans by offset: blocks of them, so that neither a search nor an insertion
-// touches more than a few hundred words, however many there are.
+// spans holds the spans by offset in blocks, so that a search or an insertion touches only a few
+// hundred words.
 type spans struct {
-	blocks [][]*span // none is empty
+	blocks [][]*span // no block is empty
 	n      int
 }
 
-// spot is a place in the blocks.
 type spot struct{ block, index int }
 
-// seek finds the first span that ends above offset; nil if there is none, with the spot
-// behind the last.
+// seek returns the first span that ends above offset and its spot; nil and the spot behind the last
+// if there is none.
 func (l *spans) seek(offset int64) (spot, *span) {
 	b := sort.Search(len(l.blocks), func(i int) bool {
 		block := l.blocks[i]
@@ -46,7 +44,7 @@ func (l *spans) seek(offset int64) (spot, *span) {
 	return spot{b, i}, block[i]
 }
 
-// endsBefore is whether every span ends at offset or below.
+// endsBefore reports whether every span ends at or below offset.
 func (l *spans) endsBefore(offset int64) bool {
 	if len(l.blocks) == 0 {
 		return true
@@ -55,7 +53,6 @@ func (l *spans) endsBefore(offset int64) bool {
 	return last[len(last)-1].to <= offset
 }
 
-// insert puts a span before the one at the spot.
 func (l *spans) insert(at spot, sp *span) {
 	l.n++
 	if at.block == len(l.blocks) {
@@ -91,8 +88,6 @@ func (l *spans) remove(at spot) {
 	l.join(at.block)
 }
 
-// join puts a block that has become small together with the next, so that the blocks stay
-// as few as the spans allow.
 func (l *spans) join(b int) {
 	if b+1 == len(l.blocks) || len(l.blocks[b])+len(l.blocks[b+1]) > blockSpans/2 {
 		return
@@ -101,7 +96,7 @@ func (l *spans) join(b int) {
 	l.blocks = slices.Delete(l.blocks, b+1, b+2)
 }
 
-// deadlines are the spans that are not given out, as a heap: the earliest deadline first.
+// deadlines is a heap of the spans that Due has not returned, earliest deadline first.
 type deadlines struct{ heap []*span }
 
 func (d *deadlines) first() *span {
@@ -135,7 +130,6 @@ func (d *deadlines) remove(sp *span) {
 	}
 }
 
-// fix moves a span to where its deadline belongs.
 func (d *deadlines) fix(sp *span) {
 	if sp.place > 0 && !d.down(sp.place-1) {
 		d.up(sp.place - 1)
@@ -147,7 +141,7 @@ func (d *deadlines) put(i int, sp *span) {
 	sp.place = i + 1
 }
 
-// less is by deadline; of equal ones, the record that is first goes first.
+// less compares deadlines, then offsets.
 func less(a, b *span) bool {
 	return a.deadline < b.deadline || a.deadline == b.deadline && a.from < b.from
 }
@@ -185,22 +179,20 @@ func (d *deadlines) down(i int) (moved bool) {
 	return i != from
 }
 
-// source is a start marker of which something is open.
+// source is a start marker with open records.
 type source struct {
 	offset     int64
 	appended   time.Time
-	uses       int // spans, and who is about to add some
+	uses       int // its spans, and callers that are about to add some
 	prev, next *source
 }
 
-// sources are the start markers of which something is open, by offset: a list, out of the
-// middle of which those go that have ended.
+// sources is a linked list, by offset, of the start markers with open records.
 type sources struct{ head, tail *source }
 
 func (l *sources) first() *source { return l.head }
 
-// add appends a start. It is kept until it was dropped as often as it is used, and once
-// for this.
+// add appends a start with one use, which the caller must drop.
 func (l *sources) add(offset int64, appended time.Time) *source {
 	src := &source{offset: offset, appended: appended, uses: 1, prev: l.tail}
 	if l.tail == nil {

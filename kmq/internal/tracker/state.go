@@ -1,22 +1,18 @@
-// Package tracker computes, from the markers of one partition, which records are lent and
-// when each is due again. It is pure: markers and readings of a clock go in, what is due
-// and what may be committed come out.
+// Package tracker computes from the markers of one partition which records are locked and when each
+// is due for redelivery. It is pure.
 //
-// Its now is the time of the log. A record that was lent at the log's time t for d is due
-// once a marker of the time t+d has been read: then everything that was appended before
-// t+d, an end of that record for one, has been read too, however far behind the reader is.
-// A partition in which nothing happens is given a Tick to carry its time forward.
+// It uses the log's time: a record locked at time t for d is due once a marker of time t+d has been
+// read. By then every earlier marker, such as the record's end, has been read too, however late the
+// reader is. In an idle partition a Tick moves the time forward.
 //
-// Brokers' clocks are set, and leaders change. So the time that counts is what went by
-// from one marker to the next; and what was read as it happened is besides not due before
-// as much time has gone by on the reader's own clock, so that a clock set forward makes
-// nothing early.
+// Brokers' clocks can be set, and leaders change. So the tracker adds up the time between markers.
+// A marker that was read as it was appended has a second bound: its records are not due before the
+// same time has passed on the reader's clock. So a clock set forward makes nothing early.
 //
-// What was read after the fact has no such bound. But whoever tracks a partition carries its
-// time on as soon as something is due: so where the log's time passes a deadline and goes on
-// for long without a marker, either nobody tracked or a clock was set. The two look the same,
-// and never early comes first: over such a gap the reader's own clock is believed. A step that
-// passes no deadline, or goes on for less than that beyond it, can't be told from time.
+// Markers that were read later have no such bound. But a tracker writes ticks as soon as a record
+// is due. If the log's time jumps far past a deadline, either no tracker ran or a clock was set. To
+// be never early, the state then trusts the reader's clock. It cannot recognize a jump that passes
+// no deadline, or passes one by less than untendedFor.
 //
 // Files to know: state.go, spans.go.
 package tracker
@@ -28,11 +24,11 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/window"
 )
 
-// State is what is lent of one partition. Its memory grows with the ranges of records that
-// are lent, not with the markers that were read. It is not safe for concurrent use.
+// State holds the locked records of one partition. Its memory grows with the locked ranges, not
+// with the markers that were read. It is not safe for concurrent use.
 type State struct {
-	// Late is called, if it is set, when the end of records is read that this State had
-	// given out as due: so many, and how long after their deadline that end was appended.
+	// Late, unless nil, is called when an end is read of records that this State returned from Due:
+	// their number, and the time from their deadline to the end's append.
 	Late func(records int64, by time.Duration)
 
 	spans   spans
@@ -40,26 +36,26 @@ type State struct {
 	sources sources
 	clock   clock
 
-	next    int64 // behind the newest marker
-	refused int64 // the first marker that could not be read; -1: none
+	next    int64 // offset behind the newest marker
+	refused int64 // offset of the first unreadable marker; -1: none
 	open    int64 // records in spans
-	taken   int64 // of these, given out as due
+	taken   int64 // records of open that Due has returned
 }
 
-// New is the state of a partition whose markers will be read from offset next on.
+// New returns the state of a partition whose markers will be read from offset next.
 func New(next int64) *State { return &State{next: next, refused: -1} }
 
-// Seen is when a marker was read.
+// Seen says when a marker was read.
 type Seen struct {
-	// At is the reading of a monotonic clock.
+	// At is a reading of a monotonic clock.
 	At time.Duration
-	// Live: the marker was read as it was appended, and not after the fact; its records
-	// are not due before their time has gone by on the clock of At too.
+	// Live: the marker was read as it was appended. Its records are not due before their time has
+	// passed on the clock of At too.
 	Live bool
 }
 
-// Apply takes the next marker: its offset in the markers' partition, the time at which the
-// broker appended it, and when it was read.
+// Apply processes the next marker: its offset in the markers' partition, the broker's append time,
+// and when it was read.
 func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Marker) {
 	s.pass(offset, appended, seen)
 	from, to := m.Offset, m.Offset+int64(m.Count)
@@ -78,8 +74,8 @@ func (s *State) Apply(offset int64, appended time.Time, seen Seen, m marker.Mark
 	}
 }
 
-// Refuse takes a marker that can't be read. Nothing from it on is committed, so that a
-// reader who can will read it.
+// Refuse processes an unreadable marker. Committable stays at or below it, so that a later version
+// can read it.
 func (s *State) Refuse(offset int64, appended time.Time, seen Seen) {
 	s.pass(offset, appended, seen)
 	if s.refused < 0 {
@@ -97,20 +93,19 @@ func (s *State) pass(offset int64, appended time.Time, seen Seen) {
 	s.clock.read(log, seen.At)
 }
 
-// untendedFor is how long a partition may have no tracker: long enough for its group to
-// notice that one was killed (45 s by default), and for one to try again what it could not
-// deliver (within a minute).
+// untendedFor is how long a partition may have no tracker. That is long enough for the group to
+// notice a killed tracker (45 s by default) and for a retry of a failed delivery (within a minute).
 const untendedFor = 120_000 // ms
 
-// untended is whether nobody carried the log's time on over a gap between two markers,
-// though something was due in it.
+// untended reports whether no tracker moved the log's time over a gap between markers in which a
+// record was due.
 func (s *State) untended(gap int64) bool {
 	first := s.due.first()
 	return first != nil && gap-max(0, first.deadline-s.clock.now) > untendedFor
 }
 
-// bound has what was read after the fact wait for what remained of its time at the newest
-// marker, on the reader's clock.
+// bound makes records whose markers were not read live wait for the rest of their time, from the
+// newest marker, on the reader's clock.
 func (s *State) bound() {
 	for _, sp := range s.due.heap {
 		if sp.notBefore == 0 {
@@ -119,15 +114,15 @@ func (s *State) bound() {
 	}
 }
 
-// loan is for how long, and to whom, records are lent.
+// loan is the lock of records and its holder.
 type loan struct {
-	deadline  int64         // of the clock: due from here on
+	deadline  int64         // on the clock of the log
 	notBefore time.Duration // on the reader's clock; 0: no bound
 	holder    uint32
 }
 
-// deadline is when the records of a marker are due. The log's time is cut to milliseconds,
-// so a marker may be up to one later than it says.
+// deadline returns when a marker's records are due. Log times are in whole milliseconds, so it adds
+// one.
 func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	l := loan{deadline: s.clock.now + m.Duration.Milliseconds() + 1, holder: m.Holder}
 	if seen.Live {
@@ -136,10 +131,9 @@ func (s *State) deadline(m marker.Marker, seen Seen) loan {
 	return l
 }
 
-// start lends [from, to). What is lent already is lent again: a member that crashed after
-// it wrote a start, or was put out of the group, left its records to another, which writes
-// a second one. The newest is the holder from then on; the later of both deadlines holds,
-// because neither may find its records delivered early.
+// start locks [from, to). Records may already be locked, if a member crashed after its start or was
+// removed from the group, and another delivers them too. Then the newest start names the holder,
+// and the later deadline applies, so that no holder's records are redelivered early.
 func (s *State) start(from, to int64, src *source, l loan) {
 	if s.spans.endsBefore(from) {
 		s.add(&span{from: from, to: to, src: src, loan: l})
@@ -166,7 +160,7 @@ func (s *State) start(from, to int64, src *source, l loan) {
 func (s *State) renew(sp *span, src *source, l loan) {
 	l.notBefore = max(l.notBefore, sp.notBefore)
 	if l.deadline < sp.deadline {
-		l.deadline, src = sp.deadline, sp.src // to read it again, it takes the older start
+		l.deadline, src = sp.deadline, sp.src // the older start is needed to rebuild this deadline
 	}
 	src.uses++
 	s.sources.drop(sp.src)
@@ -174,7 +168,6 @@ func (s *State) renew(sp *span, src *source, l loan) {
 	s.reschedule(sp)
 }
 
-// end takes [from, to) out.
 func (s *State) end(from, to int64, why marker.Reason) {
 	for {
 		at, sp := s.spans.seek(from)
@@ -212,8 +205,8 @@ func (s *State) ended(sp *span, records int64, why marker.Reason) {
 	}
 }
 
-// Ended takes records out whose end is durable and not read yet: who wrote it need not
-// wait for it. local is the reading of the clock of [Seen].
+// Ended removes records whose end is durable but not read yet. local is a reading of the clock of
+// [Seen].
 func (s *State) Ended(m marker.Marker, local time.Duration) {
 	now := s.clock.now
 	s.clock.now += max(0, (local-s.clock.local).Milliseconds()-s.clock.behind)
@@ -221,9 +214,8 @@ func (s *State) Ended(m marker.Marker, local time.Duration) {
 	s.clock.now = now
 }
 
-// change gives the open records of [from, to) another deadline, where they are lent to the
-// one who asks: not those that were lent again since. Nor those given out as due: it is too
-// late for them.
+// change sets another deadline for the records of [from, to) that m's holder has locked. It skips
+// records that are locked by another holder since, or that Due has returned.
 func (s *State) change(from, to int64, m marker.Marker, l loan) {
 	s.split(from)
 	s.split(to)
@@ -241,7 +233,6 @@ func (s *State) change(from, to int64, m marker.Marker, l loan) {
 	}
 }
 
-// split sees to it that no span reaches across at.
 func (s *State) split(at int64) {
 	_, sp := s.spans.seek(at)
 	if sp == nil || sp.from >= at {
@@ -258,7 +249,7 @@ func (s *State) add(sp *span) {
 	s.addCounted(sp)
 }
 
-// addCounted adds a span whose records are in open and taken already.
+// addCounted adds a span whose records are already counted in open and taken.
 func (s *State) addCounted(sp *span) {
 	at, _ := s.spans.seek(sp.from)
 	s.spans.insert(at, sp)
@@ -278,18 +269,17 @@ func (s *State) reschedule(sp *span) {
 	s.due.fix(sp)
 }
 
-// Due is a range of records to be delivered again.
+// Due is a range of records to redeliver.
 type Due struct {
 	window.Range
 	Undelivered bool // given back without having been delivered
 }
 
-// Due gives out, once, so many records at the most that are due: the most overdue first. They
-// stay open until their end is read. They are to be delivered again if [State.Taken] still says
-// so at the time.
+// Due returns up to most due records, the most overdue first, and each only once. They stay open
+// until their end is read. Before redelivering one, check [State.Taken].
 //
-// What has to wait for the reader's clock waits for a marker that was read by then: a clock set
-// forward would have it due before what the holder wrote of it meanwhile is read.
+// A record that waits for the reader's clock also waits for a marker read after that time.
+// Otherwise a clock set forward could make it due before its holder's earlier markers are read.
 func (s *State) Due(most int64) []Due {
 	var out []Due
 	for most > 0 {
@@ -310,9 +300,9 @@ func (s *State) Due(most int64) []Due {
 	return out
 }
 
-// Postpone takes back what was given out as due of [from, to) and could not be delivered:
-// it is due again after a while, which is longer each time, from first up to most. local is
-// the reading of the clock of [Seen].
+// Postpone makes records of [from, to) that Due returned due again later, because their delivery
+// failed. The delay doubles each time from first up to most. local is a reading of the clock of
+// [Seen].
 func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
 	s.split(from)
 	s.split(to)
@@ -331,16 +321,15 @@ func (s *State) Postpone(from, to int64, first, most, local time.Duration) {
 	}
 }
 
-// Taken is whether a record that was given out as due is still to be delivered: its end
-// has not been read, and nobody else was lent it.
+// Taken reports whether a record that Due returned is still to be redelivered: its end was not
+// read, and no new start locked it.
 func (s *State) Taken(offset int64) bool {
 	_, sp := s.spans.seek(offset)
 	return sp != nil && sp.from <= offset && sp.taken
 }
 
-// Committable is the offset below which no marker is needed any more: that of the oldest
-// start of which something is open, or of the first marker that could not be read; else
-// the one behind the last.
+// Committable returns the offset below which no marker is needed: that of the oldest start with
+// open records or of the first unreadable marker, or else the next offset.
 func (s *State) Committable() int64 {
 	low := s.next
 	if first := s.sources.first(); first != nil {
@@ -352,9 +341,8 @@ func (s *State) Committable() int64 {
 	return low
 }
 
-// Next says when the next record is due, as far as the reader's clock can tell; tick: the
-// log's time may have to be carried forward then, because it is not known to be there. It
-// may be long past. There is none if ok is false.
+// Next returns when the next record is due by the reader's clock, possibly in the past. tick
+// reports whether the log then needs a tick. ok is false if nothing is locked.
 func (s *State) Next() (at time.Duration, tick, ok bool) {
 	sp := s.due.first()
 	if sp == nil {
@@ -368,20 +356,19 @@ func (s *State) Next() (at time.Duration, tick, ok bool) {
 	return max(s.clock.local+time.Duration(left)*time.Millisecond, sp.notBefore), true, true
 }
 
-// Position is the offset of the marker to be read next.
+// Position returns the offset of the next marker to read.
 func (s *State) Position() int64 { return s.next }
 
-// Open is how many records are lent, Taken of them given out as due and not known to be
-// delivered.
+// Open returns how many records are locked, and how many of them Due has returned.
 func (s *State) Open() (open, taken int64) { return s.open, s.taken }
 
-// Spans is in how many ranges they are: the measure of the memory they take.
+// Spans returns the number of locked ranges, which measures the memory.
 func (s *State) Spans() int { return s.spans.n }
 
-// Refused is the offset of the first marker that could not be read.
+// Refused returns the offset of the first unreadable marker.
 func (s *State) Refused() (int64, bool) { return s.refused, s.refused >= 0 }
 
-// Oldest is the lowest offset of the queue's partition that is lent.
+// Oldest returns the lowest locked offset of the queue's partition.
 func (s *State) Oldest() (record int64, ok bool) {
 	_, sp := s.spans.seek(0)
 	if sp == nil {
@@ -390,7 +377,7 @@ func (s *State) Oldest() (record int64, ok bool) {
 	return sp.from, true
 }
 
-// OldestStart is when the oldest start was appended of which something is open.
+// OldestStart returns the append time of the oldest start with open records.
 func (s *State) OldestStart() (at time.Time, ok bool) {
 	first := s.sources.first()
 	if first == nil {
@@ -399,22 +386,21 @@ func (s *State) OldestStart() (at time.Time, ok bool) {
 	return first.appended, true
 }
 
-// jitter is how far the log's time may fall back and still be the same clock: brokers'
-// clocks are corrected by little, and the next leader's differs by little. The time then
-// stands still until it is caught up with, so that what is counted is never more than what
-// went by. Beyond, the clock was set, and is followed from where it was set to.
+// jitter is how far the log's time may fall back and still count as the same clock, since clock
+// corrections and differences between leaders are small. The tracker's time then stops until the
+// log catches up, so it never counts too much. After a larger step it follows the new time.
 const jitter = 2000 // ms
 
-// clock adds up the time that goes by between markers.
+// clock adds up the time between markers.
 type clock struct {
 	began  bool
-	now    int64         // ms that went by since the first marker
-	log    int64         // the log's time that this is, in ms
-	behind int64         // how far the newest marker is behind it
-	local  time.Duration // when that was read
+	now    int64         // ms since the first marker
+	log    int64         // the log's time at now, ms
+	behind int64         // ms from the newest marker to log
+	local  time.Duration // reader's clock at the newest marker
 }
 
-// gap is how far a marker is ahead of those that were read.
+// gap returns how far a marker is ahead of the log's time.
 func (c *clock) gap(log int64) int64 {
 	if !c.began {
 		return 0
@@ -422,7 +408,7 @@ func (c *clock) gap(log int64) int64 {
 	return max(0, log-c.log)
 }
 
-// skip follows the log's time to where it is ahead, and counts of that what went by here.
+// skip moves to a later log time, but counts only the time that passed on the reader's clock.
 func (c *clock) skip(log int64, local time.Duration) {
 	c.now += min(log-c.log, (local - c.local).Milliseconds())
 	c.log = log

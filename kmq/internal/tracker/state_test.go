@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq/internal/tracker"
 )
 
-// entry is what the model knows of one record.
 type entry struct {
 	deadline    int64 // on the model's clock, ms
 	notBefore   time.Duration
@@ -24,14 +23,14 @@ type entry struct {
 	postponed   int
 }
 
-// model is a tracker that does everything record by record.
+// model is a tracker that keeps every record separately.
 type model struct {
 	open     map[int64]*entry
 	now, log int64
 	behind   int64
 	local    time.Duration
 	began    bool
-	skipped  bool // the log's time was not believed, once
+	skipped  bool // the log's time was ignored once
 	next     int64
 	refused  int64
 	late     map[int64]int64 // ms → records
@@ -41,7 +40,7 @@ func newModel() *model {
 	return &model{open: map[int64]*entry{}, refused: -1, late: map[int64]int64{}}
 }
 
-// skip is what becomes of a gap of more than two minutes in which something was due.
+// skip models a gap of more than two minutes in which a record was due.
 func (m *model) skip(log int64, local time.Duration) {
 	_, first := m.earliest()
 	if !m.began || first == nil || log-m.log-max(0, first.deadline-m.now) <= 120_000 {
@@ -80,7 +79,7 @@ func (m *model) apply(offset, log int64, seen tracker.Seen, k *marker.Marker) {
 		switch k.Type {
 		case marker.Start:
 			renewed := &entry{deadline: deadline, notBefore: notBefore, source: offset, holder: k.Holder}
-			if e != nil && deadline < e.deadline { // the newest holder, the later deadline
+			if e != nil && deadline < e.deadline { // the newest holder and the later deadline
 				renewed.deadline, renewed.source = e.deadline, e.source
 			}
 			if e != nil {
@@ -111,7 +110,6 @@ func (m *model) committable() int64 {
 	return low
 }
 
-// earliest is the deadline that Due looks at first.
 func (m *model) earliest() (int64, *entry) {
 	record, first := int64(-1), (*entry)(nil)
 	for r, e := range m.open {
@@ -150,7 +148,7 @@ func records(due []tracker.Due) map[int64]bool {
 
 const places = 24
 
-// ownEnd is whether all that is open of k's records was given out.
+// ownEnd reports whether Due returned all open records of k.
 func ownEnd(m *model, k marker.Marker) bool {
 	for r := k.Offset; r < k.Offset+int64(k.Count); r++ {
 		if e := m.open[r]; e != nil && !e.taken {
@@ -160,7 +158,6 @@ func ownEnd(m *model, k marker.Marker) bool {
 	return true
 }
 
-// same compares all that can be asked.
 func same(t *rapid.T, m *model, s *tracker.State) {
 	open, taken := s.Open()
 	wantTaken := int64(0)
@@ -224,9 +221,8 @@ func drawMarker(t *rapid.T) *marker.Marker {
 	return m
 }
 
-// The state agrees with the model in everything, whatever markers come and however the
-// clocks run; and one that is rebuilt from the committable offset holds the same records,
-// due in the same time.
+// The state agrees with a simple model for any markers and clocks, and a state rebuilt from the
+// committable offset has the same records and deadlines.
 func TestModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		type read struct {
@@ -261,7 +257,7 @@ func TestModel(t *testing.T) {
 					take(nil)
 				}
 			},
-			"ended": func(t *rapid.T) { // by who gave it out
+			"ended": func(t *rapid.T) { // by the process that Due gave it to
 				k := marker.Marker{
 					Type: marker.End, Offset: rapid.Int64Range(0, places).Draw(t, "record"),
 					Count: rapid.Int32Range(1, 8).Draw(t, "count"), Reason: marker.Copied,
@@ -280,7 +276,7 @@ func TestModel(t *testing.T) {
 				}
 				m.now = now
 				s.Ended(k, local)
-				take(&k) // its end is read later, and tells nothing new
+				take(&k) // its end is read later, without effect
 			},
 			"postpone": func(t *rapid.T) {
 				from, n := rapid.Int64Range(0, places).Draw(t, "record"), rapid.Int64Range(1, 8).Draw(t, "count")
@@ -319,9 +315,9 @@ func TestModel(t *testing.T) {
 	})
 }
 
-// left is what is open and, if that is exact, for how long, for whom. It is not where some
-// was given out, which only the process knows that did it, nor where the log's time fell
-// back, or was not believed: then who began to read later knows it better, or worse.
+// left lists the open records and, if exact, their remaining times and holders. It is not exact
+// after Due returned some, or after the log's time fell back or was ignored: a rebuilt state then
+// differs.
 func left(m *model, exact bool) string {
 	var all []int64
 	for r := range m.open {
@@ -350,9 +346,8 @@ func start(offset int64, count int32, d time.Duration) marker.Marker {
 
 var tick = marker.Marker{Type: marker.Tick, Offset: -1}
 
-// Invariant 8, the half that is pure: never early. A broker's clock that is set forward,
-// or back and forward again, or a leader whose clock is ahead, makes nothing due before its
-// time has gone by on the reader's own clock, and one that is set back holds nothing up.
+// Invariant 8, never early: no step of a broker's clock makes a record due before its time has
+// passed on the reader's clock, and a step back delays nothing.
 func TestClockSteps(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(10, 1, 30*time.Second))
@@ -382,13 +377,12 @@ func TestClockSteps(t *testing.T) {
 	}
 }
 
-// A clock that is set forward puts the log's time beyond a deadline at once. What the holder
-// wrote of the record until then may not have been read when the reader's clock comes to it: a
-// marker that comes after that has to tell.
+// With a clock set forward, a record is due only after a marker that was read at its deadline or
+// later, so that no extension is missed.
 func TestAClockAheadHidesNoExtension(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(10, 1, 2*time.Second))
-	s.Apply(1, at(2500), live(10), tick) // of a leader whose clock is ahead
+	s.Apply(1, at(2500), live(10), tick) // from a leader whose clock is ahead
 	if next, needsTick, ok := s.Next(); next != 2*time.Second || !needsTick || !ok {
 		t.Errorf("next at %v, %v, %v; want a marker of two seconds or later", next, needsTick, ok)
 	}
@@ -396,7 +390,7 @@ func TestAClockAheadHidesNoExtension(t *testing.T) {
 		t.Errorf("due without it: %v", due)
 	}
 	extend := marker.Marker{Type: marker.Extend, Offset: 10, Count: 1, Duration: 2 * time.Second, Holder: 1}
-	s.Apply(2, at(4400), live(2005), extend) // written at 1,900, and read late
+	s.Apply(2, at(4400), live(2005), extend) // written at 1,900 and read late
 	s.Apply(3, at(4510), live(2010), tick)
 	if due := s.Due(10); due != nil {
 		t.Errorf("due though it was extended: %v", due)
@@ -411,9 +405,8 @@ func replayed(ms int64) tracker.Seen {
 	return tracker.Seen{At: time.Duration(ms) * time.Millisecond}
 }
 
-// A tracker that takes over finds a start, and then a marker of an hour later, which a clock
-// that was set put there as likely as an hour without trackers: what is lent waits for what
-// remained of its time, on the tracker's own clock, and no longer.
+// After a takeover across an hour without markers, records wait for the rest of their time on the
+// tracker's clock, and no longer.
 func TestTakeoverAcrossAStep(t *testing.T) {
 	const hour = 3_600_000
 	for name, after := range map[string]struct {
@@ -438,7 +431,7 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 					t.Errorf("due early: %v", due)
 				}
 			}
-			// Time goes on as it should, and a short loan is not held up by the long one.
+			// The time advances normally, and the long lock does not delay a short one.
 			s.Apply(3, at(hour+after.due-read), live(after.due), tick)
 			if due := s.Due(10); len(due) != 1 {
 				t.Errorf("not due after its time: %v", due)
@@ -447,8 +440,7 @@ func TestTakeoverAcrossAStep(t *testing.T) {
 	}
 }
 
-// After a long time without trackers, what is lent anew does not wait for what remains of
-// what was lent for long before.
+// After a long outage, new locks do not wait for an old long one.
 func TestOutageHoldsUpNothingElse(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, time.Hour))
@@ -460,8 +452,7 @@ func TestOutageHoldsUpNothingElse(t *testing.T) {
 	}
 }
 
-// A tracker that was killed leaves a gap too, for as long as its group took to notice: what
-// was due in that is due at once.
+// After a killed tracker, the records that were due in the gap are due at once.
 func TestTakeoverAfterAKill(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), replayed(0), start(10, 1, 30*time.Second))
@@ -471,8 +462,8 @@ func TestTakeoverAfterAKill(t *testing.T) {
 	}
 }
 
-// Invariant 8 across a takeover: whoever tracks from some time on, and however the broker's
-// clock is set by an hour before and after, nothing is due before its time has gone by.
+// Invariant 8 across a takeover: with any takeover time and clock steps of an hour, nothing is
+// early.
 func TestNeverEarlyAcrossATakeover(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		takeover := rapid.Int64Range(0, 200_000).Draw(t, "takeover")
@@ -504,8 +495,7 @@ func TestNeverEarlyAcrossATakeover(t *testing.T) {
 	})
 }
 
-// Invariant 2, the half that is pure: the committable offset does not pass the lowest
-// start without an end.
+// Invariant 2: the committable offset does not pass the lowest start without an end.
 func TestCommittable(t *testing.T) {
 	s := tracker.New(0)
 	end := func(offset int64, count int32) marker.Marker {
@@ -531,7 +521,7 @@ func TestCommittable(t *testing.T) {
 	}
 }
 
-// Memory: what has ended takes none, wherever it was, while the oldest record stays open.
+// Records that have ended take no memory while the oldest record stays open.
 func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 	s := tracker.New(0)
 	s.Apply(0, at(0), live(0), start(0, 1, time.Hour))
@@ -547,7 +537,7 @@ func TestMemoryIsOfWhatIsOpen(t *testing.T) {
 	}
 }
 
-// Many spans: ends in any order, at a cost that does not grow with them.
+// Ends in any order cost the same with many spans.
 func TestManySpans(t *testing.T) {
 	const n = 50_000
 	s := tracker.New(0)
@@ -578,7 +568,7 @@ func TestManySpans(t *testing.T) {
 	}
 }
 
-// The shape of a busy queue: starts of polls, ends of batches.
+// BenchmarkBatches measures a busy queue: starts of polls and ends of batches.
 func BenchmarkBatches(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)
@@ -602,7 +592,7 @@ func BenchmarkBatches(b *testing.B) {
 	b.ReportMetric(float64(b.Elapsed().Nanoseconds())/float64(n), "ns/record")
 }
 
-// The worst: every second record is left to its deadline.
+// BenchmarkDropped measures the worst case: every second record reaches its deadline.
 func BenchmarkDropped(b *testing.B) {
 	s := tracker.New(0)
 	next, offset := int64(0), int64(0)
@@ -625,8 +615,7 @@ func BenchmarkDropped(b *testing.B) {
 	b.ReportMetric(float64(s.Spans()), "spans")
 }
 
-// Of two who lend the same record, the newest can extend it and give it back, whatever the
-// first one's deadline; and it is not due before either deadline.
+// The newest of two holders can extend or release a record, which is due after both deadlines.
 func TestNewestStartHolds(t *testing.T) {
 	at := time.UnixMilli
 	two := func() *tracker.State {

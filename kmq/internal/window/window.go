@@ -1,16 +1,13 @@
-// Package window keeps which offsets of a partition are done. It is pure.
+// Package window records which offsets of a partition are done. It is pure.
 //
-// A partition is read from front to back and its records are finished in any order. A
-// window holds what lies between: the records that were taken and are not done, and from
-// them everything else follows. What is below the first open one may be committed; what
-// is above it and not open is done beyond the commit. Offsets that hold no record (the
-// markers of transactions, what compaction removed) can't be told from done ones and
-// need not be.
+// Records are taken in offset order and finished in any order. A window keeps the open records:
+// taken and not done. Everything below the first open one may be committed; what is above it and
+// not open is done beyond the commit. Offsets without a record (transaction markers, compaction)
+// count as done.
 //
-// Open records are kept as bits, 64 offsets to a block, and only blocks with an open
-// record are kept: since offsets are taken in rising order, a block is only ever added at
-// the end, and the memory is that of the open records however long ago the first of them
-// was taken. A window has no lock; its owner has.
+// Open records are bits in blocks of 64 offsets, and only blocks with an open record are kept. So
+// memory depends on the number of open records, not on the age of the first. A Window is not safe
+// for concurrent use.
 //
 // Files to know: window.go.
 package window
@@ -20,40 +17,37 @@ import (
 	"slices"
 )
 
-// Range is the offsets from From up to but not including To.
+// Range is the offsets from From to To, which is excluded.
 type Range struct{ From, To int64 }
 
-// Len is how many offsets are in the range.
+// Len returns the number of offsets in the range.
 func (r Range) Len() int64 { return r.To - r.From }
 
-// blockBits is the binary logarithm of the offsets in a block.
+// blockBits is the base-2 logarithm of the offsets in a block.
 const blockBits = 6
 
-// block is the 64 offsets from base<<blockBits on; open has a bit for each that was taken
-// and is not done.
+// block is 64 offsets from base<<blockBits; open has a bit for each open record.
 type block struct {
 	base int64
 	open uint64
 }
 
-// Window is which offsets of a partition are done. Make one with [New] or [Restore].
+// Window records which offsets of a partition are done. Use [New] or [Restore].
 type Window struct {
-	next   int64   // everything below was taken, or is no record, or was done before
-	blocks []block // rising; the first has an open record, others may have none any more
-	head   int     // where blocks begins: those before are spent
-	empty  int     // of blocks[head:], those without an open record
+	next   int64   // everything below is taken, done, or no record
+	blocks []block // rising; the first has an open record, others may have none
+	head   int     // index of the first used block
+	empty  int     // number of blocks[head:] without an open record
 	open   int
-	ahead  []Range // done by an earlier owner, above next: rising, with gaps between them
+	ahead  []Range // done by an earlier owner above next: rising, with gaps between them
 }
 
-// New returns the window of a partition that is read from the committed offset on. An
-// offset below 0, Kafka's word for no commit, counts as 0: the first record that is taken
-// says where the partition begins.
+// New returns the window of a partition that is read from the committed offset. A negative offset,
+// Kafka's value for no commit, counts as 0: the first record taken marks the start.
 func New(committed int64) *Window { return &Window{next: max(committed, 0)} }
 
-// Restore returns the window of a partition of which an earlier owner had committed an
-// offset and done more beyond it. The ranges may come in any order and may overlap; what
-// they say of offsets below the committed one is known already.
+// Restore returns the window of a partition with a committed offset and ranges done beyond it. The
+// ranges may have any order and may overlap; parts below committed are ignored.
 func Restore(committed int64, done []Range) *Window {
 	w := New(committed)
 	w.ahead = normal(done)
@@ -61,7 +55,6 @@ func Restore(committed int64, done []Range) *Window {
 	return w
 }
 
-// normal returns the ranges in rising order, joined where they touch.
 func normal(ranges []Range) []Range {
 	sorted := slices.Clone(ranges)
 	slices.SortFunc(sorted, func(a, b Range) int {
@@ -82,8 +75,7 @@ func normal(ranges []Range) []Range {
 	return out
 }
 
-// join appends a range that begins no lower than those before, joined to the last where
-// they touch.
+// join appends a range in rising order, and joins it to the last if they touch.
 func join(ranges []Range, r Range) []Range {
 	if last := len(ranges) - 1; last >= 0 && r.From <= ranges[last].To {
 		ranges[last].To = max(ranges[last].To, r.To)
@@ -92,7 +84,7 @@ func join(ranges []Range, r Range) []Range {
 	return append(ranges, r)
 }
 
-// absorb moves next over what an earlier owner had done there.
+// absorb moves next over ranges that an earlier owner finished.
 func (w *Window) absorb() {
 	for len(w.ahead) > 0 && w.ahead[0].From <= w.next {
 		w.next = max(w.next, w.ahead[0].To)
@@ -100,9 +92,8 @@ func (w *Window) absorb() {
 	}
 }
 
-// Take says that the record at offset was fetched, and opens it. Offsets rise; those
-// jumped over are no records and count as done. It returns false, and does nothing, where
-// the offset is done already, was done by an earlier owner, or is below Next.
+// Take opens the record at offset. Offsets must rise; skipped ones are no records and count as
+// done. It returns false and does nothing if the offset is below Next or already done.
 func (w *Window) Take(offset int64) bool {
 	if offset < w.next {
 		return false
@@ -126,8 +117,8 @@ func (w *Window) Take(offset int64) bool {
 	return true
 }
 
-// Pass says that nothing below next that was not taken is a record: the fetch position is
-// there. It never goes back.
+// Pass moves Next forward to the fetch position: offsets below it that were not taken are no
+// records.
 func (w *Window) Pass(next int64) {
 	if next > w.next {
 		w.next = next
@@ -135,8 +126,8 @@ func (w *Window) Pass(next int64) {
 	}
 }
 
-// Cut forgets everything from offset on: what is taken there from now on are other
-// records. [Window.Committable] and [Window.Next] go back to it at most.
+// Cut forgets everything from offset on, where the log now holds other records. It moves
+// [Window.Committable] and [Window.Next] back to offset at most.
 func (w *Window) Cut(offset int64) {
 	for n := len(w.ahead); n > 0 && w.ahead[n-1].To > offset; n = len(w.ahead) {
 		w.ahead[n-1].To = offset
@@ -158,7 +149,7 @@ func (w *Window) Cut(offset int64) {
 		}
 		b.open = kept
 	}
-	// A block without an open record at the end would be in the way of those to come.
+	// Trailing blocks must have an open record, because later ones are appended.
 	for n := len(w.blocks); n > w.head && w.blocks[n-1].open == 0; n = len(w.blocks) {
 		w.blocks = w.blocks[:n-1]
 		w.empty--
@@ -166,7 +157,7 @@ func (w *Window) Cut(offset int64) {
 	w.shrink()
 }
 
-// Unknown is how many offsets of a range that is not below Next are not known to be done.
+// Unknown returns how many offsets of a range at or above Next are not known to be done.
 func (w *Window) Unknown(r Range) int64 {
 	n := r.Len()
 	for _, a := range w.ahead {
@@ -175,7 +166,7 @@ func (w *Window) Unknown(r Range) int64 {
 	return n
 }
 
-// Done closes an open record and returns whether it was one.
+// Done closes an open record; it returns false if the record was not open.
 func (w *Window) Done(offset int64) bool {
 	i, found := w.find(offset >> blockBits)
 	if !found {
@@ -194,13 +185,13 @@ func (w *Window) Done(offset int64) bool {
 	return true
 }
 
-// find is where the block of a base is.
+// find returns the index of the block with a base.
 func (w *Window) find(base int64) (int, bool) {
 	blocks := w.blocks[w.head:]
 	if len(blocks) == 0 {
 		return 0, false
 	}
-	// Where every block has an open record, which is the rule, its place is known.
+	// Fast path: usually every block from the first on is present.
 	if i := base - blocks[0].base; i >= 0 && i < int64(len(blocks)) && blocks[i].base == base {
 		return w.head + int(i), true
 	}
@@ -216,8 +207,8 @@ func (w *Window) find(base int64) (int, bool) {
 	return w.head + low, low < len(blocks) && blocks[low].base == base
 }
 
-// shrink gives back the blocks without an open record: at the front at once, further on
-// when they are the greater part, so that a block is moved O(1) times on average.
+// shrink drops blocks without an open record: those at the front at once, others when they are the
+// majority, so that a block moves O(1) times on average.
 func (w *Window) shrink() {
 	for w.head < len(w.blocks) && w.blocks[w.head].open == 0 {
 		w.head++
@@ -239,8 +230,8 @@ func (w *Window) shrink() {
 	}
 }
 
-// IsDone says whether nothing is to be done at offset: the record there is done, or there
-// is none. Above Next that is known only of what an earlier owner had done.
+// IsDone reports whether the record at offset is done or does not exist. Above Next it knows only
+// what an earlier owner finished.
 func (w *Window) IsDone(offset int64) bool {
 	if offset >= w.next {
 		for _, r := range w.ahead {
@@ -254,8 +245,7 @@ func (w *Window) IsDone(offset int64) bool {
 	return !found || w.blocks[i].open&(1<<(offset&(1<<blockBits-1))) == 0
 }
 
-// Committable is the offset below which everything is done: the commit that loses
-// nothing. Only Cut makes it go back.
+// Committable returns the offset below which everything is done. Only Cut moves it back.
 func (w *Window) Committable() int64 {
 	if offset, any := w.Oldest(); any {
 		return offset
@@ -263,12 +253,12 @@ func (w *Window) Committable() int64 {
 	return w.next
 }
 
-// Next is the offset from which records are taken; everything below was taken, is done,
-// or is no record.
+// Next returns the offset from which records are taken; everything below is taken, done, or no
+// record.
 func (w *Window) Next() int64 { return w.next }
 
-// End is the offset above which nothing is known: that of Next, or where an earlier owner
-// had done something beyond it, the end of that.
+// End returns the offset above which nothing is known: Next, or the end of what an earlier owner
+// finished beyond it.
 func (w *Window) End() int64 {
 	if n := len(w.ahead); n > 0 {
 		return w.ahead[n-1].To
@@ -276,13 +266,13 @@ func (w *Window) End() int64 {
 	return w.next
 }
 
-// Ahead is how many ranges above Next an earlier owner had done.
+// Ahead returns the number of ranges above Next that an earlier owner finished.
 func (w *Window) Ahead() int { return len(w.ahead) }
 
-// Open is how many records were taken and are not done.
+// Open returns the number of open records.
 func (w *Window) Open() int { return w.open }
 
-// Oldest is the lowest offset that was taken and is not done; false if there is none.
+// Oldest returns the lowest open offset; false if there is none.
 func (w *Window) Oldest() (int64, bool) {
 	if w.open == 0 {
 		return 0, false
@@ -291,7 +281,7 @@ func (w *Window) Oldest() (int64, bool) {
 	return b.base<<blockBits + int64(bits.TrailingZeros64(b.open)), true
 }
 
-// Opens calls f with every open offset in rising order until it returns false.
+// Opens calls f with every open offset in rising order until f returns false.
 func (w *Window) Opens(f func(offset int64) bool) {
 	for _, b := range w.blocks[w.head:] {
 		for open := b.open; open != 0; open &= open - 1 {
@@ -302,10 +292,10 @@ func (w *Window) Opens(f func(offset int64) bool) {
 	}
 }
 
-// Beyond is what is done above Committable, in rising order with gaps between.
+// Beyond returns what is done above Committable, in rising order with gaps between.
 func (w *Window) Beyond() []Range { return w.AppendBeyond(nil) }
 
-// AppendBeyond appends to ranges what [Window.Beyond] returns.
+// AppendBeyond appends the result of [Window.Beyond] to ranges.
 func (w *Window) AppendBeyond(ranges []Range) []Range {
 	if w.open > 0 {
 		from := w.Committable()

@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// model is a window written down plainly: one entry for each offset.
+// model is a simple window with one entry for each offset.
 type model struct {
 	next int64
 	open map[int64]bool
@@ -65,7 +65,6 @@ func (m *model) beyond() []Range {
 	return out
 }
 
-// check compares everything that a window says with the model.
 func (m *model) check(t interface{ Fatalf(string, ...any) }, w *Window) {
 	oldest, any := w.Oldest()
 	switch {
@@ -111,10 +110,10 @@ func (m *model) check(t interface{ Fatalf(string, ...any) }, w *Window) {
 	}
 }
 
-// TestModel drives a window and the plain model by the same random steps.
+// TestModel compares a window with the model after random steps.
 func TestModel(t *testing.T) { rapid.Check(t, agrees) }
 
-// FuzzModel drives them by those that the fuzzer makes up.
+// FuzzModel compares them after steps that the fuzzer chooses.
 func FuzzModel(f *testing.F) { f.Fuzz(rapid.MakeFuzz(agrees)) }
 
 func agrees(t *rapid.T) {
@@ -196,7 +195,7 @@ func agrees(t *rapid.T) {
 			}
 		},
 		"restore": func(t *rapid.T) {
-			// What a commit says is enough to begin again: only the open are lost.
+			// A commit and its ranges restore the window; only the open records are lost.
 			w2 := Restore(w.Committable(), w.Beyond())
 			for offset := w.Committable(); offset < modelEnd; offset++ {
 				if got, want := w2.IsDone(offset), w.IsDone(offset); got != want {
@@ -214,7 +213,6 @@ func agrees(t *rapid.T) {
 	})
 }
 
-// draw makes a window, restored or new, and its model.
 func draw(t *rapid.T, committed int64) (*Window, *model) {
 	m := &model{next: max(committed, 0), open: map[int64]bool{}, done: map[int64]bool{}}
 	if !rapid.Bool().Draw(t, "restored") {
@@ -238,8 +236,7 @@ func draw(t *rapid.T, committed int64) (*Window, *model) {
 	return w, m
 }
 
-// TestStuck is the case that must not grow: one record is never done, and the partition
-// goes on behind it.
+// A record that is never done does not make the window grow.
 func TestStuck(t *testing.T) {
 	w := New(0)
 	w.Take(0)
@@ -259,7 +256,7 @@ func TestStuck(t *testing.T) {
 	}
 }
 
-// TestShrinks has what a crowd took given back when it is gone.
+// The window releases the memory of many finished records.
 func TestShrinks(t *testing.T) {
 	w := New(0)
 	for offset := int64(0); offset < 1<<20; offset += 1 << blockBits {
@@ -273,8 +270,7 @@ func TestShrinks(t *testing.T) {
 	}
 }
 
-// BenchmarkInOrder takes and finishes records as a queue does whose handlers are alike:
-// the cost of one record.
+// BenchmarkInOrder measures one record with handlers of equal duration.
 func BenchmarkInOrder(b *testing.B) {
 	const inFlight = 1000
 	w := New(0)
@@ -285,7 +281,7 @@ func BenchmarkInOrder(b *testing.B) {
 	}
 }
 
-// BenchmarkRandom finishes them in any order, with so many in flight.
+// BenchmarkRandom finishes records in random order with this many in flight.
 func BenchmarkRandom(b *testing.B) {
 	for _, inFlight := range []int{1000, 100_000} {
 		b.Run(fmt.Sprint(inFlight), func(b *testing.B) {
@@ -308,7 +304,7 @@ func BenchmarkRandom(b *testing.B) {
 	}
 }
 
-// BenchmarkBeyond is what a commit of an untidy window costs: 1,000 open in 4,000.
+// BenchmarkBeyond measures a commit with 1,000 open records among 4,000.
 func BenchmarkBeyond(b *testing.B) {
 	w := New(0)
 	r := rand.New(rand.NewPCG(1, 2))

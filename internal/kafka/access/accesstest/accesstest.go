@@ -1,5 +1,5 @@
-// Package accesstest makes certificate authorities and client properties files for the
-// tests of secured clusters. They live as long as the test.
+// Package accesstest makes certificate authorities and client properties files for the tests of secured clusters. They
+// exist until the test ends.
 package accesstest
 
 import (
@@ -31,7 +31,7 @@ type Authority struct {
 	issued      int64
 }
 
-// NewAuthority makes an authority that nobody trusts yet.
+// NewAuthority makes an authority.
 func NewAuthority(t testing.TB) *Authority {
 	t.Helper()
 	key := newKey(t)
@@ -51,9 +51,8 @@ func NewAuthority(t testing.TB) *Authority {
 	return &Authority{PEM: block("CERTIFICATE", der), certificate: certificate, key: key, issued: 1}
 }
 
-// Issue returns a certificate for a client or a server of these names (host
-// names or addresses), and its private key, both PEM. A life of 0 is an hour; a
-// negative one has ended already.
+// Issue returns a certificate for a client or a server with these names (host names or addresses), and its private key,
+// both as PEM. A life of 0 means one hour; a negative one makes an expired certificate.
 func (a *Authority) Issue(t testing.TB, life time.Duration, names ...string) (chain, key string) {
 	t.Helper()
 	if life == 0 {
@@ -85,8 +84,8 @@ func (a *Authority) Issue(t testing.TB, life time.Duration, names ...string) (ch
 	return block("CERTIFICATE", der), block("PRIVATE KEY", pkcs8)
 }
 
-// Server is the TLS configuration of a broker of this machine, or of other
-// names. With clients, whoever connects must have a certificate of the authority.
+// Server returns the TLS configuration of a broker with these names; none means this machine. If clients is true, a
+// client must have a certificate of the authority.
 func (a *Authority) Server(t testing.TB, clients bool, names ...string) *tls.Config {
 	t.Helper()
 	if len(names) == 0 {
@@ -96,7 +95,7 @@ func (a *Authority) Server(t testing.TB, clients bool, names ...string) *tls.Con
 	return a.ServerWith(t, clients, chain, key)
 }
 
-// ServerWith is Server with a certificate that is there already.
+// ServerWith is Server with a given certificate.
 func (a *Authority) ServerWith(t testing.TB, clients bool, chain, key string) *tls.Config {
 	t.Helper()
 	pair, err := tls.X509KeyPair([]byte(chain), []byte(key))
@@ -111,7 +110,7 @@ func (a *Authority) ServerWith(t testing.TB, clients bool, chain, key string) *t
 	return config
 }
 
-// File writes a file of the test's own and returns its path.
+// File writes a file into a folder of the test and returns its path.
 func File(t testing.TB, name, content string) string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), name)
@@ -121,7 +120,7 @@ func File(t testing.TB, name, content string) string {
 	return path
 }
 
-// Login are the settings by which a user logs in.
+// Login returns the settings by which a user logs in.
 func Login(mechanism, user, password string) []string {
 	module := "scram.ScramLoginModule"
 	if mechanism == access.MechanismPlain {
@@ -133,21 +132,20 @@ func Login(mechanism, user, password string) []string {
 	}
 }
 
-// Trust are the settings by which a client trusts the authority.
+// Trust returns the settings by which a client trusts the authority.
 func (a *Authority) Trust(t testing.TB) []string {
 	t.Helper()
 	return []string{"ssl.truststore.type=PEM", "ssl.truststore.location=" + File(t, "ca.pem", a.PEM)}
 }
 
-// Identity are the settings by which a client proves that it is name.
+// Identity returns the settings by which a client proves that it is name.
 func (a *Authority) Identity(t testing.TB, name string) []string {
 	t.Helper()
 	chain, key := a.Issue(t, 0, name)
 	return []string{"ssl.keystore.type=PEM", "ssl.keystore.location=" + File(t, "client.pem", chain+key)}
 }
 
-// Access reads settings as a client properties file, without a fault and without
-// a warning.
+// Access reads settings as a client properties file that must have no mistake and no warning.
 func Access(t testing.TB, settings ...string) access.Access {
 	t.Helper()
 	a, warnings, err := access.Parse("client.properties", []byte(strings.Join(settings, "\n")))

@@ -1,5 +1,5 @@
-// Package clustertest gives tests a real Kafka: one broker that all packages of a
-// test run share, or a cluster of a test's own.
+// Package clustertest gives tests a real Kafka: one broker that all packages of a test run share, or a cluster of a
+// test's own.
 package clustertest
 
 import (
@@ -13,20 +13,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// Variable is the environment variable that names the cluster of a test run, one of
-// `kafka-bench cluster up --name`.
+// Variable is the environment variable with the name of the test run's cluster, one of `kafka-bench cluster up --name`.
 const Variable = "KAFKA_BENCH_TEST_CLUSTER"
 
-// startTimeout bounds the start of a cluster, stopTimeout its end, topicTimeout the making
-// of a topic.
 const (
 	startTimeout = 3 * time.Minute
 	stopTimeout  = time.Minute
 	topicTimeout = time.Minute
 )
 
-// Settings are the properties of the shared broker. Members that fall silent, and
-// locks of share groups, run out in a time that a test can wait for.
+// Settings returns the properties of the shared broker. Sessions and share-group locks expire within a time that a test
+// can wait.
 func Settings() map[string]string {
 	return map[string]string{
 		"group.min.session.timeout.ms":                 "1000",
@@ -43,7 +40,7 @@ func Settings() map[string]string {
 	}
 }
 
-// shared is the broker of this test binary, if the test run has none.
+// shared starts the broker of this test binary, if the test run has none.
 var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	home, err := cluster.UserHome()
 	if err != nil {
@@ -57,10 +54,9 @@ var shared = sync.OnceValues(func() (cluster.Cluster, error) {
 	return home.StartKafka(ctx, cluster.KafkaOptions{Config: Settings()})
 })
 
-// Shared returns the broker that the packages of a test run share: the cluster that
-// Variable names, or without it one for this test binary, which ends with the
-// process. A test uses topics and groups of its own there, and leaves the broker as
-// it is: one that stops, pauses or reconfigures a broker has its Own.
+// Shared returns the broker that all packages of a test run share: the cluster that Variable names. Without one, the
+// broker ends with this test binary. A test uses its own topics and groups there. A test that stops, pauses or
+// reconfigures a broker must use Own.
 func Shared(t testing.TB) cluster.Cluster {
 	t.Helper()
 	c, err := shared()
@@ -70,9 +66,8 @@ func Shared(t testing.TB) cluster.Cluster {
 	return c
 }
 
-// Own starts an Apache Kafka of n brokers for the test, with config over Settings,
-// and stops it when the test ends, however it ends. It takes about three seconds for
-// one broker and ten for three, on two cores.
+// Own starts an Apache Kafka of n brokers with config over Settings, and stops it when the test ends. On two cores it
+// takes about 3 s for one broker and 10 s for three.
 func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	t.Helper()
 	home, err := cluster.UserHome()
@@ -97,8 +92,7 @@ func Own(t testing.TB, n int, config map[string]string) *cluster.Kafka {
 	return k
 }
 
-// Topic makes a topic of the test's own, and returns when every broker knows it: a broker
-// that has just been told of a topic by another may still deny that it exists.
+// Topic makes a topic and returns when every broker knows it.
 func Topic(t testing.TB, c cluster.Cluster, name string, partitions, replication int, config map[string]string) {
 	t.Helper()
 	admin, err := cluster.NewAdmin(c.Bootstrap(), cluster.AccessTo(c))

@@ -12,37 +12,35 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What a driver costs is the difference between two loops that do the same work, one
-// through the driver and one on the client alone, on a broker that keeps nothing or
-// serves one batch again and again. The broker runs on the same processors and has its
-// share of both. The driver's loop and all that measures stand here; the client's own
-// loop stands with the driver.
+// The cost of a driver is the difference between two loops that do the same work, one through the driver and one on the
+// client alone. The broker keeps nothing, or serves one batch again and again. It runs on the same processors, and both
+// loops include its cost. The client's own loop is in the driver's package.
 
-// A benchmark's topic, and how many records it keeps with the client.
+// A benchmark's topic, and how many records it keeps in the client.
 const (
 	BenchTopic      = "bench"
 	BenchPartitions = 6
 	BenchBuffered   = 10_000
 )
 
-// BenchRecordBytes is the length of a record's value.
+// BenchRecordBytes is the size of a record's value.
 const BenchRecordBytes = 100
 
-// Blackhole is a broker that takes records and keeps none.
+// Blackhole starts a broker that accepts records and keeps none.
 func Blackhole(b *testing.B) (brokers []string) {
 	return Fake(b, kfake.NumBrokers(1), kfake.BlackholeProduce(),
 		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
-// Endless is a broker that serves one batch of so many records again and again.
+// Endless starts a broker that serves one batch of batch records again and again.
 func Endless(b *testing.B, batch int) (brokers []string) {
 	synthetic := kfake.SyntheticBatch{Records: batch, RecordBytes: BenchRecordBytes}
 	return Fake(b, kfake.NumBrokers(1), kfake.SyntheticFetch(synthetic),
 		kfake.SeedTopics(BenchPartitions, BenchTopic)).ListenAddrs()
 }
 
-// BenchProducer measures a record through the driver's producer, opened with cfg. full
-// is called again and again while it has BenchBuffered records.
+// BenchProducer measures the cost of a record through the driver's producer, opened with cfg. It calls full repeatedly
+// while BenchBuffered records are in flight.
 func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, full func()) {
 	value := make([]byte, BenchRecordBytes)
 	ring := NewRing(func() *driver.Record { return &driver.Record{Value: value} }, full)
@@ -67,8 +65,8 @@ func BenchProducer(b *testing.B, d driver.Driver, cfg driver.ProducerConfig, ful
 	})
 }
 
-// BenchConsumer measures a record through the driver's consumer, opened with cfg, which
-// names a group or partitions. A fetch has batches of so many records.
+// BenchConsumer measures the cost of a record through the driver's consumer, opened with cfg, which names a group or
+// partitions. Fetched batches have batch records.
 func BenchConsumer(b *testing.B, d driver.Driver, cfg driver.ConsumerConfig, batch int) {
 	cfg.Brokers, cfg.Topic = Endless(b, batch), BenchTopic
 	c := Consumer(b, d, cfg)
@@ -99,7 +97,7 @@ func Measure(b *testing.B, produce func(n int)) {
 	})
 }
 
-// MeasurePolls warms up, and then polls until b.N records came.
+// MeasurePolls warms up, and then polls until b.N records have come.
 func MeasurePolls(b *testing.B, poll func() (records int)) {
 	b.Helper()
 	const warmUp = 100_000
@@ -113,8 +111,7 @@ func MeasurePolls(b *testing.B, poll func() (records int)) {
 	})
 }
 
-// MeasureCount is MeasurePolls where goroutines of the client's take the records, and
-// count them.
+// MeasureCount is MeasurePolls for a client whose own goroutines count the records.
 func MeasureCount(b *testing.B, taken *atomic.Int64) {
 	b.Helper()
 	var seen int64
@@ -126,8 +123,7 @@ func MeasureCount(b *testing.B, taken *atomic.Int64) {
 	})
 }
 
-// measure reports, beside the time, the processor time for each record: it is what
-// a busy machine does not change much. The broker's share is in it.
+// measure also reports the processor time per record, including the broker's, because a busy machine hardly changes it.
 func measure(b *testing.B, run func() (records int)) {
 	b.Helper()
 	b.ReportAllocs()
@@ -139,7 +135,6 @@ func measure(b *testing.B, run func() (records int)) {
 	b.ReportMetric(float64(records)/b.Elapsed().Seconds(), "records/s")
 }
 
-// cpuTime is the processor time that this process has used.
 func cpuTime(b *testing.B) time.Duration {
 	var usage unix.Rusage
 	if err := unix.Getrusage(unix.RUSAGE_SELF, &usage); err != nil {
@@ -148,10 +143,9 @@ func cpuTime(b *testing.B) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// Ring is a supply of records that are used in turn, each again when it is done.
-// They come back nearly in the order in which they went, so the count of those
-// that came back is enough to know when the oldest is free: the ring is much
-// longer than what is in flight. One goroutine takes them.
+// Ring provides records in turn and reuses each after its completion. Records complete nearly in order, and a Ring is
+// much longer than the records in flight. So the number of completed records is enough to know that the oldest is free.
+// One goroutine calls Next.
 type Ring[T any] struct {
 	slots []T
 	taken int64
@@ -159,9 +153,8 @@ type Ring[T any] struct {
 	full  func()
 }
 
-// NewRing makes a ring of records that fill makes. full is called again and again while
-// too many are in flight: runtime.Gosched, or a short sleep for a client for which
-// spinning would count as a cost of records.
+// NewRing makes a ring of records from fill. Next calls full repeatedly while too many are in flight: runtime.Gosched,
+// or a short sleep if a busy loop would count as a cost of the client.
 func NewRing[T any](fill func() T, full func()) *Ring[T] {
 	r := &Ring[T]{slots: make([]T, 8*BenchBuffered), full: full}
 	for i := range r.slots {
@@ -170,7 +163,7 @@ func NewRing[T any](fill func() T, full func()) *Ring[T] {
 	return r
 }
 
-// Next takes a record, as soon as fewer than BenchBuffered are in flight.
+// Next returns a record when fewer than BenchBuffered are in flight.
 func (r *Ring[T]) Next() T {
 	for r.taken-r.done.Load() > BenchBuffered {
 		r.full()
@@ -180,10 +173,10 @@ func (r *Ring[T]) Next() T {
 	return slot
 }
 
-// Done counts records that came back. It may be called on any goroutine.
+// Done counts completed records. It may be called on any goroutine.
 func (r *Ring[T]) Done(n int) { r.done.Add(int64(n)) }
 
-// Drain waits until all that was taken is done.
+// Drain waits until all records are complete.
 func (r *Ring[T]) Drain() {
 	for r.done.Load() < r.taken {
 		r.full()

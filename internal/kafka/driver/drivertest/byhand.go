@@ -21,8 +21,7 @@ var handTests = []test{
 		needs: []driver.Capability{driver.ManualPartitions, driver.ReadControl}},
 }
 
-// testByHand: without a group a client reads the partitions that it was given,
-// each from its offset, and no others, and cannot commit.
+// testByHand: without a group a client reads exactly its partitions, each from its offset, and can't commit.
 func testByHand(t *testing.T, s suite) {
 	const partitions, n = 3, 300
 	topic := s.topic(t, partitions)
@@ -45,7 +44,7 @@ func testByHand(t *testing.T, s suite) {
 	}
 }
 
-// testByHandPaused: a pause in the callback comes before the first fetch.
+// testByHandPaused: a pause in the callback takes effect before the first fetch.
 func testByHandPaused(t *testing.T, s suite) {
 	const partitions, n = 2, 200
 	topic := s.topic(t, partitions)
@@ -54,8 +53,7 @@ func testByHandPaused(t *testing.T, s suite) {
 	s.letGo(t, m, partitions, n)
 }
 
-// testByHandNothing: a client without partitions hears so, polls nothing, and
-// ends.
+// testByHandNothing: a client without partitions gets a callback, polls nothing, and ends.
 func testByHandNothing(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	s.fill(t, topic, 1, 10)
@@ -68,8 +66,7 @@ func testByHandNothing(t *testing.T, s suite) {
 	}
 }
 
-// testControlRecords: the marks that transactions leave in the log are no records,
-// and yet the client says that it has passed them.
+// testControlRecords: Poll does not return control records, but Chunk.Next is after them.
 func testControlRecords(t *testing.T, s suite) {
 	topic := s.topic(t, 2)
 	const transactions, n = 3, 5

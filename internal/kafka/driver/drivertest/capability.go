@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What a driver says that it lacks is tested, too: a configuration that needs it is
-// refused, in words that help, and an interface that a client has is not one that
-// it lacks. The test of the capability itself is then not run.
+// A driver's Lacks is tested too. A configuration that needs what the driver lacks must fail with a helpful error, and
+// the driver must not have the interface. The test of the capability itself does not run.
 
 var capabilityTests = []test{
 	{name: "refusals of producers", run: testProducerRefusals},
@@ -22,7 +21,6 @@ var capabilityTests = []test{
 	{name: "interfaces of consumers", run: testConsumerInterfaces},
 }
 
-// capabilities are all that are known.
 var capabilities = []driver.Capability{
 	driver.Idempotence, driver.CompressionLevels, driver.InFlightLimit, driver.RecordTimestamps, driver.AckedOffsets,
 	driver.ServerGroups, driver.ManualPartitions, driver.PausePartitions, driver.KillConsumer, driver.SessionTimeouts,
@@ -30,7 +28,7 @@ var capabilities = []driver.Capability{
 	driver.OneRecordBatches, driver.StickyAssignor, driver.CooperativeSticky,
 }
 
-// Capabilities are all capabilities, in the order of their declaration.
+// Capabilities returns all capabilities, in the order of their declaration.
 func Capabilities() []driver.Capability { return append([]driver.Capability(nil), capabilities...) }
 
 func (s suite) lacks(c driver.Capability) bool {
@@ -38,7 +36,6 @@ func (s suite) lacks(c driver.Capability) bool {
 	return lacking
 }
 
-// encrypt asks for encryption.
 func encrypt(a *access.Access) { a.TLS = &tls.Config{MinVersion: tls.VersionTLS12} }
 
 func testProducerRefusals(t *testing.T, s suite) {
@@ -82,8 +79,7 @@ func testConsumerRefusals(t *testing.T, s suite) {
 	}
 }
 
-// checkRefusal holds what became of a configuration that needs c against what the
-// driver says that it lacks.
+// checkRefusal compares the error for a configuration that needs c with the driver's Lacks.
 func (s suite) checkRefusal(t *testing.T, c driver.Capability, err error) {
 	t.Helper()
 	reason, lacking := s.driver.Lacks()[c]
@@ -137,8 +133,7 @@ func testConsumerInterfaces(t *testing.T, s suite) {
 	s.checkInterface(t, driver.KillConsumer, kills)
 }
 
-// checkInterface holds an interface against what the driver says that it lacks, in
-// both directions.
+// checkInterface compares whether the client has an interface with the driver's Lacks.
 func (s suite) checkInterface(t *testing.T, c driver.Capability, has bool) {
 	t.Helper()
 	if lacks := s.lacks(c); has == lacks {

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// codecTests: each codec, at its default and at a level, brings back the bytes.
+// codecTests: each codec, at its default and at some levels, returns the same bytes.
 func codecTests() (tests []test) {
 	levels := map[string][]int{"none": {0}, "gzip": {0, 9}, "snappy": {0}, "lz4": {0, 9}, "zstd": {0, 3, 19}}
 	for codec, levels := range levels {
@@ -33,7 +33,7 @@ func testCodec(t *testing.T, s suite, codec string, level int) {
 	cfg.Compression, cfg.Level = codec, level
 	p, err := s.driver.NewProducer(cfg)
 	if level != 0 && codec != "gzip" && errors.Is(err, driver.ErrConfig) {
-		t.Logf("the driver does without: %v", err) // a client may know the levels of some codecs
+		t.Logf("the driver does without: %v", err) // a client may support levels for only some codecs
 		return
 	}
 	if err != nil {
@@ -55,7 +55,7 @@ func testCodec(t *testing.T, s suite, codec string, level int) {
 	}
 }
 
-// awkward are records whose bytes are easily spoiled.
+// awkward returns records whose bytes are easily changed by mistake.
 func awkward() []*driver.Record {
 	random := rand.NewChaCha8([32]byte{1})
 	noise := make([]byte, 100_000)

@@ -27,8 +27,7 @@ var groupTests = []test{
 	{name: "kill", run: testKill, needs: []driver.Capability{driver.KillConsumer, driver.SessionTimeouts}},
 }
 
-// testShare: the members of a group have all partitions, each once, and receive
-// every record, once.
+// testShare: the members of a group have each partition once and receive each record once.
 func testShare(t *testing.T, s suite) {
 	const partitions, members, n = 6, 3, 600
 	topic := s.topic(t, partitions)
@@ -61,7 +60,6 @@ func checkShared(t testing.TB, partitions int, group []*member) {
 	}
 }
 
-// checkReceivedOnce fails unless the members of a group received each of n records once.
 func checkReceivedOnce(t testing.TB, n int, group ...*member) {
 	t.Helper()
 	received := make(map[string]int)
@@ -79,7 +77,7 @@ func checkReceivedOnce(t testing.TB, n int, group ...*member) {
 	}
 }
 
-// testSpareMember: a member for which no partition is left hears that it joined.
+// testSpareMember: a member without partitions learns that it has joined.
 func testSpareMember(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	first, second := s.join(t, topic, topic), s.join(t, topic, topic)
@@ -88,8 +86,7 @@ func testSpareMember(t *testing.T, s suite) {
 	}
 }
 
-// testJoinAndLeave: partitions move when a member joins, and come back when it
-// leaves, and the callbacks tell.
+// testJoinAndLeave: partitions move when a member joins and return when it leaves, with callbacks.
 func testJoinAndLeave(t *testing.T, s suite) {
 	const partitions = 4
 	topic := s.topic(t, partitions)
@@ -109,8 +106,8 @@ func testJoinAndLeave(t *testing.T, s suite) {
 	first.awaitOwned(t, partitions)
 }
 
-// testCommitAndResume: the next member of the group goes on where the last one
-// committed, not where it stopped. With the records comes the partition's end.
+// testCommitAndResume: the next member of the group starts at the committed offset, and gets the high watermark with
+// the records.
 func testCommitAndResume(t *testing.T, s suite) {
 	const n, committed = 100, 40
 	topic := s.topic(t, 1)
@@ -128,18 +125,15 @@ func testCommitAndResume(t *testing.T, s suite) {
 		t.Fatalf("resumed at offset %d with %d records, want %d with %d", got[0].Offset, len(got), committed,
 			n-committed)
 	}
-	// While records are written a broker may tell one that is behind them; nobody
-	// writes now.
+	// The high watermark may be old while records are written, but none are written now.
 	if next.ends[0] != n {
 		t.Errorf("the high watermark of a partition of %d records came as %d", n, next.ends[0])
 	}
 }
 
-// testCommitOnRevoke: when partitions move while records flow, and every member
-// commits what it received in OnRevoked, no record is received twice and none is
-// left out. It fails if the client does not wait for the callback, or lets it run
-// between returning records and the next poll: the members take note of what
-// came only a while after the poll.
+// testCommitOnRevoke: if every member commits in OnRevoked, no record is received twice or missed when partitions move
+// under load. The test fails if the client does not wait for the callback, or runs it between two polls. Members record
+// what came only a while after each poll.
 func testCommitOnRevoke(t *testing.T, s suite) {
 	const partitions, n = 4, 4000
 	topic := s.topic(t, partitions)
@@ -160,7 +154,6 @@ func testCommitOnRevoke(t *testing.T, s suite) {
 	checkReceivedOnce(t, n, first, second)
 }
 
-// trickle produces n records over a while.
 func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	out := newOutbox()
 	p, err := s.driver.NewProducer(s.config(topic, out.onDone))
@@ -182,8 +175,7 @@ func (s suite) trickle(t testing.TB, topic string, partitions, n int) {
 	}
 }
 
-// testPollContext: a poll of nothing ends with its context, empty, also when the
-// context has ended before.
+// testPollContext: a poll without records ends with its context and is empty, also if the context has already ended.
 func testPollContext(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	m := s.join(t, topic, topic)
@@ -201,8 +193,7 @@ func testPollContext(t *testing.T, s suite) {
 	}
 }
 
-// testPollAtMost: polls that are bounded stay within the bound and leave nothing
-// out.
+// testPollAtMost: polls with a limit respect it and miss no record.
 func testPollAtMost(t *testing.T, s suite) {
 	const partitions, n, atMost = 2, 1000, 7
 	topic := s.topic(t, partitions)

@@ -8,9 +8,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What clients tell of their traffic, on either side.
+// What clients report about their traffic.
 
-// testProducedWire: the wire counts agree with what was produced.
+// testProducedWire: the wire counts match what was produced.
 func testProducedWire(t *testing.T, s suite) {
 	const n, size = 1000, 200
 	topic := s.topic(t, 1)
@@ -23,7 +23,7 @@ func testProducedWire(t *testing.T, s suite) {
 		p.Produce(&driver.Record{Value: bytes.Repeat([]byte("x"), size)})
 	}
 	flush(t, p)
-	// A client may count a batch a moment after its records came back.
+	// A client may count a batch shortly after its records are complete.
 	awaitCount(t, func() bool { return counter.Wire().BatchRecords >= n })
 	w := counter.Wire()
 	switch {
@@ -42,13 +42,13 @@ func testProducedWire(t *testing.T, s suite) {
 	}
 }
 
-// testProducedRequests: produce requests are counted and take time, on a connection.
+// testProducedRequests: produce requests are counted with their time and connections.
 func testProducedRequests(t *testing.T, s suite) {
 	const n = 20
 	out := newOutbox()
 	p := s.producer(t, s.config(s.topic(t, 1), out.onDone))
 	timer := p.(driver.RequestTimer)
-	for i := range n { // one after the other, so each needs a request of its own
+	for i := range n { // one after the other, so each needs its own request
 		p.Produce(&driver.Record{Value: value(i)})
 		out.await(t, i+1)
 	}
@@ -63,7 +63,7 @@ func testProducedRequests(t *testing.T, s suite) {
 	}
 }
 
-// testReadWire: the wire counts agree with what was received.
+// testReadWire: the wire counts match what was received.
 func testReadWire(t *testing.T, s suite) {
 	const n = 500
 	topic := s.topic(t, 1)
@@ -88,8 +88,7 @@ func testReadWire(t *testing.T, s suite) {
 	}
 }
 
-// testReadRequests: fetches are counted and take time, those that wait for records
-// included.
+// testReadRequests: fetches are counted with their time, including those that wait for records.
 func testReadRequests(t *testing.T, s suite) {
 	const n = 100
 	topic := s.topic(t, 1)
@@ -107,7 +106,7 @@ func testReadRequests(t *testing.T, s suite) {
 	}
 }
 
-// awaitCount waits for a counter that nothing tells of.
+// awaitCount waits for a counter that has no notification.
 func awaitCount(t testing.TB, holds func() bool) {
 	t.Helper()
 	tick := time.NewTicker(time.Millisecond)

@@ -7,5 +7,5 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// inC are the drivers that need cgo.
+// inC returns the drivers that need cgo.
 func inC() []driver.Driver { return []driver.Driver{librdkafka.New()} }

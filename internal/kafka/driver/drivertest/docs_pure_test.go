@@ -4,5 +4,5 @@ package drivertest_test
 
 import "kafkabench.example/kafka-bench/internal/kafka/driver"
 
-// inC are the drivers that need cgo, which this build does without.
+// inC returns no driver: this build has no cgo.
 func inC() []driver.Driver { return nil }

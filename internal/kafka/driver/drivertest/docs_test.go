@@ -13,12 +13,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// documented are the drivers that this build can ask.
+// documented returns the drivers that are in this build.
 func documented() []driver.Driver {
 	return append([]driver.Driver{franz.New(), sarama.New(), segmentio.New()}, inC()...)
 }
 
-// TestDocumentedCapabilities: the table of docs/DRIVERS.md is what the drivers say.
+// TestDocumentedCapabilities: the table of docs/DRIVERS.md matches the drivers' Lacks.
 func TestDocumentedCapabilities(t *testing.T) {
 	table := capabilityTable(t)
 	for _, d := range documented() {
@@ -37,7 +37,7 @@ func TestDocumentedCapabilities(t *testing.T) {
 	}
 }
 
-// TestLacksAreKnown: a driver lacks nothing that is not a capability.
+// TestLacksAreKnown: a driver lacks only known capabilities.
 func TestLacksAreKnown(t *testing.T) {
 	known := make(map[driver.Capability]bool)
 	for _, c := range drivertest.Capabilities() {
@@ -52,8 +52,7 @@ func TestLacksAreKnown(t *testing.T) {
 	}
 }
 
-// TestDocumentedSettings: docs/DRIVERS.md lists what each driver passes on to its client by the
-// client's own names.
+// TestDocumentedSettings: docs/DRIVERS.md lists the client's own settings that each driver passes on.
 func TestDocumentedSettings(t *testing.T) {
 	for _, d := range documented() {
 		producer, consumer := d.(driver.Tuner).Tables()
@@ -65,7 +64,7 @@ func TestDocumentedSettings(t *testing.T) {
 	}
 }
 
-// passedOn is what the document lists for a driver below a key.
+// passedOn returns what the document lists for a driver below a key.
 func passedOn(t *testing.T, name, key string) (names []string) {
 	t.Helper()
 	_, section, found := strings.Cut(document(t), "\n### Passed on by "+name+"\n")
@@ -92,7 +91,7 @@ func document(t *testing.T) string {
 	return string(text)
 }
 
-// capabilityTable is what the document says, by capability and driver.
+// capabilityTable returns the document's table, by capability and driver.
 func capabilityTable(t *testing.T) map[string]map[string]string {
 	t.Helper()
 	table := make(map[string]map[string]string)

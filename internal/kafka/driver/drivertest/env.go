@@ -11,14 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// NewEnv is the environment of the cluster at brokers, which offers both group
-// protocols. Its topics are made by a client of its own until the test ends.
+// NewEnv returns the environment of the cluster at brokers, which must offer both group protocols. Its own client makes
+// topics until the test ends.
 func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 	t.Helper()
 	client, err := kgo.NewClient(append(a.Options(),
 		kgo.SeedBrokers(brokers...),
 		kgo.DisableClientMetrics(),
-		kgo.MetadataMinAge(10*time.Millisecond), // or it would believe for 5 s that a new topic is not there
+		kgo.MetadataMinAge(10*time.Millisecond), // or a new topic could be unknown to it for 5 s
 	)...)
 	if err != nil {
 		t.Fatal(err)
@@ -31,15 +31,13 @@ func NewEnv(t testing.TB, brokers []string, a access.Access) Env {
 		Access:      a,
 		CreateTopic: func(t testing.TB, topic string, partitions int) { createTopic(t, admin, topic, partitions) },
 		DeleteTopic: func(t testing.TB, topic string) { deleteTopic(t, admin, topic) },
-		// The shortest that Kafka allows by default. In the other protocol it is
-		// the broker's, and 45 s.
+		// The shortest that Kafka allows by default. In the other protocol the broker sets it, to 45 s.
 		SessionTimeouts: map[string]time.Duration{"classic": 6 * time.Second},
 	}
 }
 
-// awaitGroups waits until the cluster can coordinate groups: a real one creates
-// its topic for them when it is first asked, and members that come too early
-// wait for five seconds.
+// awaitGroups waits until the cluster can coordinate groups. A real one creates its internal topic at the first
+// request, and members that come before wait for five seconds.
 func awaitGroups(admin *kadm.Client) {
 	for admin.FindGroupCoordinators(context.Background(), "any").Error() != nil {
 		time.Sleep(50 * time.Millisecond)
@@ -57,8 +55,8 @@ func createTopic(t testing.TB, admin *kadm.Client, topic string, partitions int)
 	}
 }
 
-// ready tells whether the leaders of all partitions of a topic answer for them. A
-// real broker tells of a new topic a moment before it can be written to.
+// ready reports whether the leaders of all partitions of a topic answer. A real broker reports a new topic shortly
+// before it can be written to.
 func ready(t testing.TB, admin *kadm.Client, topic string, partitions int) bool {
 	t.Helper()
 	offsets, err := admin.ListEndOffsets(context.Background(), topic)

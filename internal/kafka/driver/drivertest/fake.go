@@ -16,10 +16,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Topic is the topic of the tests that bring a fake cluster of their own.
+// Topic is the topic of tests with their own fake cluster.
 const Topic = "t"
 
-// nobody is an address at which nobody listens, and noRoad a network that reaches it.
+// An address that no process listens on, and a dialer that always fails.
 const nobody = "127.0.0.1:1"
 
 func noRoad(context.Context, string, string) (net.Conn, error) { return nil, errors.New("no road") }
@@ -35,14 +35,12 @@ func Fake(t testing.TB, options ...kfake.Opt) *kfake.Cluster {
 	return cluster
 }
 
-// Topics are the options of a fake cluster of one broker, with Topic of so many
-// partitions.
+// Topics returns the options of a fake cluster with one broker and a Topic with this number of partitions.
 func Topics(partitions int32) []kfake.Opt {
 	return []kfake.Opt{kfake.NumBrokers(1), kfake.SeedTopics(partitions, Topic)}
 }
 
-// RunFake runs the suite on fake clusters of three brokers, one for each test, whose
-// groups put out a member that was silent for session.
+// RunFake runs the suite on fake clusters of three brokers, one for each test, with this session timeout.
 func RunFake(t *testing.T, d driver.Driver, session time.Duration, place Place) {
 	run(t, d, func(t *testing.T, c test, run func(*testing.T, Env)) {
 		in := place
@@ -65,7 +63,7 @@ func RunFake(t *testing.T, d driver.Driver, session time.Duration, place Place) 
 	})
 }
 
-// takeTime has requests for records take a millisecond, also in virtual time.
+// takeTime makes requests for records take a millisecond, also in virtual time.
 func takeTime(c Cluster) {
 	for _, key := range []kmsg.Key{kmsg.Produce, kmsg.Fetch} {
 		c.ControlKey(int16(key), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -76,15 +74,14 @@ func takeTime(c Cluster) {
 	}
 }
 
-// RunKafka runs the suite on Apache Kafka itself, on the broker that all packages share.
+// RunKafka runs the suite on the Apache Kafka that all packages share.
 func RunKafka(t *testing.T, d driver.Driver) {
 	c := clustertest.Shared(t)
 	env := NewEnv(t, c.Bootstrap(), cluster.AccessTo(c))
 	run(t, d, func(t *testing.T, _ test, run func(*testing.T, Env)) { run(t, env) })
 }
 
-// CheckName: the driver's name is what selects it, and the library's version is in the
-// result of every run.
+// CheckName checks the name that selects the driver, and that it reports the library's version.
 func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Helper()
 	if d.Name() != name || d.Version() == "" {
@@ -93,8 +90,8 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Log(d.Version())
 }
 
-// Producer opens a producer that the test's end closes. Brokers, topic and OnDone that
-// cfg leaves out are filled in, so that it opens: there is nobody at that broker.
+// Producer opens a producer and closes it when the test ends. It sets Brokers, Topic and OnDone if they are not set; no
+// broker is at that address.
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -114,9 +111,8 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 	return p
 }
 
-// Consumer opens a consumer that the test's end closes. Brokers and topic that cfg
-// leaves out are filled in, and where it has no partitions, the group and its protocol,
-// so that it opens: there is nobody at that broker.
+// Consumer opens a consumer and closes it when the test ends. It sets Brokers and Topic if they are not set, and
+// without Partitions also Group and Protocol. No broker is at that address.
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -139,8 +135,7 @@ func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.C
 	return c
 }
 
-// WantSettings checks that settings have these values, by their names; an empty value
-// is a setting that must not be there.
+// WantSettings checks the values of settings, by their names; an empty value means that the setting must be absent.
 func WantSettings(t *testing.T, settings []driver.Setting, want map[string]string) {
 	t.Helper()
 	got := make(map[string]string)

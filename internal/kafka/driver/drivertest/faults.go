@@ -14,31 +14,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What becomes of a record when a broker misbehaves depends on the client: one retries
-// what another gives up, and one can tell what another can't. So the faults stand here,
-// once, and what each client makes of them stands with its driver.
+// The outcome of a record when a broker misbehaves depends on the client's retries and reports. So the faults are here,
+// once, and the expected outcomes are with each driver.
 
-// Outcomes are what becomes of the records of a driver.
+// Outcomes are the expected outcomes of a driver's records.
 type Outcomes struct {
 	Driver driver.Driver
-	// Place is where the brokers are.
+	// Place is where the brokers run.
 	Place Place
-	// DeliveryTimeout is that of the records, but for those that are to outlast a
-	// fault, or that an answer ends and never the clock, which have 10 s.
+	// DeliveryTimeout is that of the records. It is 10 s instead for records that must outlast a fault, or that an
+	// answer ends and not the timeout.
 	DeliveryTimeout time.Duration
-	// Within is how many delivery timeouts after it was produced a record has come
-	// back at the latest, whatever the fault.
+	// Within is the longest time until a record is complete, in delivery timeouts, for any fault.
 	Within int
-	// Acked, Failed and Unknown are the faults by what becomes of a record: each fault
-	// that the driver's capabilities allow to test, in one of them.
+	// Acked, Failed and Unknown list the faults by the outcome of a record. Each fault that the driver's capabilities
+	// allow is in one of them.
 	Acked, Failed, Unknown []string
-	// HeldBack is what becomes of a record that was not sent when the producer is
-	// closed, and Closing how long that takes at the most.
+	// HeldBack is the outcome of a record that is not sent before the producer is closed, and Closing is the longest
+	// time that the close takes.
 	HeldBack driver.Outcome
 	Closing  time.Duration
 }
 
-// fault is one way in which a broker misbehaves.
 type fault struct {
 	name   string
 	inject func(Cluster)
@@ -81,14 +78,14 @@ func patientIdempotent(c *driver.ProducerConfig) { patient(c); idempotent(c) }
 func overtaking(c *driver.ProducerConfig)        { patient(c); c.InFlight = 5 }
 func acksLeader(c *driver.ProducerConfig)        { c.Acks = driver.AcksLeader }
 
-// answer has the broker answer produce requests with err, n times or always (-1).
+// answer makes the broker answer produce requests with err, n times or always (-1).
 func answer(err *kerr.Error, n int) func(Cluster) {
 	return func(c Cluster) {
 		c.Fault(kfake.Fault{Keys: []kmsg.Key{kmsg.Produce}, Err: err, Count: n})
 	}
 }
 
-// cutOff has the broker cut the connection instead of answering, once or always (-1).
+// cutOff makes the broker cut the connection instead of answering, once or always (-1).
 func cutOff(n int) func(Cluster) {
 	return func(c Cluster) {
 		c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -110,11 +107,9 @@ func timeOutThenRefuse(c Cluster) {
 	answer(kerr.TopicAuthorizationFailed, -1)(c)
 }
 
-// silence has the broker never answer.
 func silence(c Cluster) { Silence(c) }
 
-// Silence has the broker never answer a produce request. The channel tells of the
-// first, when it has arrived.
+// Silence makes the broker never answer a produce request. The channel receives a value when the first has arrived.
 func Silence(c Cluster) (written <-chan struct{}) {
 	arrived := make(chan struct{}, 1)
 	c.ControlKey(int16(kmsg.Produce), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -125,8 +120,7 @@ func Silence(c Cluster) (written <-chan struct{}) {
 	return arrived
 }
 
-// TestFaults produces one record for each fault to a broker that has it, and checks
-// what comes back.
+// TestFaults produces one record for each fault, and checks its outcome.
 func (o Outcomes) TestFaults(t *testing.T) {
 	want := o.byFault(t)
 	var tested []fault
@@ -150,7 +144,6 @@ func (o Outcomes) TestFaults(t *testing.T) {
 	})
 }
 
-// byFault is what becomes of a record with each fault.
 func (o Outcomes) byFault(t *testing.T) map[string]driver.Outcome {
 	t.Helper()
 	by := make(map[string]driver.Outcome)
@@ -186,7 +179,7 @@ func (o Outcomes) testFault(t *testing.T, c Cluster, f fault, want driver.Outcom
 	}
 }
 
-// Config is how a record is produced to Topic of a cluster.
+// Config returns a configuration that produces to Topic of a cluster.
 func (o Outcomes) Config(c Cluster) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers: c.ListenAddrs(), Access: c.Access, Topic: Topic, Acks: driver.AcksAll,
@@ -194,7 +187,7 @@ func (o Outcomes) Config(c Cluster) driver.ProducerConfig {
 	}
 }
 
-// Open opens a producer with cfg, and a channel that has room for the only record twice.
+// Open opens a producer with cfg, and a channel with space for two completions of its only record.
 func (o Outcomes) Open(t testing.TB, cfg driver.ProducerConfig) (driver.Producer, <-chan driver.Done) {
 	t.Helper()
 	done := make(chan driver.Done, 2)
@@ -202,7 +195,7 @@ func (o Outcomes) Open(t testing.TB, cfg driver.ProducerConfig) (driver.Producer
 	return Producer(t, o.Driver, cfg), done
 }
 
-// ProduceOne produces one record and waits until it is handed back, once.
+// ProduceOne produces one record and waits until it is complete. It fails if that happens twice.
 func (o Outcomes) ProduceOne(t testing.TB, cfg driver.ProducerConfig) (d driver.Done, took time.Duration) {
 	t.Helper()
 	p, done := o.Open(t, cfg)
@@ -258,7 +251,7 @@ func (o Outcomes) testClose(t *testing.T, c Cluster) {
 	}
 }
 
-// TestProduceAfterClose: a record that comes too late comes back, too.
+// TestProduceAfterClose: a record that comes after Close fails.
 func (o Outcomes) TestProduceAfterClose(t *testing.T) {
 	o.Place(t, func(t *testing.T, c Cluster) {
 		p, done := o.Open(t, o.Config(c))
@@ -274,9 +267,8 @@ func (o Outcomes) TestProduceAfterClose(t *testing.T) {
 // Dial opens a connection, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// TestDialer: a driver with a dialer of the caller's uses it for every connection, and a
-// broker that it does not reach fails the records. What became of one is returned, with
-// the dialer's error.
+// TestDialer: a driver with a given dialer uses it for every connection, and if no broker is reachable, the records
+// fail. It returns the completion of one record, and the dialer's error.
 func TestDialer(t *testing.T, with func(Dial) driver.Driver) (d driver.Done, refused error) {
 	refused = errors.New("no such road")
 	o := Outcomes{Driver: with(func(context.Context, string, string) (net.Conn, error) { return nil, refused })}

@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// testKill: a member that is killed is silent from then on, and its partition comes
-// to the other one only after the session timeout, from the last commit: it neither
-// leaves nor commits, also when it is closed, and no callback tells it anything.
+// testKill: a killed member neither leaves nor commits, even at Close, and gets no callback. The other member gets its
+// partition only after the session timeout, from the last commit.
 func testKill(t *testing.T, s suite) {
 	const partitions, n, committed = 2, 100, 40
 	session, known := s.env.SessionTimeouts[s.protocol]
@@ -48,19 +47,18 @@ func testKill(t *testing.T, s suite) {
 	victim.checkFine(t)
 }
 
-// pair has two members share the two partitions of a new topic.
+// pair makes two members share the two partitions of a new topic.
 func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, topic string) {
 	t.Helper()
 	const partitions = 2
 	with := func(m *member) {
-		if s.protocol == "classic" { // with the other one it is the broker's
+		if s.protocol == "classic" { // otherwise the broker sets it
 			m.session = session
 		}
 	}
 	topic = s.topic(t, partitions)
 	victim = s.join(t, topic, topic, with)
-	// The other one commits, because a client whose rebalances take everything away
-	// (eager) would read its own partition again.
+	// The other one commits, because after an eager rebalance it would read its own partition again.
 	heir = s.join(t, topic, topic, with, func(m *member) { m.commits = true })
 	victim.awaitOwned(t, 1)
 	heir.awaitOwned(t, 1)
@@ -68,9 +66,8 @@ func (s suite) pair(t *testing.T, session time.Duration) (victim, heir *member, 
 	return victim, heir, topic
 }
 
-// checkInherited checks how long it took until the partition of a killed member came to
-// the other one. The broker counts from the last heartbeat, which was a third of the
-// timeout before the kill at the most.
+// checkInherited checks how long it took until the other member got the partition of a killed one. The broker counts
+// from the last heartbeat, at most a third of the timeout before the kill.
 func checkInherited(t *testing.T, took, session time.Duration) {
 	t.Helper()
 	if took < session*6/10 || took > session+10*time.Second {
@@ -79,7 +76,6 @@ func checkInherited(t *testing.T, took, session time.Duration) {
 	}
 }
 
-// kill kills the member, and waits until it does not poll any more.
 func (m *member) kill(t testing.TB, killer driver.Killer) {
 	t.Helper()
 	m.mu.Lock()
@@ -99,8 +95,7 @@ func (m *member) isKilled() bool {
 	return m.killed
 }
 
-// checkKilled checks what the poll said that was under way when the member was
-// killed, and what the next one says.
+// checkKilled checks the poll that was waiting when the member was killed, or the next one.
 func (m *member) checkKilled(chunks int, err error) {
 	if err == nil { // it had returned already
 		var next []driver.Chunk
@@ -118,7 +113,6 @@ func (m *member) revocations() int {
 	return m.revoked
 }
 
-// checkFine fails the test if the member has failed.
 func (m *member) checkFine(t testing.TB) {
 	t.Helper()
 	m.mu.Lock()

@@ -10,9 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestKilledConsumer: whatever a consumer was doing when it was killed, closing it takes
-// no longer than within, and leaves no goroutine whose stack has any of words in it. It
-// is killed at several moments of its joining.
+// TestKilledConsumer: closing a killed consumer takes at most within, and leaves no goroutine whose stack contains any
+// of words. It kills consumers at several moments of their joining.
 func TestKilledConsumer(t *testing.T, d driver.Driver, within time.Duration, words ...string) {
 	Virtual(t, func(t *testing.T, c Cluster) {
 		testKilledConsumer(t, d, c, within)
@@ -44,7 +43,6 @@ func testKilledConsumer(t *testing.T, d driver.Driver, cluster Cluster, within t
 	}
 }
 
-// pollToTheEnd polls until there is an error, and tells it.
 func pollToTheEnd(c driver.Consumer) <-chan error {
 	polled := make(chan error, 1)
 	go func() {
@@ -58,16 +56,15 @@ func pollToTheEnd(c driver.Consumer) <-chan error {
 	return polled
 }
 
-// timed is how long f takes.
 func timed(f func()) time.Duration {
 	began := time.Now()
 	f()
 	return time.Since(began)
 }
 
-// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack
-// has any of words in it: names of the client's package or the driver's. What calls it
-// does not count. The test must not run beside others.
+// CheckNothingRuns fails the test if, after a moment, a goroutine is left whose stack contains any of words. Words are
+// names of the client's package or the driver's. The calling goroutine does not count. The test must not run in
+// parallel with others.
 func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Helper()
 	var left []string
@@ -80,8 +77,8 @@ func CheckNothingRuns(t *testing.T, words ...string) {
 	t.Errorf("goroutines are left:\n%s", strings.Join(left, "\n\n"))
 }
 
-// running are the stacks with any of words, but for the caller's, which comes first,
-// and those that wait for a bubble's end.
+// running returns the stacks with any of words, except the caller's, which comes first, and those that wait for a
+// bubble's end.
 func running(words []string) (found []string) {
 	stacks := make([]byte, 1<<22)
 	stacks = stacks[:runtime.Stack(stacks, true)]

@@ -28,15 +28,15 @@ type member struct {
 	revoked  int             // calls of OnRevoked
 	err      error
 
-	atMost  int  // records in one poll; 0 is no bound
-	commits bool // what it received, when partitions are revoked
-	holds   bool // pauses what it is assigned, at once
+	atMost  int  // records in one poll; 0 means no limit
+	commits bool // in OnRevoked, what it received
+	holds   bool // pauses partitions in OnAssigned
 	byHand  map[int32]int64
-	control bool            // asks for chunks to tell of control records
-	next    map[int32]int64 // what chunks tell then
-	pause   time.Duration   // between a poll and taking note of what it returned
+	control bool            // sets ConsumerConfig.ControlRecords
+	next    map[int32]int64 // the latest Chunk.Next
+	pause   time.Duration   // between a poll and recording what it returned
 	session time.Duration   // its session timeout; 0 is the client's default
-	killed  bool            // what it says after that is an error
+	killed  bool            // later results must be errors
 }
 
 // join opens a member of group, or a client without one, and starts polling.
@@ -117,7 +117,6 @@ func (m *member) onRevoked(partitions []int32, lost bool) {
 	notify(m.news)
 }
 
-// commit commits all that was received of the partitions.
 func (m *member) commit(partitions []int32) {
 	m.mu.Lock()
 	next := make(map[int32]int64)
@@ -167,7 +166,7 @@ func (m *member) poll(ctx context.Context) {
 	}
 }
 
-// take copies a chunk and gives it back.
+// take copies a chunk and frees it.
 func (m *member) take(c driver.Chunk) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -189,14 +188,13 @@ func (m *member) take(c driver.Chunk) {
 	notify(m.news)
 }
 
-// close stops polling and leaves the group.
 func (m *member) close() {
 	m.stop()
 	<-m.stopped
 	m.consumer.Close()
 }
 
-// await waits until holds does, or the member fails.
+// await waits until holds is true or the member fails.
 func (m *member) await(t testing.TB, what string, holds func() bool) {
 	t.Helper()
 	eventually(t, m.news, what, func() bool {
@@ -211,19 +209,17 @@ func (m *member) await(t testing.TB, what string, holds func() bool) {
 	}
 }
 
-// awaitOwned waits until the member has n partitions.
 func (m *member) awaitOwned(t testing.TB, n int) {
 	t.Helper()
 	m.await(t, fmt.Sprintf("%d partitions", n), func() bool { return len(m.owned) == n })
 }
 
-// awaitReceived waits until the member has received n records in all.
 func (m *member) awaitReceived(t testing.TB, n int) {
 	t.Helper()
 	m.await(t, fmt.Sprintf("%d records", n), func() bool { return m.count() >= n })
 }
 
-// count is how many records the member has received. The caller holds the lock.
+// count returns how many records the member has received. The caller holds the lock.
 func (m *member) count() int {
 	total := 0
 	for _, records := range m.received {
@@ -250,7 +246,6 @@ func (m *member) all() map[int32][]driver.Received {
 	return maps.Clone(m.received)
 }
 
-// readAll reads n records of a topic from its start, by partition.
 func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Received {
 	t.Helper()
 	if s.protocol == "" {
@@ -265,9 +260,8 @@ func (s suite) readAll(t testing.TB, topic string, n int) map[int32][]driver.Rec
 	return m.all()
 }
 
-// readUntil reads partition 0 of a topic from its start to a record with the value of
-// the last one, and perhaps further: a request that was on its way when its connection
-// was cut may come into the log after it.
+// readUntil reads partition 0 of a topic from its start to a record with the value last, and perhaps further. A request
+// whose connection was cut may reach the log after it.
 func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Received {
 	t.Helper()
 	if s.protocol == "" {
@@ -281,7 +275,7 @@ func (s suite) readUntil(t testing.TB, topic string, last []byte) []driver.Recei
 	return m.all()[0]
 }
 
-// offset is where a record lies, as the driver tells it of one that is acked.
+// offset returns the offset that the driver reports for an acked record.
 func (s suite) offset(inLog int64) int64 {
 	if s.lacks(driver.AckedOffsets) {
 		return -1
@@ -289,13 +283,13 @@ func (s suite) offset(inLog int64) int64 {
 	return inLog
 }
 
-// checkLog reads a topic of one partition and checks that the log agrees with
-// what the producer said of each record: acked is in it, failed is not.
+// checkLog checks that the log of a topic with one partition matches the outcomes: it has the acked records and not the
+// failed ones.
 func (s suite) checkLog(t testing.TB, topic string, out *outbox, records []*driver.Record) {
 	t.Helper()
 	end := newOutbox()
 	p := s.producer(t, s.config(topic, end.onDone))
-	last := &driver.Record{Value: []byte("the last record")} // what is acked lies before it
+	last := &driver.Record{Value: []byte("the last record")} // acked records are before it
 	p.Produce(last)
 	flush(t, p)
 	checkAcked(t, 0, end.of(last))

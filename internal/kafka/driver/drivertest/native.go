@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// assignorTests are run with each assignor that a driver has.
 var assignorTests = []test{
 	{name: "share", run: testShare},
 	{name: "join and leave", run: testJoinAndLeave},
@@ -25,7 +24,6 @@ var assignorTests = []test{
 	{name: "settings", run: testAssignorSetting},
 }
 
-// assignors are those that the driver has.
 func (s suite) assignors() []string {
 	return slices.DeleteFunc(slices.Clone(driver.Assignors), func(name string) bool {
 		return name == driver.Sticky && s.lacks(driver.StickyAssignor) ||
@@ -33,7 +31,7 @@ func (s suite) assignors() []string {
 	})
 }
 
-// testAssignorSetting: the settings show the assignor, and no other.
+// testAssignorSetting: the settings show only the given assignor.
 func testAssignorSetting(t *testing.T, s suite) {
 	c, err := s.driver.NewConsumer(s.groupConfig(s.topic(t, 1), "assignor-"+s.assignor))
 	if err != nil {
@@ -43,7 +41,7 @@ func testAssignorSetting(t *testing.T, s suite) {
 	checkSettings(t, c.Settings(), s.assignor)
 }
 
-// testOneRecordBatches: each record is in a batch of its own, though the client waits for more.
+// testOneRecordBatches: each record has its own batch, although the client waits for more.
 func testOneRecordBatches(t *testing.T, s suite) {
 	const partitions, n = 2, 40
 	topic := s.topic(t, partitions)
@@ -77,15 +75,14 @@ func (b *batches) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32, m kg
 	b.records.Add(int64(m.NumRecords))
 }
 
-// values are such as settings have: the first that is taken, beside those of the settings before
-// it, is given.
+// values are values of settings. Each setting gets the first one that the driver accepts, together with those of the
+// settings before it.
 var values = []string{
 	"7s", "true", "false", "71000", "7", "700", "200000000", "a-rack", "v4", "resolve_canonical_bootstrap_servers_only", "none", "lifo",
 }
 
-// CheckTables checks what a driver says of its client's own settings: each name that is passed on
-// takes some value, and the settings show it; all others are refused, as bad input, without their
-// value.
+// CheckTables checks the driver's tables of client settings. The driver accepts a value for each passed-on name and
+// reports it. It rejects all other names as an ErrConfig that does not show the value.
 func CheckTables(t *testing.T, d driver.Driver) {
 	tuner := d.(driver.Tuner)
 	produce, consume := tuner.Tables()
@@ -149,7 +146,7 @@ func checkTable(t *testing.T, table native.Table, try func(map[string]string) er
 	return given
 }
 
-// checkShown wants every setting that was given to be shown, with another value than before.
+// checkShown checks that every given setting is reported, with another value than before.
 func checkShown(t *testing.T, given map[string]string, before, after []driver.Setting) {
 	t.Helper()
 	values := func(settings []driver.Setting) map[string]string {

@@ -12,12 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// outbox keeps what a producer hands back.
 type outbox struct {
 	mu    sync.Mutex
 	done  map[*driver.Record]driver.Done
-	times map[*driver.Record]int // how often each record came back
-	news  chan struct{}          // filled when something came back
+	times map[*driver.Record]int // how often each record was completed
+	news  chan struct{}          // has a value after a completion
 }
 
 func newOutbox() *outbox {
@@ -41,7 +40,7 @@ func notify(news chan struct{}) {
 	}
 }
 
-// count is how many records came back, the same record counted each time.
+// count returns the number of completions, including repeated ones.
 func (o *outbox) count() int {
 	o.mu.Lock()
 	defer o.mu.Unlock()
@@ -52,13 +51,11 @@ func (o *outbox) count() int {
 	return total
 }
 
-// await waits until n records have come back.
 func (o *outbox) await(t testing.TB, n int) {
 	t.Helper()
 	eventually(t, o.news, fmt.Sprintf("%d records to come back", n), func() bool { return o.count() >= n })
 }
 
-// checkOnce fails unless each record came back exactly once.
 func (o *outbox) checkOnce(t testing.TB, records []*driver.Record) {
 	t.Helper()
 	o.mu.Lock()
@@ -73,14 +70,13 @@ func (o *outbox) checkOnce(t testing.TB, records []*driver.Record) {
 	}
 }
 
-// of is what became of a record that has come back.
 func (o *outbox) of(r *driver.Record) driver.Done {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	return o.done[r]
 }
 
-// eventually waits until holds does, looking whenever there is news.
+// eventually waits until holds is true, and checks it at each news.
 func eventually(t testing.TB, news <-chan struct{}, what string, holds func() bool) {
 	t.Helper()
 	timeout := time.NewTimer(patience)
@@ -94,7 +90,7 @@ func eventually(t testing.TB, news <-chan struct{}, what string, holds func() bo
 	}
 }
 
-// topic creates a topic of the test's own and deletes it at its end.
+// topic creates a topic for the test and deletes it when the test ends.
 func (s suite) topic(t testing.TB, partitions int) string {
 	name := fmt.Sprintf("%s-%x", strings.NewReplacer("/", "-", "#", "-").Replace(t.Name()), rand.Uint64())
 	s.env.CreateTopic(t, name, partitions)
@@ -102,7 +98,7 @@ func (s suite) topic(t testing.TB, partitions int) string {
 	return name
 }
 
-// config is a plain producer configuration for topic.
+// config returns a plain producer configuration for topic.
 func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerConfig {
 	return driver.ProducerConfig{
 		Brokers:         s.env.Brokers,
@@ -116,21 +112,19 @@ func (s suite) config(topic string, onDone func(driver.Done)) driver.ProducerCon
 	}
 }
 
-// producer opens a producer that the test's end closes.
 func (s suite) producer(t testing.TB, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	return Producer(t, s.driver, cfg)
 }
 
-// fill produces n records, round robin over the partitions, and waits until all
-// are acknowledged. The value of record i is value(i).
+// fill produces n records, round robin over the partitions, and waits until all are acknowledged. The value of record i
+// is value(i).
 func (s suite) fill(t testing.TB, topic string, partitions, n int) {
 	t.Helper()
 	s.send(t, s.config(topic, nil), partitions, n)
 }
 
-// send is fill with a configuration, of which it takes OnDone. It returns what became of
-// the records, in order.
+// send is fill with a configuration, whose OnDone it replaces. It returns the results of the records, in order.
 func (s suite) send(t testing.TB, cfg driver.ProducerConfig, partitions, n int) []driver.Done {
 	t.Helper()
 	out := newOutbox()

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// testPause: a paused partition gives nothing while the others go on, and gives
-// everything after it is resumed.
+// testPause: a paused partition returns nothing while others continue, and everything after Resume.
 func testPause(t *testing.T, s suite) {
 	const n = 100
 	topic := s.topic(t, 2)
@@ -31,7 +30,7 @@ func testPause(t *testing.T, s suite) {
 	}
 }
 
-// testPauseEnds: a paused partition that moves away and comes back is not paused.
+// testPauseEnds: a paused partition that moves to another member and returns is no longer paused.
 func testPauseEnds(t *testing.T, s suite) {
 	const partitions, n = 2, 10
 	topic := s.topic(t, partitions)
@@ -49,8 +48,8 @@ func testPauseEnds(t *testing.T, s suite) {
 		func() bool { return len(first.received[moved]) == n })
 }
 
-// testPauseOnAssignment: a member that pauses what it is assigned, in the callback,
-// receives nothing of it while it polls, and keeps it; then it receives all.
+// testPauseOnAssignment: a member that pauses its partitions in OnAssigned receives nothing and keeps them, and after
+// Resume receives all.
 func testPauseOnAssignment(t *testing.T, s suite) {
 	const partitions, n = 3, 300
 	topic := s.topic(t, partitions)
@@ -59,9 +58,8 @@ func testPauseOnAssignment(t *testing.T, s suite) {
 	s.letGo(t, m, partitions, n)
 }
 
-// testPauseMoves: partitions that are paused as they are assigned move to another member
-// and back, as the one joins and leaves. Nobody receives anything of them before they are
-// resumed, and then all of it comes.
+// testPauseMoves: partitions that are paused in OnAssigned and move to another member and back return no records before
+// Resume, and then all.
 func testPauseMoves(t *testing.T, s suite) {
 	const partitions, n = 4, 400
 	topic := s.topic(t, partitions)
@@ -84,13 +82,13 @@ func testPauseMoves(t *testing.T, s suite) {
 	}
 }
 
-// letGo checks that a member that holds what it owns has received nothing, and
-// that it receives all n records once it resumes.
+// letGo checks that a member with paused partitions has received nothing, and that it receives all n records after
+// Resume.
 func (s suite) letGo(t *testing.T, m *member, partitions, n int) {
 	t.Helper()
 	pauser := m.consumer.(driver.Pauser)
 	m.awaitOwned(t, partitions)
-	time.Sleep(500 * time.Millisecond) // several fetches' worth
+	time.Sleep(500 * time.Millisecond) // several fetches
 	if got := m.total(); got > 0 {
 		t.Fatalf("received %d records of paused partitions", got)
 	}

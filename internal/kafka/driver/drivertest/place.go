@@ -21,15 +21,14 @@ type Cluster struct {
 	Access access.Access
 }
 
-// Place is where a test has a fake cluster: Virtual or Loopback.
+// Place runs a test with a fake cluster: Virtual or Loopback.
 type Place func(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt)
 
-// settle is virtual time for what still has timers when a test is done: closed clients
-// wait for their last requests and for idle connections.
+// settle is virtual time for the remaining timers of closed clients: last requests and idle connections.
 const settle = time.Minute
 
-// Virtual calls f in virtual time: in a bubble of testing/synctest, with a cluster on a
-// network in memory. The bubble fails the test if a goroutine of a client is left.
+// Virtual calls f in virtual time: in a synctest bubble, with a cluster on an in-memory network. The bubble fails the
+// test if a goroutine of a client is left.
 func Virtual(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Opt) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -46,7 +45,7 @@ func Loopback(t *testing.T, f func(t *testing.T, c Cluster), options ...kfake.Op
 	f(t, Cluster{Cluster: Fake(t, options...)})
 }
 
-// memory is a network in memory on which each broker has the next port.
+// memory is an in-memory network on which each broker has the next port.
 type memory struct {
 	network kfake.VirtualNetwork
 	port    int
@@ -67,11 +66,11 @@ func (m *memory) dial(ctx context.Context, network, address string) (net.Conn, e
 	return b, nil
 }
 
-// sendBuffer is how many writes of a client may be on the way.
+// sendBuffer is how many writes of a client may be in transit.
 const sendBuffer = 64
 
-// buffered is a connection whose writes do not wait for the broker to read them, as with
-// TCP: a client may hold a lock while it writes, and a lock stops virtual time.
+// buffered is a connection whose writes, as with TCP, do not wait for the broker to read them. A client may hold a lock
+// while it writes, and a lock stops virtual time.
 type buffered struct {
 	net.Conn
 	sent   chan []byte
@@ -88,7 +87,6 @@ func (b *buffered) Write(p []byte) (int, error) {
 	}
 }
 
-// pass passes on what was written. It ends with the connection.
 func (b *buffered) pass() {
 	defer b.Close()
 	for {

@@ -34,7 +34,7 @@ var producerTests = []test{
 	{name: "produced wire", run: testProducedWire, needs: []driver.Capability{driver.CountWire}},
 }
 
-// testAcks: at each level records are acked, and offsets are the log's.
+// testAcks: at each level records are acked, with the offsets of the log.
 func testAcks(t *testing.T, s suite) {
 	for _, acks := range []driver.Acks{driver.AcksNone, driver.AcksLeader, driver.AcksAll} {
 		topic := s.topic(t, 1)
@@ -44,7 +44,7 @@ func testAcks(t *testing.T, s suite) {
 		for i, d := range done {
 			want := s.offset(int64(i))
 			if acks == driver.AcksNone {
-				want = -1 // nobody told
+				want = -1 // unknown
 			}
 			if d.Offset != want {
 				t.Fatalf("acks %d: record %d has offset %d", acks, i, d.Offset)
@@ -58,7 +58,7 @@ func testAcks(t *testing.T, s suite) {
 	}
 }
 
-// testPartitions: the record goes where its owner says, in order.
+// testPartitions: each record is in its given partition, in order.
 func testPartitions(t *testing.T, s suite) {
 	const partitions, n = 5, 500
 	topic := s.topic(t, partitions)
@@ -96,7 +96,7 @@ func testWorkers(t *testing.T, s suite) {
 	topic := s.topic(t, workers)
 	out := newOutbox()
 	cfg := s.config(topic, out.onDone)
-	cfg.Linger, cfg.MaxBuffered = time.Millisecond, 100 // so that Produce blocks, too
+	cfg.Linger, cfg.MaxBuffered = time.Millisecond, 100 // so that Produce blocks too
 	p := s.producer(t, cfg)
 	records := make([]*driver.Record, workers*each)
 	var done sync.WaitGroup
@@ -121,7 +121,7 @@ func testWorkers(t *testing.T, s suite) {
 	}
 }
 
-// testIdempotent: idempotence works with acks all, and with nothing less.
+// testIdempotent: idempotence works with acks all, and is rejected with less.
 func testIdempotent(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})
@@ -136,12 +136,12 @@ func testIdempotent(t *testing.T, s suite) {
 	}
 }
 
-// testFlush: flushing sends what lingers, and returns when all is done.
+// testFlush: Flush sends lingering records and returns when all are complete.
 func testFlush(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
 	cfg := s.config(topic, out.onDone)
-	cfg.Linger = 20 * time.Second // below the delivery timeout, as Kafka has it
+	cfg.Linger = 20 * time.Second // below the delivery timeout, as Kafka requires
 	p := s.producer(t, cfg)
 	started := time.Now()
 	records := []*driver.Record{{Value: value(0)}, {Value: value(1)}}
@@ -157,7 +157,7 @@ func testFlush(t *testing.T, s suite) {
 	}
 }
 
-// testSlots: a record is used again as soon as it is handed back.
+// testSlots: a record can be reused as soon as it is complete.
 func testSlots(t *testing.T, s suite) {
 	const n = 1000
 	topic := s.topic(t, 1)
@@ -199,13 +199,12 @@ func testSlots(t *testing.T, s suite) {
 	}
 }
 
-// testTimestamps: the timestamp in the log is the one that the record came with, to
-// the millisecond.
+// testTimestamps: a record's timestamp in the log is Record.Created, to the millisecond.
 func testTimestamps(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
 	p := s.producer(t, s.config(topic, out.onDone))
-	// Not long ago: a client may count the delivery timeout from it.
+	// Recent times: a client may count the delivery timeout from them.
 	const n = 10
 	created := time.Now().Add(-n * 301 * time.Millisecond).Truncate(time.Millisecond)
 	records := make([]*driver.Record, n)

@@ -12,14 +12,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The user whom the secured clusters of the tests know.
+// The user that the tests' secured clusters know.
 const user, password = "alice", "s3cret of alice"
 
-// entrance is one way into a cluster under TLS.
+// entrance is one kind of access to a cluster with TLS.
 type entrance struct {
 	name      string
 	mechanism string // of the login; empty is none
-	identity  bool   // the client has a certificate, too, and the cluster asks for it
+	identity  bool   // the cluster requires a client certificate
 	elsewhere bool   // the broker's certificate has another name, which is not checked
 }
 
@@ -32,10 +32,9 @@ var entrances = []entrance{
 	{name: "SCRAM-SHA-512", mechanism: access.MechanismScram512, identity: true},
 }
 
-// TestSecured: records pass under TLS with a certificate on one side and on both, for
-// every way to log in, and for none; also where the broker's name is not checked. They
-// are read by hand and as a group, because a client may have a way in of its own for
-// each. And no setting shows who logs in, or how.
+// TestSecured: records pass with TLS, with and without a client certificate, for every login mechanism, and without the
+// check of the broker's name. Records are read by hand and as a group, because a client may connect differently for
+// each. No setting shows the user or the password.
 func TestSecured(t *testing.T, d driver.Driver) {
 	atOnce(entrances, func(e entrance) {
 		t.Run(e.name, func(t *testing.T) {
@@ -45,7 +44,7 @@ func TestSecured(t *testing.T, d driver.Driver) {
 	})
 }
 
-// open starts a cluster with the entrance, and returns what a client needs to come in.
+// open starts a cluster with the entrance, and returns what a client needs to connect.
 func (e entrance) open(t *testing.T) (brokers []string, a access.Access) {
 	t.Helper()
 	authority := accesstest.NewAuthority(t)
@@ -68,7 +67,6 @@ func (e entrance) open(t *testing.T) (brokers []string, a access.Access) {
 	return Fake(t, options...).ListenAddrs(), accesstest.Access(t, append(lines, "security.protocol="+protocol)...)
 }
 
-// passOne sends one record and receives it, by hand and as a group.
 func passOne(t *testing.T, d driver.Driver, brokers []string, a access.Access) {
 	t.Helper()
 	done := make(chan driver.Done, 1)
@@ -96,7 +94,6 @@ func passOne(t *testing.T, d driver.Driver, brokers []string, a access.Access) {
 	}
 }
 
-// checkPolls checks that the next records that c polls are this one.
 func checkPolls(t *testing.T, c driver.Consumer, want *driver.Record) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)

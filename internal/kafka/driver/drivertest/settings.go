@@ -13,8 +13,7 @@ var settingsTests = []test{
 	{name: "bad configuration", run: testBadConfig},
 }
 
-// testSettings: settings are sorted and complete enough to show what was set,
-// durations in Go's form.
+// testSettings: settings are sorted, have what was set, and show durations in Go's form.
 func testSettings(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	cfg := s.config(topic, func(driver.Done) {})
@@ -50,7 +49,7 @@ func checkSettings(t *testing.T, settings []driver.Setting, want ...string) {
 	}
 }
 
-// testBadConfig: what cannot work is refused, as bad input.
+// testBadConfig: an impossible configuration is an ErrConfig.
 func testBadConfig(t *testing.T, s suite) {
 	producers := map[string]func(*driver.ProducerConfig){
 		"no brokers":    func(c *driver.ProducerConfig) { c.Brokers = nil },

@@ -10,10 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What becomes of records that can't be delivered, and of those that are in flight when
-// a producer is closed.
+// Outcomes of records that can't be delivered, or are in flight when a producer is closed.
 
-// testTooLarge: a record above the batch limit fails, its neighbours do not.
+// testTooLarge: a record above the batch limit fails, and its neighbours do not.
 func testTooLarge(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -44,7 +43,7 @@ func checkFailed(t testing.TB, d driver.Done) {
 	}
 }
 
-// testNoSuchPartition: a partition that the topic does not have.
+// testNoSuchPartition: a record for a partition that does not exist fails.
 func testNoSuchPartition(t *testing.T, s suite) {
 	topic := s.topic(t, 1)
 	out := newOutbox()
@@ -58,8 +57,7 @@ func testNoSuchPartition(t *testing.T, s suite) {
 	checkFailed(t, out.of(records[1]))
 }
 
-// testCloseInFlight: a close hands everything back, and what it says about each
-// record agrees with the log.
+// testCloseInFlight: Close completes every record with an outcome that matches the log.
 func testCloseInFlight(t *testing.T, s suite) {
 	const n = 2000
 	topic := s.topic(t, 1)
@@ -67,7 +65,7 @@ func testCloseInFlight(t *testing.T, s suite) {
 	cfg := s.config(topic, out.onDone)
 	cfg.Linger, cfg.BatchBytes = time.Millisecond, 4096
 	if !s.lacks(driver.InFlightLimit) {
-		cfg.InFlight = 1 // so that more is left in the client
+		cfg.InFlight = 1 // so that more records are left in the client
 	}
 	p := s.producer(t, cfg)
 	records := make([]*driver.Record, n)
@@ -81,7 +79,6 @@ func testCloseInFlight(t *testing.T, s suite) {
 	s.checkLog(t, topic, out, records)
 }
 
-// unreachable is an address at which nobody listens.
 func unreachable(t testing.TB) []string {
 	t.Helper()
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
@@ -92,8 +89,8 @@ func unreachable(t testing.TB) []string {
 	return []string{listener.Addr().String()}
 }
 
-// testUnreachable: records for a broker that cannot be reached end at the
-// delivery timeout. They cannot be in a log, but not every client can tell.
+// testUnreachable: if no broker is reachable, records end at the delivery timeout. They are Failed or Unknown,
+// depending on the client.
 func testUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)
@@ -102,7 +99,7 @@ func testUnreachable(t *testing.T, s suite) {
 	checkLeftOver(t, p, out, func(n int) { out.await(t, n) })
 }
 
-// testCloseUnreachable: or when the producer is closed before.
+// testCloseUnreachable: if no broker is reachable, records end when the producer is closed.
 func testCloseUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)
@@ -111,8 +108,8 @@ func testCloseUnreachable(t *testing.T, s suite) {
 	checkLeftOver(t, p, out, func(int) { p.Close() })
 }
 
-// checkLeftOver produces records that go nowhere, ends them, and checks that
-// each comes back once and is not acked.
+// checkLeftOver produces records that can't be sent, calls end, and checks that each is completed once and is not
+// acked.
 func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)) {
 	t.Helper()
 	records := make([]*driver.Record, 100)
@@ -130,9 +127,8 @@ func checkLeftOver(t testing.TB, p driver.Producer, out *outbox, end func(n int)
 	}
 }
 
-// testRoom: a client takes as many records as its bound allows without a wait, also
-// while no broker can be reached: who keeps to a schedule would be held up otherwise, and
-// would take it for its own lateness. One that had to wait would wait until another is given up.
+// testRoom: Produce does not block below MaxBuffered, even if no broker is reachable. Otherwise a caller with a
+// schedule would wait until an earlier record fails, and would count that as its own lateness.
 func testRoom(t *testing.T, s suite) {
 	const room, givenUp = 5000, time.Minute
 	out := newOutbox()
@@ -152,7 +148,7 @@ func testRoom(t *testing.T, s suite) {
 	out.checkOnce(t, records)
 }
 
-// testFlushUnreachable: a flush that cannot succeed ends with its context.
+// testFlushUnreachable: a flush that can't succeed ends with its context.
 func testFlushUnreachable(t *testing.T, s suite) {
 	out := newOutbox()
 	cfg := s.config("nowhere", out.onDone)

@@ -21,9 +21,8 @@ func (w watched) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// TestProduceRequestCountsBeforeItsWrite: a produce request counts when its first byte is
-// about to leave, and not when all of it has left: by then the client may have given up
-// its records.
+// TestProduceRequestCountsBeforeItsWrite: a produce request counts before its first byte leaves. After the write the
+// client may already have completed its records.
 func TestProduceRequestCountsBeforeItsWrite(t *testing.T) {
 	var w wire
 	began := int64(-1)

@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// BenchmarkProduce gives the cost of a record through the driver and through the client
-// alone. "client, new records" is the loop that most programs have, "client, same
-// records" uses a record again as soon as it is done.
+// BenchmarkProduce measures the cost of a record through the driver and through the client alone. "client, new records"
+// is the loop of most programs; "client, same records" reuses each completed record.
 func BenchmarkProduce(b *testing.B) {
 	value := make([]byte, drivertest.BenchRecordBytes)
 	b.Run("driver", func(b *testing.B) {
@@ -80,7 +79,6 @@ func benchmarkSameRecords(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume gives the cost of a record on the way in.
 func BenchmarkConsume(b *testing.B) {
 	for _, batch := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("driver, batches of %d", batch), func(b *testing.B) {

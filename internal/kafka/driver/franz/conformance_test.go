@@ -13,11 +13,8 @@ func TestConformanceFake(t *testing.T) {
 	drivertest.RunFake(t, franz.New(), 3*time.Second, drivertest.Virtual)
 }
 
-// TestSecured: records pass wherever a cluster lets its clients in.
 func TestSecured(t *testing.T) { drivertest.TestSecured(t, franz.New()) }
 
-// TestName: what selects the driver, and what it is a driver of.
 func TestName(t *testing.T) { drivertest.CheckName(t, franz.New(), "franz") }
 
-// TestTables: what becomes of the settings that a scenario gives by the client's own names.
 func TestTables(t *testing.T) { drivertest.CheckTables(t, franz.New()) }

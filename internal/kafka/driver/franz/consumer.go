@@ -19,37 +19,31 @@ import (
 
 // consumer is one group member, or a client with partitions assigned by hand.
 //
-// Left to itself, the client lets a rebalance happen at any moment, also between
-// taking records out of its buffer and returning them: the caller would be told
-// that a partition is revoked, commit, and only then be given the last records
-// that were fetched of it. So the consumer blocks rebalances from a poll that
-// returned records until the next poll begins (kgo.BlockRebalanceOnPoll). Both
-// callbacks therefore run while the caller is inside Poll or Close, or before
-// its first records, as they do in Kafka's own consumer: all that earlier polls
-// returned is known to the caller when OnRevoked asks for a last commit, and
-// nothing of a revoked partition arrives after it. The price is the same as in
-// Kafka's own, too: who does not poll within the rebalance timeout while the
-// group rebalances loses its place.
+// By default the client allows a rebalance at any moment, also between taking records from its buffer and returning
+// them. The caller would then commit in OnRevoked and get more records afterwards. So the consumer blocks rebalances
+// from a poll that returned records until the next poll (kgo.BlockRebalanceOnPoll). Both callbacks therefore run inside
+// Poll or Close, or before the first records, as in Kafka's own consumer. The cost is the same too: if the caller does
+// not poll within the rebalance timeout, the group removes the member.
 type consumer struct {
 	client  *kgo.Client
 	topic   string
-	atMost  int  // records in one poll; 0 is no bound
+	atMost  int  // records in one poll; 0 means no limit
 	control bool // the client returns control records
 	onError func(error)
 	watch   watch
 	wire    wire
 
 	settings []driver.Setting
-	chunks   []driver.Chunk // what Poll returns, reused
+	chunks   []driver.Chunk // the result of Poll, reused
 	buffers  driver.Buffers
 	slabs    slabs
-	firsts   []*kgo.Record // of the batches of a chunk, reused
-	failed   error         // why the consumer is of no more use
+	firsts   []*kgo.Record // first record of each batch of a chunk, reused
+	failed   error         // the error that ended the consumer
 	group    string        // empty: assigned by hand
 	assign   sync.WaitGroup
 	closing  sync.Once
 	life     meter.Line
-	abort    context.CancelFunc // ends what the client does on its own
+	abort    context.CancelFunc // stops the client's own work
 }
 
 var (
@@ -60,8 +54,7 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins the group at once in the
-// background, or a client that has its partitions as soon as it has said so. It
+// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
 // does not wait for a broker.
 func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
@@ -95,8 +88,8 @@ func (f *franz) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) 
 	return c, nil
 }
 
-// assignByHand gives the client its partitions. They are told first, so that a
-// pause in the callback comes before the first fetch.
+// assignByHand gives the client its partitions. It calls OnAssigned first, so that a pause in the callback comes before
+// the first fetch.
 func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	cfg.OnAssigned(slices.Sorted(maps.Keys(cfg.Partitions)))
 	starts := make(map[int32]kgo.Offset, len(cfg.Partitions))
@@ -106,8 +99,6 @@ func (c *consumer) assignByHand(cfg driver.ConsumerConfig) {
 	c.client.AddConsumePartitions(map[string]map[int32]kgo.Offset{c.topic: starts})
 }
 
-// Poll waits for records. The slice that it returns is good until the next Poll,
-// each chunk's records until its Free. It is meant for one goroutine.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.client.AllowRebalance()
 	if c.failed == nil {
@@ -130,13 +121,13 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 		}
 	}
 	if len(c.chunks) > 0 {
-		return c.chunks, nil // a failure that came with them is for the next poll
+		return c.chunks, nil // the next poll returns an error that came with them
 	}
 	c.client.AllowRebalance()
 	return nil, c.failed
 }
 
-// take converts what was fetched of one partition, errors included.
+// take adds what the client fetched from one partition, including errors.
 func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	next := int64(0)
 	if n := len(p.Records); c.control && n > 0 {
@@ -158,8 +149,7 @@ func (c *consumer) take(ctx context.Context, p *kgo.FetchPartition) {
 	}
 }
 
-// chunk copies what the caller needs out of the client's records, whose memory
-// can then take the next batch. Keys and values stay where they were read to.
+// chunk copies the caller's fields from the client's records and frees those records. Keys and values are not copied.
 func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	b := c.buffers.Get()
 	b.Records = slices.Grow(b.Records, len(p.Records))
@@ -181,9 +171,8 @@ func (c *consumer) chunk(p *kgo.FetchPartition) driver.Chunk {
 	}
 }
 
-// Commit commits the offsets and waits for the broker's answer. It may be called
-// from any goroutine, also within OnRevoked, where it still counts. While the
-// group rebalances it waits for the rebalance.
+// Commit commits the offsets and waits for the broker's answer. It may be called from any goroutine, also within
+// OnRevoked. During a rebalance it waits until the rebalance ends.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -218,42 +207,36 @@ func commitError(response *kmsg.OffsetCommitResponse, err error) error {
 	return failed
 }
 
-// Pause stops fetching partitions. Polls that begin after it return none of
-// their records. Unlike Kafka's own consumer, the client drops what it had
-// fetched ahead of them, and fetches it again after Resume: wire bytes count it
-// twice.
+// Pause stops fetching partitions. Later polls return none of their records. Unlike Kafka's own consumer, the client
+// drops what it had prefetched and fetches it again after Resume: wire bytes count it twice.
 func (c *consumer) Pause(partitions ...int32) {
-	if len(partitions) > 0 { // with none, the client would list those paused
+	if len(partitions) > 0 { // with none, the client would list the paused ones
 		c.client.PauseFetchPartitions(map[string][]int32{c.topic: partitions})
 	}
 }
 
-// Resume fetches partitions again. A fetch of the broker's other partitions that
-// is under way has to end first: where they have nothing new, that takes up to
-// the fetch's maximum wait.
+// Resume fetches partitions again. First the current fetch of the broker's other partitions must end: if they have no
+// new records, that takes up to the fetch's maximum wait.
 func (c *consumer) Resume(partitions ...int32) {
 	c.client.ResumeFetchPartitions(map[string][]int32{c.topic: partitions})
 }
 
-// Settings are the client's options by their names in package kgo.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they are decoded, before they are polled.
+// Wire counts fetched batches when the client decodes them, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.wire.meter.Wire() }
 
-// Requests times fetches once they were answered.
+// Requests counts fetches when they are answered.
 func (c *consumer) Requests() driver.Requests { return c.wire.requests() }
 
-// Kill cuts the client's connections before it ends what the client would do next,
-// so that of all that anything after the cut still tries, nothing leaves.
+// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.abort()
 }
 
-// Close leaves the group, which calls OnRevoked for the partitions that the
-// member still has, and ends the client. It must not be called in a callback. Of
-// one that was killed, the leave fails at once, for want of a connection.
+// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
+// called in a callback. After Kill, the leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		ctx, cancel := context.WithTimeout(context.Background(), leaveTimeout)
@@ -261,14 +244,13 @@ func (c *consumer) Close() {
 		defer c.abort()
 		c.assign.Wait()
 		c.client.AllowRebalance()
-		// A broker that does not answer finds out by the session timeout.
+		// A broker that does not answer notices the session timeout.
 		_ = c.client.LeaveGroupContext(ctx)
 		c.client.CloseAllowingRebalance()
-		// The client's leaving may still wait for the end of a poll that was cut short,
-		// and would do so for ever. There are no more polls.
+		// The client's leave may still wait for the end of a poll that was cut short, and would wait for ever. No more
+		// polls follow.
 		c.client.AllowRebalance()
 	})
 }
 
-// leaveTimeout bounds how long a member waits for the answer to its leaving.
 const leaveTimeout = 3 * time.Second

@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestPollReturnsWhatEndsIt: each of these would otherwise be waited for without
-// end.
+// TestPollReturnsWhatEndsIt: Poll returns each of these errors; the client would retry for ever.
 func TestPollReturnsWhatEndsIt(t *testing.T) {
 	for _, test := range []struct {
 		name     string
@@ -75,7 +74,7 @@ func consume(t *testing.T, cluster drivertest.Cluster, protocol string, onError 
 	})
 }
 
-// recreate deletes the topic once somebody fetches from it, and creates it anew.
+// recreate deletes the topic after the first fetch and creates it again.
 func recreate(cluster drivertest.Cluster) {
 	fetched := make(chan struct{}, 1)
 	cluster.ControlKey(int16(kmsg.Fetch), func(kmsg.Request) (kmsg.Response, error, bool) {
@@ -96,7 +95,6 @@ func recreate(cluster drivertest.Cluster) {
 	}()
 }
 
-// pollToTheEnd polls until there is an error.
 func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 20*time.Second)
@@ -113,7 +111,7 @@ func pollToTheEnd(t *testing.T, c driver.Consumer) error {
 	return nil
 }
 
-// TestPassingErrorsAreReported: the client recovers, and OnError hears of it.
+// TestPassingErrorsAreReported: the client recovers, and OnError gets the error.
 func TestPassingErrorsAreReported(t *testing.T) {
 	drivertest.Virtual(t, testPassingErrors, drivertest.Topics(1)...)
 }
@@ -141,7 +139,7 @@ func testPassingErrors(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestUnreachableBrokersAreReported: nothing else would tell of them.
+// TestUnreachableBrokersAreReported: OnError gets failed connections, which the client does not return.
 func TestUnreachableBrokersAreReported(t *testing.T) {
 	reported := make(chan error, 100)
 	drivertest.Consumer(t, franz.New(), driver.ConsumerConfig{
@@ -153,7 +151,7 @@ func TestUnreachableBrokersAreReported(t *testing.T) {
 	}
 }
 
-// TestCommitErrors: a commit that the broker refuses says so.
+// TestCommitErrors: Commit returns the broker's error.
 func TestCommitErrors(t *testing.T) {
 	drivertest.Virtual(t, testCommitErrors, drivertest.Topics(1)...)
 }

@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// consumerOptions translates cfg, which driver.CheckConsumer has passed, into options
-// of the client.
+// consumerOptions translates cfg, which driver.CheckConsumer has accepted, into client options.
 func consumerOptions(cfg driver.ConsumerConfig) ([]kgo.Opt, error) {
 	earliest := kgo.NewOffset().AtStart()
 	options := []kgo.Opt{
@@ -58,7 +57,6 @@ func groupOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	return options
 }
 
-// balancers are the client's assignors by Kafka's names.
 var balancers = map[string]func() kgo.GroupBalancer{
 	driver.Range: kgo.RangeBalancer, driver.RoundRobin: kgo.RoundRobinBalancer,
 	driver.Sticky: kgo.StickyBalancer, driver.Cooperative: kgo.CooperativeStickyBalancer,
@@ -84,20 +82,18 @@ func fetchOptions(cfg driver.ConsumerConfig) []kgo.Opt {
 	return options
 }
 
-// partitionsFunc is how the client tells of a rebalance.
 type partitionsFunc = func(context.Context, *kgo.Client, map[string][]int32)
 
-// onAssigned passes on every assignment, an empty one too: that is how a member
-// of a group with more members than partitions learns that it has joined.
+// onAssigned passes on every assignment, also an empty one: a member without partitions learns by it that it has
+// joined.
 func onAssigned(cfg driver.ConsumerConfig) partitionsFunc {
 	return func(_ context.Context, _ *kgo.Client, assigned map[string][]int32) {
 		cfg.OnAssigned(assigned[cfg.Topic])
 	}
 }
 
-// onRevoked passes on what is revoked or lost, if anything: the client calls at
-// the end of every session. It also ends their pauses, which the client would
-// keep for the day when the partition comes back.
+// onRevoked passes on revoked or lost partitions; the client also calls it with none. It ends their pauses, which the
+// client would otherwise keep.
 func onRevoked(cfg driver.ConsumerConfig, lost bool) partitionsFunc {
 	return func(_ context.Context, client *kgo.Client, revoked map[string][]int32) {
 		partitions := revoked[cfg.Topic]

@@ -11,8 +11,8 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are what becomes of records with this client, and how soon. It reads
-// metadata every 5 s at most, so that a record may outlast its delivery timeout.
+// outcomes are the expected outcomes of records with this client. It reads metadata at most every 5 s, so a record may
+// take longer than its delivery timeout.
 var outcomes = drivertest.Outcomes{
 	Driver:          franz.New(),
 	Place:           drivertest.Virtual,
@@ -25,7 +25,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent",
-		"timed out, then refused", // the refusal is all that is told, and it may be in the log
+		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
 	},
 	Unknown: []string{
 		"too large, requests overtake", "not the leader, acks 1", "not the leader, acks all", "too few replicas",
@@ -35,10 +35,8 @@ var outcomes = drivertest.Outcomes{
 	},
 }
 
-// TestOutcomeOfFaults: what becomes of a record when a broker misbehaves.
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
-// TestOutcomeOfClose: and when the producer is closed.
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }

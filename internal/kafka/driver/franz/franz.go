@@ -1,15 +1,11 @@
 // Package franz drives Kafka through franz-go, the client in pure Go.
 //
-// The client calls a function for every record that it is done with, one after
-// the other on a goroutine of its own; the driver prepares that function once
-// for each record slot, so that a record costs no allocation on its second use.
-// Everything that the tool wants to know beyond the records themselves (bytes on
-// the wire, batches, whether a record can have reached a broker at all) is
-// counted once per request or batch, never per record.
+// The client calls a function for every completed record, one after the other on its own goroutine. The driver makes
+// that function once for each driver.Record, so that a reused record costs no allocation. Everything else (bytes on the
+// wire, batches, whether a record can have reached a broker) is counted once per request or batch, never per record.
 //
-// Three files hold what was hard to get right: outcome.go (what became of a
-// record that was not acknowledged), consumer.go (when a rebalance may happen)
-// and pollerror.go (which errors end a consumer).
+// The difficult parts are the outcome of a record without an ack (outcome.go), the time of rebalances (consumer.go) and
+// the errors that end a consumer (pollerror.go).
 //
 // Files to know: outcome.go, consumer.go, pollerror.go, settings.go.
 package franz
@@ -22,11 +18,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// module is the client library's path, as the build records it.
 const module = "github.com/twmb/franz-go"
 
-// dialTimeout is the client's own default (kgo.DialTimeout), which does not apply to a
-// dialer that it is given.
+// dialTimeout is the client's own default (kgo.DialTimeout), which it does not apply to a given dialer.
 const dialTimeout = 10 * time.Second
 
 type franz struct {
@@ -36,8 +30,7 @@ type franz struct {
 // Option changes how clients are opened.
 type Option func(*franz)
 
-// WithDialer opens every connection to a broker through dial, which is where a
-// network fault can be put in.
+// WithDialer opens every connection to a broker through dial, for instance to inject network faults.
 func WithDialer(dial meter.Dial) Option {
 	return func(f *franz) { f.dial = dial }
 }
@@ -51,7 +44,6 @@ func New(options ...Option) driver.Driver {
 	return f
 }
 
-// dialer opens the connections of a client.
 func (f *franz) dialer(a access.Access) meter.Dial {
 	if f.dial != nil {
 		return f.dial
@@ -61,7 +53,7 @@ func (f *franz) dialer(a access.Access) meter.Dial {
 
 func (f *franz) Name() string { return "franz" }
 
-// Lacks names what this driver does not open, though the library can.
+// Lacks names capabilities that this driver does not use, even if the library has them.
 func (f *franz) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
 		driver.ShareGroups:      "the driver opens no share consumers yet",
@@ -69,8 +61,6 @@ func (f *franz) Lacks() map[driver.Capability]string {
 	}
 }
 
-// Version is the library's version as it was built in, or "unknown" in a binary
-// without build information.
 func (f *franz) Version() string {
 	return driver.ModuleVersion(module)
 }

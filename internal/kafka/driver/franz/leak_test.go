@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/franz"
 )
 
-// TestKilledConsumerEnds: closing it takes no time, and nothing of it is left.
+// TestKilledConsumerEnds: closing a killed consumer takes no time and leaves no goroutine.
 func TestKilledConsumerEnds(t *testing.T) {
 	drivertest.TestKilledConsumer(t, franz.New(), time.Second, "franz-go/pkg/kgo.")
 }

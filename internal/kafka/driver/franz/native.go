@@ -13,8 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// options are functions of package kgo by their names. Each has one parameter, or none if it
-// only switches something on.
+// options are functions of package kgo by their names. Each has one parameter, or none if it only enables something.
 type options map[string]any
 
 // The options that a scenario may give.
@@ -50,17 +49,17 @@ var (
 	})
 )
 
-// clientOurs are the options of both sides that the driver sets, or leaves, for a reason.
+// clientOurs are the options of both sides that only the driver may set, with the reason.
 var clientOurs = map[string]string{
 	"AllowAutoTopicCreation": "a run makes its topic itself",
 	"ClientID":               "it names each client after the run",
-	"DialTimeout":            "the driver opens the connections, to count what crosses them",
-	"Dialer":                 "the driver opens the connections, to count what crosses them",
-	"DisableClientMetrics":   "client metrics are load that nobody asked for",
-	"WithHooks":              "the driver counts by hooks of its own",
+	"DialTimeout":            "the driver opens the connections, to count their bytes",
+	"Dialer":                 "the driver opens the connections, to count their bytes",
+	"DisableClientMetrics":   "client metrics are unwanted load",
+	"WithHooks":              "the driver has its own hooks",
 }
 
-// producerTable and consumerTable say what becomes of each option.
+// producerTable and consumerTable classify each option.
 var (
 	producerTable = native.Table{
 		Client: "franz-go", Passed: producerNatives.names(),
@@ -76,7 +75,7 @@ var (
 			"ManualFlushing":        "the driver flushes at the end of the load only",
 			"RackAwarePartitioning": "the run chooses each record's partition",
 			"RecordPartitioner":     "the run chooses each record's partition",
-			"TransactionalID":       "the books know no transactions",
+			"TransactionalID":       "a run has no transactions",
 		}),
 	}
 	consumerTable = native.Table{
@@ -89,22 +88,20 @@ var (
 			"ConsumeStartOffset": "consume.from",
 		},
 		Ours: merged(clientOurs, map[string]string{
-			"BlockRebalanceOnPoll":     "no record may be on its way while its partition is taken away",
-			"ConsumeResetOffset":       "the books begin at the first record",
+			"BlockRebalanceOnPoll":     "no record may be in transit when its partition is revoked",
+			"ConsumeResetOffset":       "a run begins at the first record",
 			"ConsumerGroup":            "a run has a group of its own",
 			"DisableAutoCommit":        "what is committed is what was processed, by consume.commit",
-			"FetchIsolationLevel":      "the books count what is in the log",
-			"InstanceID":               "every member would have the same",
-			"KeepControlRecords":       "the books know where a partition ends",
-			"KeepRetryableFetchErrors": "they are events of the run",
+			"FetchIsolationLevel":      "a run counts every record in the log",
+			"InstanceID":               "every member would have the same ID",
+			"KeepControlRecords":       "a run knows where a partition ends",
+			"KeepRetryableFetchErrors": "a run records them as events",
 		}),
 	}
 )
 
-// Tables say which options may be given by name.
 func (f *franz) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error with which NewProducer would refuse cfg.
 func (f *franz) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return err
@@ -119,7 +116,6 @@ func (f *franz) TryProducer(cfg driver.ProducerConfig) error {
 	return nil
 }
 
-// TryConsumer returns the error with which NewConsumer would refuse cfg.
 func (f *franz) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(f, cfg); err != nil {
 		return err
@@ -134,7 +130,7 @@ func (f *franz) TryConsumer(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// given are the options that a scenario gives, which a table has passed.
+// given returns the options that a scenario gives. A table has accepted their names.
 func (o options) given(settings map[string]string) (all []kgo.Opt, err error) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		option, invalid := call(reflect.ValueOf(o[name]), settings[name])
@@ -147,7 +143,7 @@ func (o options) given(settings map[string]string) (all []kgo.Opt, err error) {
 	return all, err
 }
 
-// call makes an option of its value. One that switches something on is left out if it is false.
+// call makes an option from its value. It returns nil for an option without parameter whose value is false.
 func call(option reflect.Value, text string) (kgo.Opt, error) {
 	var arguments []reflect.Value
 	on := reflect.ValueOf(new(true)).Elem()
@@ -168,7 +164,6 @@ func call(option reflect.Value, text string) (kgo.Opt, error) {
 
 func (o options) names() []string { return slices.Sorted(maps.Keys(o)) }
 
-// merged is both maps in one.
 func merged[M ~map[string]V, V any](a, b M) M {
 	all := maps.Clone(a)
 	maps.Copy(all, b)

@@ -13,7 +13,7 @@ import (
 )
 
 func TestOutcome(t *testing.T) {
-	// What crossed the wire while the client had the record.
+	// The client's traffic since Produce.
 	var (
 		nothing  = meter.Traffic{}
 		answered = meter.Traffic{Began: 3}

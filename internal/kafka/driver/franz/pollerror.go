@@ -15,29 +15,25 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Which errors end a consumer.
+// Errors that end a consumer.
 //
-// The client goes on by itself after nearly every error, but after some of them
-// it only repeats what cannot succeed, and a run that waits for it would wait
-// for nothing. Those end the consumer:
+// The client retries after nearly every error, but some retries can never succeed. These errors end the consumer:
 //
 //	may not             authorization and authentication
-//	cannot              a group id, a session timeout, an assignor or a protocol
-//	                    that the broker or the group does not accept
+//	cannot              a group ID, session timeout, assignor or protocol that the
+//	                    broker or the group does not accept
 //	is gone             the topic was deleted or recreated, or is still unknown
 //	                    after unknownTopicPatience (a new one may take a moment
 //	                    until all brokers know it)
 //	cannot be read      a batch that does not parse or decompress
 //	is closed           the client itself
 //
-// Everything else is reported and passes: connections, leaders and coordinators
-// that move, a member that was put out of its group and joins again, data loss
-// that the client noticed and skipped.
+// All other errors go to OnError: lost connections, moved leaders and coordinators, a member that the group removed and
+// that rejoins, and data loss that the client skipped.
 
-// unknownTopicPatience is how long a topic may be unknown.
 const unknownTopicPatience = 15 * time.Second
 
-// dead are Kafka's answers that no retry will change.
+// dead are Kafka's errors that no retry can change.
 var dead = []error{
 	kerr.TopicAuthorizationFailed,
 	kerr.GroupAuthorizationFailed,
@@ -51,7 +47,7 @@ var dead = []error{
 	kerr.FencedInstanceID,
 	kerr.InvalidTopicException,
 	kerr.UnsupportedVersion,
-	kerr.UnknownTopicID, // the client reports it once it is sure
+	kerr.UnknownTopicID, // the client reports it only when it is certain
 	kerr.InconsistentTopicID,
 	kerr.UnsupportedCompressionType,
 }
@@ -59,7 +55,7 @@ var dead = []error{
 // watch follows a consumer's connections and errors.
 type watch struct {
 	onError      func(error)
-	serverSide   bool // the group protocol "consumer" was asked for
+	serverSide   bool // the group protocol is "consumer"
 	fellBack     atomic.Bool
 	unknownSince time.Time // of the topic; zero while it is known
 }
@@ -69,23 +65,22 @@ var (
 	_ kgo.HookBrokerWrite   = (*watch)(nil)
 )
 
-// OnBrokerConnect reports brokers that cannot be reached, about which the client
-// is silent: it tries again.
+// OnBrokerConnect reports failed connections, which the client only retries.
 func (w *watch) OnBrokerConnect(broker kgo.BrokerMetadata, _ time.Duration, _ net.Conn, err error) {
 	if err != nil {
 		w.onError(fmt.Errorf("connect to %s:%d: %w", broker.Host, broker.Port, err))
 	}
 }
 
-// OnBrokerWrite notices the request by which a member joins a classic group. The
-// client falls back to it without a word where a broker does not know KIP-848.
+// OnBrokerWrite detects the request by which a member joins a classic group. The client silently falls back to it if a
+// broker does not support KIP-848.
 func (w *watch) OnBrokerWrite(_ kgo.BrokerMetadata, key int16, _ int, _, _ time.Duration, _ error) {
 	if w.serverSide && key == int16(kmsg.JoinGroup) {
 		w.fellBack.Store(true)
 	}
 }
 
-// failure tells what ended the consumer apart from errors of a poll.
+// failure returns what ended the consumer, other than an error of a poll.
 func (w *watch) failure() error {
 	if w.fellBack.Load() {
 		return fmt.Errorf("the broker does not offer the group protocol %s (KIP-848, Kafka 4.0 and later); use %s",
@@ -94,7 +89,6 @@ func (w *watch) failure() error {
 	return nil
 }
 
-// ends tells whether the consumer is of no more use after err.
 func (w *watch) ends(err error) bool {
 	if errors.Is(err, kerr.UnknownTopicOrPartition) {
 		if w.unknownSince.IsZero() {
@@ -113,7 +107,7 @@ func isDead(err error) bool {
 	return slices.ContainsFunc(dead, func(d error) bool { return errors.Is(err, d) })
 }
 
-// passes tells whether the client recovers from err, which is not dead.
+// passes reports whether the client recovers from err, which is not dead.
 func passes(err error) bool {
 	var known *kerr.Error
 	var loss *kgo.ErrDataLoss

@@ -28,19 +28,19 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is what a driver.Record keeps in Native: the client's record, and the
-// function that the client calls when it is done with it, made once.
+// slot is the driver.Record.Native of this driver: the client's record, and the function that the client calls when the
+// record is complete.
 type slot struct {
 	record   kgo.Record
 	promise  func(*kgo.Record, error)
 	owner    *driver.Record
 	tag      uint64
 	producer *producer
-	before   meter.Traffic // when the record was handed over
+	before   meter.Traffic // at Produce
 }
 
-// NewProducer opens a producing client. It does not wait for a broker: records
-// that are produced while none can be reached end at the delivery timeout.
+// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
+// delivery timeout.
 func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(f, cfg); err != nil {
 		return nil, err
@@ -64,7 +64,6 @@ func (f *franz) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) 
 	return p, nil
 }
 
-// Produce hands r to the client. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -87,8 +86,7 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// done hands the record back. Once OnDone was called, its owner may be filling
-// it again on another goroutine.
+// done completes the record. After OnDone, its owner may already reuse it on another goroutine.
 func (s *slot) done(record *kgo.Record, err error) {
 	p := s.producer
 	d := driver.Done{Record: s.owner, Tag: s.tag, Outcome: driver.Acked, Offset: record.Offset, Err: err}
@@ -97,25 +95,22 @@ func (s *slot) done(record *kgo.Record, err error) {
 		d.Outcome = outcome(err, p.wire.traffic().Since(s.before), p.ordered)
 		d.Offset = -1
 	case p.acks == driver.AcksNone:
-		d.Offset = -1 // nobody told; the client's number is the place in the batch
+		d.Offset = -1 // unknown: the client's value is the place in the batch
 	}
 	p.onDone(d)
 }
 
-// Flush sends what the client holds back and waits until nothing is in flight.
 func (p *producer) Flush(ctx context.Context) error { return p.client.Flush(ctx) }
 
-// Settings are the client's options by their names in package kgo.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Wire counts produced batches once a broker has taken them.
+// Wire counts produced batches after a broker has accepted them.
 func (p *producer) Wire() driver.Wire { return p.wire.meter.Wire() }
 
-// Requests times produce requests once they were answered.
+// Requests counts produce requests when they are answered.
 func (p *producer) Requests() driver.Requests { return p.wire.requests() }
 
-// Close ends the client and returns when every record that Produce had taken is
-// handed back.
+// Close closes the client and returns when every record is complete.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.client.Close()
@@ -123,10 +118,9 @@ func (p *producer) Close() {
 	})
 }
 
-// awaitPromises waits until the client has called the promise of every record
-// given to it. Closing the client fails those records, but their promises run
-// later, in line, on the client's own goroutine; so the promise of one more
-// record, which fails for its lack of a topic, comes after all of them.
+// awaitPromises waits until the client has called every record's promise. A closed client fails those records, and
+// calls their promises later, in order, on its own goroutine. So the promise of one more record, which fails because it
+// has no topic, comes last.
 func (p *producer) awaitPromises() {
 	last := make(chan struct{})
 	p.client.Produce(context.Background(), &kgo.Record{}, func(*kgo.Record, error) { close(last) })

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestSlotIsUsedAgain: a record's second use takes the client's record of the
-// first, with a time stamp of its own (the client judges a record's age by it).
+// TestSlotIsUsedAgain: a reused record has the same client record with a new timestamp, by which the client judges its
+// age.
 func TestSlotIsUsedAgain(t *testing.T) {
 	drivertest.Virtual(t, testSlotIsUsedAgain, drivertest.Topics(1)...)
 }

@@ -9,13 +9,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// idempotentInFlight is the number of produce requests that an idempotent client
-// keeps in flight on a connection; the client does not let it be changed.
+// idempotentInFlight is the client's fixed number of produce requests in flight on a connection with idempotence.
 const idempotentInFlight = 5
 
-// producerOptions translates cfg, which driver.CheckProducer has passed, into options
-// of the client. Combinations that the client would refuse, or silently ignore, are
-// errors here.
+// producerOptions translates cfg, which driver.CheckProducer has accepted, into client options. It returns an error for
+// combinations that the client would reject or silently ignore.
 func producerOptions(cfg driver.ProducerConfig) ([]kgo.Opt, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -57,17 +55,13 @@ func orderOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	return options
 }
 
-// deliveryOptions make the delivery timeout hold as Kafka's own client holds it.
+// deliveryOptions make the delivery timeout work as in Kafka's own client.
 //
-// The client looks at a record's age only before it writes a request and after
-// one has ended, so a broker that falls silent keeps a record for as long as a
-// request may take: its two request timeouts together must not be longer than
-// the delivery timeout (Kafka refuses such a configuration likewise). And an
-// idempotent client never gives up a record that it has written, unless it is
-// told that it may, as Kafka's does. What stays different: after an error that
-// calls for new metadata, the client does not look at the record before it has
-// them, and it asks for them every five seconds at most (kgo.MetadataMinAge). A
-// record may outlive its timeout by that much.
+// The client checks a record's age only before it writes a request and after one has ended. So the two request timeouts
+// together must not exceed the delivery timeout, which is also Kafka's rule. By default an idempotent client never
+// gives up a record that it has written. One difference remains: after an error that needs new metadata, the client
+// waits for them before it checks the record. It reads metadata at most every 5 s (kgo.MetadataMinAge), and a record
+// may exceed its timeout by that time.
 func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	if cfg.DeliveryTimeout == 0 {
 		return nil
@@ -82,11 +76,10 @@ func deliveryOptions(cfg driver.ProducerConfig) []kgo.Opt {
 	return options
 }
 
-// requestTimeout is the client's default of both kgo.ProduceRequestTimeout and
-// kgo.RequestTimeoutOverhead.
+// requestTimeout is the client's default of both kgo.ProduceRequestTimeout and kgo.RequestTimeoutOverhead.
 const requestTimeout = 10 * time.Second
 
-// checkProducer checks what this client does not take, beside what no client does.
+// checkProducer checks what only this client rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
 	case cfg.Idempotent && cfg.InFlight != 0 && cfg.InFlight != idempotentInFlight:

@@ -11,10 +11,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// apiFetch is the number of Kafka's Fetch request.
 var apiFetch = int16(kmsg.Fetch)
 
-// timed counts the requests of one type that were answered, and their time.
+// timed counts the answered requests of one type, and their time.
 type timed struct {
 	count   atomic.Int64
 	time    atomic.Int64 // nanoseconds
@@ -22,7 +21,6 @@ type timed struct {
 	seen    sync.Map // brokers that answered, by their IDs
 }
 
-// add takes an answered request in.
 func (t *timed) add(broker int32, took time.Duration) {
 	t.count.Add(1)
 	t.time.Add(int64(took))
@@ -37,13 +35,12 @@ func (t *timed) add(broker int32, took time.Duration) {
 func (t *timed) sum() driver.RequestSum {
 	return driver.RequestSum{
 		Count: t.count.Load(), Time: time.Duration(t.time.Load()),
-		// The client has one connection to each broker for what it produces, and one for
-		// what it fetches.
+		// The client has one connection to each broker for produce requests, and one for fetches.
 		Connections: int(t.brokers.Load()),
 	}
 }
 
-// time takes a request in, if it is of a type that carries records and was answered.
+// time counts a request that was answered and contains records.
 func (w *wire) time(broker int32, key int16, e2e kgo.BrokerE2E) {
 	if e2e.Err() != nil {
 		return

@@ -15,11 +15,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The options that the client has, by their names in package kgo. The client
-// gives the value of each, so what is reported is what it runs with, whoever
-// set it. Left out are the options of share groups, those that only carry the
-// tool's own code into the client (hooks, pools, logger, context), and DialTLS:
-// the tool's own dialer speaks TLS, which securityProtocol reports.
+// The client's options, by their names in package kgo. The client returns each value, so the report shows what really
+// applies. The lists omit the options of share groups and those that only pass code (hooks, pools, logger, context).
+// They omit DialTLS too: the driver's dialer does TLS, which securityProtocol reports.
 var (
 	clientOptions = []string{
 		"AllowAutoTopicCreation", "AlwaysRetryEOF", "BrokerMaxReadBytes", "BrokerMaxWriteBytes",
@@ -58,20 +56,19 @@ func producerSettings(client *kgo.Client, cfg driver.ProducerConfig) []driver.Se
 func consumerSettings(client *kgo.Client, cfg driver.ConsumerConfig) []driver.Setting {
 	settings := settingsOf(client, clientOptions, consumeOptions)
 	if cfg.Protocol == driver.ProtocolConsumer {
-		// In KIP-848 the group's broker says both.
+		// In KIP-848 the group's broker sets both.
 		replace(settings, "SessionTimeout", "set by the broker")
 		replace(settings, "HeartbeatInterval", "set by the broker")
 	}
 	return append(settings, securityProtocol(cfg.Access))
 }
 
-// securityProtocol is reported by Kafka's name, for want of a name in the client.
-// It is all that a result says of the access, beside the mechanism in SASL.
+// securityProtocol reports the protocol by Kafka's name, because the client has no name for it. Together with the
+// mechanism in SASL it is all that a result has of the access.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
 
-// settingsOf returns the values of options, sorted by name.
 func settingsOf(client *kgo.Client, options ...[]string) []driver.Setting {
 	var settings []driver.Setting
 	for _, name := range slices.Concat(options...) {
@@ -89,8 +86,7 @@ func replace(settings []driver.Setting, name, value string) {
 	}
 }
 
-// text words the values of one option. Some options have a second value that
-// tells whether the first was set at all.
+// text formats the values of one option. For some options a second value reports whether the first was set.
 func text(values []any) string {
 	if len(values) == 2 {
 		if set, ok := values[1].(bool); ok && !set {
@@ -123,7 +119,7 @@ func word(value any) string {
 	case []kgo.GroupBalancer:
 		return join(v, kgo.GroupBalancer.ProtocolName)
 	case []sasl.Mechanism:
-		return join(v, sasl.Mechanism.Name) // the name only, no credentials
+		return join(v, sasl.Mechanism.Name) // only the name, no credentials
 	case *kversion.Versions:
 		if v == nil {
 			return "unset"
@@ -158,7 +154,7 @@ func acksWord(acks kgo.Acks) string {
 	}
 }
 
-// offsetWord uses Kafka's words for an offset where there are any.
+// offsetWord uses Kafka's words for offsets, if there are any.
 func offsetWord(o kgo.Offset) string {
 	switch o {
 	case kgo.NewOffset().AtStart():
@@ -170,7 +166,6 @@ func offsetWord(o kgo.Offset) string {
 	}
 }
 
-// codecNames are Kafka's names for the client's codec numbers.
 var codecNames = [...]string{
 	kgo.CodecNone:   "none",
 	kgo.CodecGzip:   "gzip",
@@ -179,8 +174,8 @@ var codecNames = [...]string{
 	kgo.CodecZstd:   "zstd",
 }
 
-// codecWord names a codec and, if one was set, the level as the client's
-// compression library counts it. The client exports neither.
+// codecWord returns a codec's name and, if set, its level as the client's compression library counts it. The client
+// exports neither.
 func codecWord(c kgo.CompressionCodec) string {
 	fields := reflect.ValueOf(c)
 	name := codecNames[fields.FieldByName("codec").Int()]

@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestOptionsAreTheClients: the client knows every name, so that none is
-// reported as unset for being misspelt.
+// TestOptionsAreTheClients: the client knows every name, so that a misspelt one is not reported as unset.
 func TestOptionsAreTheClients(t *testing.T) {
 	client, err := kgo.NewClient()
 	if err != nil {
@@ -27,8 +26,8 @@ func TestOptionsAreTheClients(t *testing.T) {
 	}
 }
 
-// TestDefaultsAreShown: what was not configured is reported as the client has
-// it. A failure here after an update of the library is news for its users.
+// TestDefaultsAreShown: the report has the client's defaults. A failure after an update of the library means that its
+// defaults have changed.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll, Idempotent: true})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
@@ -77,7 +76,7 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	})
 }
 
-// TestCredentialsAreNotSettings: settings go into a result, which is shared.
+// TestCredentialsAreNotSettings: settings appear in results, which people share.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	client, err := kgo.NewClient(kgo.SASL(plain.Auth{User: "user", Pass: "secret"}.AsMechanism()))
 	if err != nil {

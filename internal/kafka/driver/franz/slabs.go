@@ -8,21 +8,18 @@ import (
 
 // The bounds of slabs, in records of about 190 bytes.
 const (
-	minSlab = 32      // a smaller batch is not worth the looking up
+	minSlab = 32      // a smaller batch is not worth the lookup
 	maxLent = 1 << 18 // 50 MB
 	maxFree = 1 << 17 // 25 MB
 )
 
-// slabs is the memory that the client decodes fetched batches into, used again
-// from poll to poll: it is a kgo.PoolRecords. The client has a way to give such
-// memory back (kgo.Record.Recycle), at the cost of an atomic operation and a
-// cleared record for each record; a poll gives back a whole batch at once. So it
-// is only for polls that return whole batches.
+// slabs reuses the memory into which the client decodes fetched batches; it is a kgo.PoolRecords. The client's own way
+// (kgo.Record.Recycle) costs an atomic operation and a cleared record for each record. A poll returns the memory of a
+// whole batch at once, so slabs only serves polls that return whole batches.
 //
-// A slab is known by its first record, which is looked up when a poll finds it at
-// the beginning of a batch. Slabs whose batch the client dropped (at a rebalance,
-// for a paused partition), or returned only in part, never come back. So once too
-// much is lent, all of it is forgotten: what is forgotten is ordinary garbage.
+// A slab is identified by its first record, which begins a batch in a poll. A slab never returns if the client drops
+// its batch (at a rebalance, for a paused partition) or returns only a part. So when too much is lent, slabs forgets
+// all of it, and the garbage collector frees it.
 type slabs struct {
 	mu          sync.Mutex
 	free        [][]kgo.Record // cleared
@@ -31,7 +28,7 @@ type slabs struct {
 	lentRecords int
 }
 
-// loan is a slab and how much of it was asked for.
+// loan is a slab, and how many of its records the client uses.
 type loan struct {
 	slab []kgo.Record
 	used int
@@ -39,7 +36,7 @@ type loan struct {
 
 var _ kgo.PoolRecords = (*slabs)(nil)
 
-// GetRecords lends memory for n records, or none: then the client makes some.
+// GetRecords lends memory for n records. It returns nil for a small n; then the client allocates.
 func (s *slabs) GetRecords(n int) []kgo.Record {
 	if n < minSlab {
 		return nil
@@ -54,8 +51,7 @@ func (s *slabs) GetRecords(n int) []kgo.Record {
 	return slab
 }
 
-// takeFree takes the slab that was used last, if it is large enough, or makes
-// one. The caller holds the lock.
+// takeFree returns the last freed slab if it is large enough, or a new one. The caller holds the lock.
 func (s *slabs) takeFree(n int) []kgo.Record {
 	last := len(s.free) - 1
 	if last < 0 {
@@ -70,15 +66,14 @@ func (s *slabs) takeFree(n int) []kgo.Record {
 	return slab
 }
 
-// PutRecords is called by the client for a batch of which it kept no record.
+// PutRecords takes back a batch from which the client kept no record.
 func (s *slabs) PutRecords(slab []kgo.Record) {
 	if len(slab) > 0 {
 		s.giveBack(&slab[0])
 	}
 }
 
-// giveBack takes back the slabs that begin with these records, if they are slabs.
-// Nobody may use a record of theirs any more.
+// giveBack takes back the slabs that begin with these records. None of their records may be used any more.
 func (s *slabs) giveBack(firsts ...*kgo.Record) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -91,12 +86,12 @@ func (s *slabs) giveBack(firsts ...*kgo.Record) {
 	}
 }
 
-// keep puts a slab to the free ones, if there is room. The caller holds the lock.
+// keep frees a slab, up to maxFree. The caller holds the lock.
 func (s *slabs) keep(l loan) {
 	if s.freeRecords+len(l.slab) > maxFree {
 		return
 	}
-	clear(l.slab[:l.used]) // or it would hold on to the fetched bytes
+	clear(l.slab[:l.used]) // a free slab must not keep fetched bytes alive
 	s.free = append(s.free, l.slab)
 	s.freeRecords += len(l.slab)
 }

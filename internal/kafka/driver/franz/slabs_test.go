@@ -22,11 +22,10 @@ func TestSlabIsUsedAgain(t *testing.T) {
 	if s.GetRecords(minSlab-1) != nil {
 		t.Error("a small batch is given a slab")
 	}
-	s.giveBack(&kgo.Record{}) // one that is not ours
+	s.giveBack(&kgo.Record{}) // one that slabs did not lend
 }
 
-// TestSlabsAreBounded: whatever is lent, kept and given back, in any order, no
-// memory is lent twice, and what is held stays within the bounds.
+// TestSlabsAreBounded: in any order of use, no memory is lent twice, and the bounds hold.
 func TestSlabsAreBounded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var s slabs

@@ -12,19 +12,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// apiProduce is the number of Kafka's Produce request.
 var apiProduce = int16(kmsg.Produce)
 
-// wire counts what crosses a client's connections. It is the client's hook for
-// requests and batches, of which the client tells by itself; a meter counts the bytes.
-// What no hook tells is when the first byte of a produce request is about to leave:
-// hooks run after the write, when the record may have been given up already. So
-// the connections are wrapped once more, above TLS, where requests can be told.
+// wire counts a client's traffic. The client's hooks report requests and batches, and a meter counts bytes. Hooks run
+// after a write, when the client may already have given up a record. So wire also wraps the connections above TLS, to
+// detect the first byte of a produce request.
 type wire struct {
 	meter meter.Meter // of bytes and batches
 
-	// producing counts the produce requests that began to leave the client,
-	// unanswered those that ended without an answer. See outcome.go.
+	// producing counts the produce requests that began to leave the client, unanswered those that ended without an
+	// answer. See outcome.go.
 	producing  atomic.Int64
 	unanswered atomic.Int64
 
@@ -45,8 +42,8 @@ func (w *wire) OnBrokerE2E(broker kgo.BrokerMetadata, key int16, e2e kgo.BrokerE
 	}
 }
 
-// OnProduceBatchWritten is called for every batch that a broker took. The
-// client calls it a little after it has handed the batch's records back.
+// OnProduceBatchWritten is called for every batch that a broker accepted, shortly after the batch's records are
+// complete.
 func (w *wire) OnProduceBatchWritten(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.ProduceBatchMetrics) {
 	w.meter.CountBatch(m.NumRecords, m.UncompressedBytes, m.CompressedBytes)
 }
@@ -56,14 +53,12 @@ func (w *wire) OnFetchBatchRead(_ kgo.BrokerMetadata, _ string, _ int32, m kgo.F
 	w.meter.CountBatch(m.NumRecords, m.UncompressedBytes, m.CompressedBytes)
 }
 
-// traffic is what decides about a record besides its error; see outcome.go.
+// traffic returns the input of outcome, besides the error.
 func (w *wire) traffic() meter.Traffic {
 	return meter.Traffic{Began: w.producing.Load(), Unanswered: w.unanswered.Load()}
 }
 
-// dialer returns a dial function whose connections are counted by w: bytes as
-// they are on the wire, below TLS where there is any, and requests above it,
-// where they can be told.
+// dialer returns a dial function whose connections w counts: bytes below TLS, and requests above it.
 func (w *wire) dialer(dial meter.Dial, a access.Access) meter.Dial {
 	secured := a.Secure(w.meter.Count(dial))
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
@@ -75,14 +70,13 @@ func (w *wire) dialer(dial meter.Dial, a access.Access) meter.Dial {
 	}
 }
 
-// requestConn counts a connection's produce requests.
 type requestConn struct {
 	net.Conn
 	wire *wire
 }
 
-// Write counts a produce request before any of it can leave. The client writes
-// each request in one call: four bytes of length, then the number of the API.
+// Write counts a produce request before its first byte leaves. The client writes each request in one call: four bytes
+// of length, then the API key.
 func (c *requestConn) Write(b []byte) (int, error) {
 	if len(b) >= 6 && int16(b[4])<<8|int16(b[5]) == apiProduce {
 		c.wire.producing.Add(1)

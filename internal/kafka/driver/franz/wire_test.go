@@ -14,13 +14,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access/accesstest"
 )
 
-// pipe is a connection that takes everything and gives nothing.
+// pipe is a connection that accepts all writes.
 type pipe struct{ net.Conn }
 
 func (pipe) Write(b []byte) (int, error) { return len(b), nil }
 
-// TestProduceRequestsAreCountedAtTheFirstByte builds requests as the client
-// writes them and counts them on their way out.
+// TestProduceRequestsAreCountedAtTheFirstByte: Write counts produce requests in the client's own form.
 func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 	formatter := kmsg.NewRequestFormatter()
 	for _, test := range []struct {
@@ -51,8 +50,7 @@ func TestProduceRequestsAreCountedAtTheFirstByte(t *testing.T) {
 	}
 }
 
-// TestWireUnderTLS: requests are told apart though they are encrypted, and the
-// bytes are those that cross the network.
+// TestWireUnderTLS: requests are recognised above TLS, and bytes are counted below it.
 func TestWireUnderTLS(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	listener, err := tls.Listen("tcp", "127.0.0.1:0", ca.Server(t, false))

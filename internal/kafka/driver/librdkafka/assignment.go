@@ -13,8 +13,8 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// onRebalance is called by the client within a poll or a close. What was gathered
-// by then goes to the caller first; see consumer.
+// onRebalance is called by the client within a poll or a close. The caller first gets the records gathered so far; see
+// consumer.
 func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	if len(c.chunks) > 0 && !c.closing.Load() {
 		c.giveOut()
@@ -35,23 +35,21 @@ func (c *consumer) onRebalance(_ *kafka.Consumer, event kafka.Event) error {
 	return nil
 }
 
-// assign tells of new partitions and takes on those that were not paused meanwhile. It
-// tells of an empty assignment too: that is how a member of a group with more members than
-// partitions learns that it has joined.
+// assign calls OnAssigned, also for an empty assignment: a member without partitions learns by it that it has joined.
+// It then gives the client the partitions that were not paused meanwhile.
 func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	// Incremental, if the assignor is (KIP-429, KIP-848). The client is not asked for its
-	// protocol: while it closes it may never answer (confluent-kafka-go 1016).
+	// Incremental, if the assignor is (KIP-429, KIP-848). It does not ask the client for the protocol: a closing client
+	// may never answer (confluent-kafka-go 1016).
 	if c.eager {
 		return c.takeAll(partitions)
 	}
 	return c.takeOffered(c.takeOn)
 }
 
-// takeAll gives the client a whole assignment, of which it knows no parts, and pauses what was
-// paused meanwhile.
+// takeAll gives the client a whole assignment, which it can't take in parts, and pauses what was paused meanwhile.
 func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -63,7 +61,7 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	}
 	clear(c.offered)
 	if err := c.answered(func() error { return c.client.Assign(partitions) }); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
 	}
 	if len(paused) == 0 {
 		return nil
@@ -74,8 +72,8 @@ func (c *consumer) takeAll(partitions []kafka.TopicPartition) error {
 	return nil
 }
 
-// offer tells of partitions that the client does not have yet, so that those that are
-// paused in the callback can be kept from it. See offered.
+// offer calls OnAssigned for partitions that the client does not have yet, so that the client does not get those that
+// the callback pauses. See offered.
 func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.owning.Lock()
 	for _, p := range partitions {
@@ -85,34 +83,32 @@ func (c *consumer) offer(partitions []kafka.TopicPartition) {
 	c.onAssigned(numbers(partitions))
 }
 
-// takeOffered gives the client what was offered and is not paused, which may be nothing: the
-// client waits for the call, with which a rebalance goes on.
+// takeOffered gives the client the offered partitions that are not paused. There may be none: the client still waits
+// for the call, which continues a rebalance.
 func (c *consumer) takeOffered(take func([]kafka.TopicPartition) error) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
 	return c.takeLocked(c.wanted(), take)
 }
 
-// takeResumed gives the client what was resumed since it was offered, and tells whether
-// more is held. The poller calls it, and not who resumes: while the client tells of an
-// assignment it must not be given partitions on another goroutine.
+// takeResumed gives the client the partitions that were resumed since they were offered. It reports whether others are
+// still held. The poller calls it, not Resume: during an assignment callback, no other goroutine may give the client
+// partitions.
 //
-// A rebalance may wait in the client's queue. If it is an assignment, the client takes this
-// call for its answer, and calls back for the assignment all the same. A revocation still waits
-// for an answer of its own. After a lost assignment nothing is given: the client would forget
-// the loss, and call back for the revocation as for any other.
+// A rebalance may wait in the client's queue. If it is an assignment, the client takes this call for its answer and
+// still calls back for the assignment. A revocation still waits for its own answer. After a lost assignment takeResumed
+// gives nothing: the client would forget the loss and report a normal revocation.
 func (c *consumer) takeResumed() (holding bool) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
 	if partitions := c.wanted(); len(partitions) > 0 && !c.client.AssignmentLost() {
 		if err := c.takeLocked(partitions, c.takeOn); err != nil {
-			c.failed = err // nothing of them would ever be fetched
+			c.failed = err // none of them would ever be fetched
 		}
 	}
 	return len(c.offered) > 0
 }
 
-// wanted is what was offered and is not paused.
 func (c *consumer) wanted() []kafka.TopicPartition {
 	partitions := make([]kafka.TopicPartition, 0, len(c.offered))
 	for _, o := range c.offered {
@@ -123,10 +119,10 @@ func (c *consumer) wanted() []kafka.TopicPartition {
 	return partitions
 }
 
-// takeLocked gives the client partitions, which stay on offer if it refuses them.
+// takeLocked gives the client partitions. If it refuses them, they stay offered.
 func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kafka.TopicPartition) error) error {
 	if err := c.answered(func() error { return take(partitions) }); err != nil {
-		return fmt.Errorf("taking on %d partitions: %w", len(partitions), err)
+		return fmt.Errorf("assigning %d partitions: %w", len(partitions), err)
 	}
 	for _, p := range partitions {
 		delete(c.offered, p.Partition)
@@ -134,9 +130,8 @@ func (c *consumer) takeLocked(partitions []kafka.TopicPartition, take func([]kaf
 	return nil
 }
 
-// noteJoining tells of an empty assignment where the client does not: in the group
-// protocol consumer, a member for which no partition is left hears of no rebalance.
-// What shows that it has joined is its epoch, which is above 0 from then on (KIP-848).
+// noteJoining calls OnAssigned with no partitions if the client does not. In the group protocol consumer, a member that
+// gets no partition has no rebalance callback. Its epoch is above 0 after it has joined (KIP-848).
 func (c *consumer) noteJoining() {
 	metadata, err := c.client.GetConsumerGroupMetadata()
 	if err != nil || epoch(metadata) < 1 {
@@ -146,11 +141,11 @@ func (c *consumer) noteJoining() {
 	c.onAssigned(nil)
 }
 
-// epochAt is where the member's epoch lies in the client's metadata, which begin
-// with "CGMDv2:". The client does not hand them out but in this form.
+// epochAt is the offset of the member's epoch in the client's encoded metadata, which begin with "CGMDv2:". The
+// client offers them in no other form.
 const epochAt = 7
 
-// epoch is the member's epoch, or below 1 while it has none.
+// epoch returns the member's epoch, or less than 1 before it has joined.
 func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	text := reflect.ValueOf(metadata).Elem().FieldByName("serialized").Bytes() //nolint:misspell // the client's name for it
 	if len(text) < epochAt+4 {
@@ -159,10 +154,8 @@ func epoch(metadata *kafka.ConsumerGroupMetadata) int32 {
 	return int32(binary.NativeEndian.Uint32(text[epochAt:]))
 }
 
-// revoke tells of partitions that the member loses, and lets them go. It also ends
-// their pauses, which the client would keep for the day when they come back, and
-// waits for commits, for which afterwards it is too late. What the client does not answer
-// keeps Close from going on, which would end the client under it.
+// revoke calls OnRevoked and releases the partitions. First it waits for commits, which would be too late afterwards.
+// If the client does not answer while it closes, Close must not close the client.
 func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	if len(partitions) > 0 {
 		c.onRevoked(numbers(partitions), c.client.AssignmentLost())
@@ -173,13 +166,12 @@ func (c *consumer) revoke(partitions []kafka.TopicPartition) error {
 	return c.release(partitions)
 }
 
-// giveUp has Close return without the end of the client.
 func (c *consumer) giveUp() {
 	c.gaveUp = true
 	c.handOut(nil)
 }
 
-// release ends pauses of partitions, and lets those go that the client has.
+// release ends pauses, which the client would otherwise keep, and unassigns the partitions that the client has.
 func (c *consumer) release(partitions []kafka.TopicPartition) error {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -193,13 +185,13 @@ func (c *consumer) release(partitions []kafka.TopicPartition) error {
 		failed = fmt.Errorf("ending pauses: %w", err)
 	}
 	if err := c.answered(func() error { return c.letGo(partitions) }); err != nil {
-		failed = errors.Join(failed, fmt.Errorf("letting %d partitions go: %w", len(partitions), err))
+		failed = errors.Join(failed, fmt.Errorf("unassigning %d partitions: %w", len(partitions), err))
 	}
 	return failed
 }
 
-// answered makes a call of the client. While it closes, the client may never answer
-// (librdkafka 4884): then the call is waited for no longer than a commit is.
+// answered runs a call of the client. While the client closes it may never answer (librdkafka 4884), so the wait is
+// then limited like that for a commit.
 func (c *consumer) answered(call func() error) error {
 	if !c.closing.Load() {
 		return call()
@@ -214,7 +206,6 @@ func (c *consumer) answered(call func() error) error {
 	}
 }
 
-// assignByHand gives the client its partitions.
 func (c *consumer) assignByHand() {
 	c.offer(c.byHand)
 	if err := c.takeOffered(c.client.Assign); err != nil {
@@ -222,17 +213,16 @@ func (c *consumer) assignByHand() {
 	}
 }
 
-// offered is a partition of the member that the client does not have yet: while
-// OnAssigned runs, and from a pause in it until the first poll after a resume. A client that has a
-// partition and is resumed looks at it again only after up to a second, and until its
-// pause it may have fetched enough to stop fetching for fetch.queue.backoff.ms.
+// offered is a partition of the member that the client does not have yet. That is so during OnAssigned and, if it is
+// paused there, until the first poll after Resume. A client that has a paused partition resumes it only after up to 1
+// s. Before the pause it may also have fetched enough to stop fetching for fetch.queue.backoff.ms.
 type offered struct {
 	at     kafka.TopicPartition
 	paused bool
 }
 
-// Pause stops fetching partitions. Polls that begin after it return none of their
-// records: what was fetched ahead of them is dropped, and fetched again after Resume.
+// Pause stops fetching partitions. Later polls return none of their records. The client drops prefetched records and
+// fetches them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.owning.Lock()
 	defer c.owning.Unlock()
@@ -245,7 +235,7 @@ func (c *consumer) Pause(partitions ...int32) {
 		}
 	}
 	if len(had) > 0 {
-		_ = c.client.Pause(had) // it refuses those that are not the consumer's
+		_ = c.client.Pause(had) // it refuses partitions that are not the consumer's
 	}
 }
 
@@ -262,7 +252,7 @@ func (c *consumer) Resume(partitions ...int32) {
 		}
 	}
 	if len(had) > 0 {
-		_ = c.client.Resume(had) // it refuses those that are not the consumer's
+		_ = c.client.Resume(had) // it refuses partitions that are not the consumer's
 	}
 }
 

@@ -14,8 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestPausedOnAssignment: a partition that is paused as it is assigned is the client's only
-// from the poll after its first resume on, so that nothing of it was fetched, and no backoff began.
+// TestPausedOnAssignment: the client gets a partition that is paused in OnAssigned only at the first poll after Resume,
+// so it fetches nothing before and no backoff begins.
 func TestPausedOnAssignment(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -34,8 +34,7 @@ func TestPausedOnAssignment(t *testing.T) {
 	m.wantClient(t, 1)
 }
 
-// TestResumeWhileAPollWaits: the poll that waits takes the partition on after the wait in the client that is under way,
-// which is a short one.
+// TestResumeWhileAPollWaits: the current poll gives the client the partition after its current wait, which is short.
 func TestResumeWhileAPollWaits(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -63,8 +62,8 @@ func TestResumeWhileAPollWaits(t *testing.T) {
 	m.readAll(t)
 }
 
-// TestResumeTakenBack: the client hears nothing of a resume that a pause or a revocation takes back
-// before the next poll. It might take an empty call for the answer to a rebalance that it has yet to tell of.
+// TestResumeTakenBack: the client gets no call if a pause or a revocation follows Resume before the next poll. It could
+// take an empty call for the answer to a pending rebalance.
 func TestResumeTakenBack(t *testing.T) {
 	for name, takeBack := range map[string]func(*member){
 		"paused": func(m *member) { m.Pause(0) },
@@ -88,8 +87,7 @@ func TestResumeTakenBack(t *testing.T) {
 	}
 }
 
-// TestRefusedPartition: what the client does not take on is offered to it again, and if it refuses that too, the
-// consumer ends.
+// TestRefusedPartition: the client is offered a refused partition again, and a second refusal ends the consumer.
 func TestRefusedPartition(t *testing.T) {
 	m := newMember(t, false)
 	m.refusals = 1
@@ -107,8 +105,8 @@ func TestRefusedPartition(t *testing.T) {
 	}
 }
 
-// TestResumeOfALostPartition: a partition that is lost is not given to the client, which would forget that it is lost
-// before it tells of that.
+// TestResumeOfALostPartition: the client does not get a lost partition, because it would forget the loss before it
+// reports it.
 func TestResumeOfALostPartition(t *testing.T) {
 	m := newMember(t, true)
 	m.join(t)
@@ -138,7 +136,7 @@ type member struct {
 	assigned bool
 	lost     []bool  // of each revocation
 	errs     []error // reported
-	refusals int     // how often the client still refuses partitions
+	refusals int     // how often the client will still refuse partitions
 	calls    int     // how often it was given partitions
 	returned int     // records
 }
@@ -168,7 +166,7 @@ func newMember(t *testing.T, pauses bool) *member {
 		m.calls++
 		if m.refusals > 0 {
 			m.refusals--
-			partitions = slices.Concat(partitions, partitions) // duplicates, which it refuses
+			partitions = slices.Concat(partitions, partitions) // the client refuses duplicates
 		}
 		return m.client.IncrementalAssign(partitions)
 	}
@@ -193,7 +191,7 @@ func (m *member) readAll(t *testing.T) {
 	}
 }
 
-// wantClient fails the test unless the client has so many partitions.
+// wantClient fails the test unless the client has this number of partitions.
 func (m *member) wantClient(t *testing.T, partitions int) {
 	t.Helper()
 	if got, err := m.client.Assignment(); err != nil || len(got) != partitions {

@@ -16,8 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// BenchmarkProduce gives the cost of a record through the driver and through the client
-// alone.
+// BenchmarkProduce measures the cost of a record through the driver and through the client alone.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("driver", func(b *testing.B) {
 		cfg := driver.ProducerConfig{Compression: "none", Linger: 5 * time.Millisecond}
@@ -55,7 +54,7 @@ func benchmarkClient(b *testing.B, value []byte) {
 			}
 			sent++
 			at := kafka.TopicPartition{Topic: &topic, Partition: int32(i % drivertest.BenchPartitions)}
-			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done} // to know it again by
+			m := &kafka.Message{TopicPartition: at, Value: value, Opaque: &done} // identifies the record
 			if err := client.Produce(m, nil); err != nil {
 				b.Fatal(err)
 			}
@@ -68,7 +67,6 @@ func benchmarkClient(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume gives the cost of a record on the way in.
 func BenchmarkConsume(b *testing.B) {
 	for _, batch := range []int{10, 1_000} {
 		b.Run(fmt.Sprintf("driver, batches of %d", batch), func(b *testing.B) {

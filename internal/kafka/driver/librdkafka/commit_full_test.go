@@ -12,8 +12,8 @@ import (
 	"github.com/confluentinc/confluent-kafka-go/v2/kafka"
 )
 
-// TestCloseWithoutAnAnswer: Close returns although the client does not answer a commit, or does not let its
-// partitions go, and leaves the client open, which the call still uses.
+// TestCloseWithoutAnAnswer: if the client does not answer a commit or an unassignment, Close returns and leaves the
+// client open, because the call still uses it.
 func TestCloseWithoutAnAnswer(t *testing.T) {
 	for _, name := range []string{"a commit before it", "a commit as it revokes", "letting go"} {
 		t.Run(name, func(t *testing.T) {
@@ -51,7 +51,7 @@ func TestCloseWithoutAnAnswer(t *testing.T) {
 				t.Errorf("reported are %v, want %v", m.errs, errUnanswered)
 			}
 
-			close(answers) // and what is left is closed
+			close(answers) // and close what is left
 			m.onRevoked = func([]int32, bool) {}
 			for going := true; going; {
 				_, going = m.resume()

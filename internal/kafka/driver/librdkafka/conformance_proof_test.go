@@ -9,5 +9,4 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// TestConformanceKafka runs the suite on Apache Kafka itself.
 func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, librdkafka.New()) }

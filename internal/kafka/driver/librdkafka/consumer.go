@@ -17,37 +17,31 @@ import (
 )
 
 const (
-	// pollStep bounds one wait within the client, which knows no context.
+	// pollStep limits one wait within the client, which knows no context.
 	pollStep = 50 * time.Millisecond
-	// holdStep bounds it while a partition is held, which is taken on between two waits.
+	// holdStep limits it while a partition is held, because the consumer must check between waits.
 	holdStep = 5 * time.Millisecond
-	// commitPatience bounds the wait for a commit whose caller may have given up: the
-	// client's default for the answer to a request (socket.timeout.ms). The client's
-	// call has no bound, and a client that is being closed does not answer every call.
+	// commitPatience limits the wait for a commit whose caller may have given up: the client's default request timeout
+	// (socket.timeout.ms). The client's call has no timeout, and a closing client does not answer every call.
 	commitPatience = time.Minute
-	// pollRecords bounds a poll where the caller does not: it is the default of
-	// Kafka's own consumer (max.poll.records). The client hands out one record at a
-	// time, at about a microsecond each, and a poll is over before its first record
-	// has become old.
+	// pollRecords limits a poll if the caller does not: the default of Kafka's own consumer (max.poll.records). The
+	// client returns one record at a time, at about 1 µs each, so a poll ends before its first record is old.
 	pollRecords = 500
 )
 
 // consumer is one group member, or a client with partitions assigned by hand.
 //
-// The client hands out records one by one, and between two of them it may call
-// back to say that a partition is revoked. A poll that has gathered records by then
-// must return them before the caller hears of that, or the caller would commit
-// without them. But the rebalance goes its way as soon as the callback returns. So
-// gathering is a coroutine (iter.Pull): in the callback it hands over what there is,
-// as the result of the poll under way, and goes on within the callback when the next
-// poll resumes it. Both OnAssigned and OnRevoked therefore run while the caller is
-// inside Poll or Close, and know all that earlier polls returned.
+// The client returns records one by one, and may call back between two of them because a partition is revoked. The poll
+// must then first return the records gathered so far; otherwise the caller would commit without them. But the rebalance
+// continues as soon as the callback returns. So gathering is a coroutine (iter.Pull). In the callback it yields the
+// records as the result of the current poll, and it continues there in the next poll. Both OnAssigned and OnRevoked
+// therefore run inside Poll or Close, when the caller has all records of earlier polls.
 type consumer struct {
 	client     *kafka.Consumer
 	topic      string
 	group      string // empty: assigned by hand
 	byHand     []kafka.TopicPartition
-	eager      bool // the group takes all partitions back at each rebalance
+	eager      bool // the group revokes all partitions at each rebalance
 	atMost     int  // records in one poll
 	onAssigned func([]int32)
 	onRevoked  func([]int32, bool)
@@ -60,10 +54,10 @@ type consumer struct {
 	letGo    func([]kafka.TopicPartition) error                           // IncrementalUnassign, or Unassign
 	commitAt func([]kafka.TopicPartition) ([]kafka.TopicPartition, error) // CommitOffsets
 
-	turn    sync.Mutex                    // whoever resumes the coroutine: Poll, or Close
+	turn    sync.Mutex                    // held to resume the coroutine, by Poll or Close
 	resume  func() ([]driver.Chunk, bool) // the coroutine's next chunks
-	handOut func([]driver.Chunk) bool     // within it: gives chunks to the poll
-	poll    context.Context               // of the poll under way
+	handOut func([]driver.Chunk) bool     // within it: yields chunks to the poll
+	poll    context.Context               // of the current poll
 	chunks  []driver.Chunk                // gathered for it; reused
 	records int                           // in them
 	open    *driver.Buffer                // of the last chunk, while it grows
@@ -72,12 +66,12 @@ type consumer struct {
 	owning  sync.Mutex         // guards offered, and is held while the client takes or loses partitions
 	offered map[int32]*offered // see there
 
-	failed   error // why the consumer is of no more use
+	failed   error // the error that ended the consumer
 	unknown  patience
-	silent   bool           // the client may not tell that it has joined; see noteJoining
+	silent   bool           // the client may not report that it has joined; see noteJoining
 	commits  sync.WaitGroup // calls into the client
 	patient  time.Duration  // with them; see commitPatience
-	gaveUp   bool           // Close does not wait for them any longer, and leaves the client open
+	gaveUp   bool           // Close no longer waits for them, and leaves the client open
 	closing  atomic.Bool
 	closeAll sync.Once
 }
@@ -87,9 +81,8 @@ var (
 	_ driver.Pauser   = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins the group at once in the
-// background, or a client that has its partitions from its first poll on. It does
-// not wait for a broker.
+// NewConsumer opens a group member, which joins in the background, or a client that has its partitions from its first
+// poll on. It does not wait for a broker.
 func (l librdkafka) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return nil, err
@@ -144,14 +137,11 @@ func newConsumer(cfg driver.ConsumerConfig) *consumer {
 	return c
 }
 
-// at is a place in the consumer's topic.
 func (c *consumer) at(partition int32, offset int64) kafka.TopicPartition {
 	return kafka.TopicPartition{Topic: &c.topic, Partition: partition, Offset: kafka.Offset(offset)}
 }
 
-// Poll waits for records and returns those that the client has ready, up to its
-// bound. The slice that it returns is good until the next Poll, each chunk's records
-// until its Free. It is meant for one goroutine.
+// Poll waits for records and returns those that are ready. See driver.Consumer.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.turn.Lock()
 	defer c.turn.Unlock()
@@ -163,12 +153,12 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	}
 	c.poll = ctx
 	if chunks, _ := c.resume(); len(chunks) > 0 {
-		return chunks, nil // a failure that came with them is for the next poll
+		return chunks, nil // the next poll returns an error that came with them
 	}
 	return nil, c.failed
 }
 
-// gathered is the coroutine: chunks for one poll after the other, until Close.
+// gathered is the coroutine: it yields chunks for one poll after the other, until Close.
 func (c *consumer) gathered(yield func([]driver.Chunk) bool) {
 	c.handOut = yield
 	if c.group == "" && !c.closing.Load() {
@@ -178,17 +168,17 @@ func (c *consumer) gathered(yield func([]driver.Chunk) bool) {
 		c.gather()
 		c.giveOut()
 	}
-	_ = c.client.Close() // fails only where it is closed already
+	_ = c.client.Close() // fails only if it is already closed
 }
 
-// giveOut ends the poll under way with what was gathered, and returns in the next.
+// giveOut ends the current poll with the gathered records, and returns in the next poll.
 func (c *consumer) giveOut() {
 	c.seal()
 	c.handOut(c.chunks)
 	c.chunks, c.records = c.chunks[:0], 0
 }
 
-// gather takes what the client has ready, and waits for it where that is nothing.
+// gather takes what the client has ready, and waits if that is nothing.
 func (c *consumer) gather() {
 	for c.records < c.atMost && c.failed == nil && !c.closing.Load() {
 		wait := c.patienceLeft()
@@ -209,8 +199,7 @@ func (c *consumer) gather() {
 	}
 }
 
-// patienceLeft is how long the client may wait for the next event: not at all once
-// there is something to return.
+// patienceLeft returns how long the client may wait for the next event: 0 if the poll has something to return.
 func (c *consumer) patienceLeft() time.Duration {
 	if len(c.chunks) > 0 || c.poll.Err() != nil {
 		return 0
@@ -230,7 +219,7 @@ func (c *consumer) take(event kafka.Event) {
 			return
 		}
 		c.add(e)
-	case kafka.PartitionEOF: // where control records are told of
+	case kafka.PartitionEOF: // with ControlRecords
 		c.seal()
 		c.chunks = append(c.chunks, driver.Chunk{
 			Partition: e.Partition, HighWatermark: c.end(e.Partition, int64(e.Offset)), Next: int64(e.Offset),
@@ -240,7 +229,6 @@ func (c *consumer) take(event kafka.Event) {
 	}
 }
 
-// meet decides whether an error ends the consumer.
 func (c *consumer) meet(err error) {
 	var known kafka.Error
 	switch wrapped := fmt.Errorf("fetch %s: %w", c.topic, err); {
@@ -254,7 +242,7 @@ func (c *consumer) meet(err error) {
 	}
 }
 
-// add puts a record into the chunk of its partition: the last one, or a new one.
+// add appends a record to the last chunk, or to a new one if the partition differs.
 func (c *consumer) add(m *kafka.Message) {
 	if c.open == nil || c.chunks[len(c.chunks)-1].Partition != m.TopicPartition.Partition {
 		c.seal()
@@ -267,7 +255,6 @@ func (c *consumer) add(m *kafka.Message) {
 	c.records++
 }
 
-// seal ends the chunk that grows, if one does.
 func (c *consumer) seal() {
 	if c.open == nil {
 		return
@@ -279,9 +266,8 @@ func (c *consumer) seal() {
 	c.unknown.end()
 }
 
-// end is the partition's high watermark as the latest fetch response gave it; it may
-// be newer than the one that the records came with. reached is what stands in for it
-// before the client knows one.
+// end returns the partition's high watermark from the latest fetch response, which may be newer than that of the
+// records. If the client does not know one, it returns reached.
 func (c *consumer) end(partition int32, reached int64) int64 {
 	_, high, err := c.client.GetWatermarkOffsets(c.topic, partition)
 	if err != nil || high < 0 {
@@ -290,8 +276,8 @@ func (c *consumer) end(partition int32, reached int64) int64 {
 	return high
 }
 
-// Commit commits the offsets and waits for the broker's answer, or for ctx. It may
-// be called from any goroutine, also within OnRevoked, where it still counts.
+// Commit commits the offsets and waits for the broker's answer, or for ctx. It may be called from any goroutine, also
+// within OnRevoked.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -327,10 +313,9 @@ func (c *consumer) commit(next []kafka.TopicPartition) error {
 	return failed
 }
 
-// Settings are the client's by librdkafka's names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// commitsEnd waits for the commits that are under way, and reports those that do not end.
+// commitsEnd waits for the current commits. If they do not end in time, it reports that and returns false.
 func (c *consumer) commitsEnd() bool {
 	ended := make(chan struct{})
 	go func() {
@@ -346,14 +331,13 @@ func (c *consumer) commitsEnd() bool {
 	}
 }
 
-// Close leaves the group, which calls OnRevoked for the partitions that the member
-// still has, and ends the client. It must not be called in a callback. It waits for a
-// commit that is under way, and until the client has let its partitions go. If either is not
-// answered in time, Close reports it and leaves the client open, because the call still uses it.
-// The member then stays in its group until max.poll.interval.ms is over.
+// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It must not be
+// called in a callback. It waits for current commits and for the client to release its partitions. If either is not
+// answered in time, Close reports that and leaves the client open, because the call still uses it. The member then
+// stays in its group until max.poll.interval.ms has passed.
 func (c *consumer) Close() {
 	c.closeAll.Do(func() {
-		c.closing.Store(true) // which also ends a poll
+		c.closing.Store(true) // also ends a poll
 		c.turn.Lock()
 		defer c.turn.Unlock()
 		c.failed, c.poll = errClosed, context.Background()
@@ -364,8 +348,6 @@ func (c *consumer) Close() {
 	})
 }
 
-// errClosed is what a consumer returns that was closed.
 var errClosed = errors.New("the consumer was closed")
 
-// errUnanswered is reported of what the client does not answer.
 var errUnanswered = errors.New("the client did not answer")

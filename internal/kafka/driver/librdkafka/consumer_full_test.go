@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRebalanceWithinAPoll: the client calls back between two records of one poll.
-// The caller is given what was gathered by then before it hears that the partition
-// is revoked, and nothing of it afterwards.
+// TestRebalanceWithinAPoll: if the client calls back between two records of a poll, the caller gets the gathered
+// records before OnRevoked, and none of the partition afterwards.
 func TestRebalanceWithinAPoll(t *testing.T) {
 	const n, before = 100, 10
 	brokers := broker(t)
@@ -56,7 +55,7 @@ func TestRebalanceWithinAPoll(t *testing.T) {
 	}
 }
 
-// poll returns the number of records that one poll gave.
+// poll returns how many records one poll returned.
 func poll(t *testing.T, c *consumer) (records int) {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), 500*time.Millisecond)
@@ -72,8 +71,7 @@ func poll(t *testing.T, c *consumer) (records int) {
 	return records
 }
 
-// TestCloseEndsAPoll: a poll that waits for nothing ends when the consumer is closed,
-// and a later one fails.
+// TestCloseEndsAPoll: Close ends a waiting poll, and a later one fails.
 func TestCloseEndsAPoll(t *testing.T) {
 	c, err := New().NewConsumer(driver.ConsumerConfig{Brokers: broker(t), Topic: "t", Partitions: map[int32]int64{0: 0}})
 	if err != nil {
@@ -84,7 +82,7 @@ func TestCloseEndsAPoll(t *testing.T) {
 		_, err := c.Poll(context.Background())
 		ended <- err
 	}()
-	time.Sleep(2 * pollStep) // so that it is within the client
+	time.Sleep(2 * pollStep) // until it waits within the client
 	c.Close()
 	if err := <-ended; err != nil {
 		t.Errorf("the poll failed: %v", err)
@@ -94,7 +92,7 @@ func TestCloseEndsAPoll(t *testing.T) {
 	}
 }
 
-// TestUnknownTopic: a topic that does not come ends the consumer, and not at once.
+// TestUnknownTopic: a topic that stays unknown ends the consumer, but not at once.
 func TestUnknownTopic(t *testing.T) {
 	var p patience
 	cause := is(kafka.ErrUnknownTopicOrPart)
@@ -112,13 +110,13 @@ func TestUnknownTopic(t *testing.T) {
 	}
 }
 
-// broker is where a fake cluster with the topic t listens.
+// broker returns the address of a fake cluster with the topic t.
 func broker(t *testing.T) []string {
 	t.Helper()
 	return newCluster(t).ListenAddrs()
 }
 
-// newCluster is a fake cluster with the topic t, of one partition.
+// newCluster starts a fake cluster with the topic t, of one partition.
 func newCluster(t *testing.T) *kfake.Cluster {
 	t.Helper()
 	cluster, err := kfake.NewCluster(kfake.NumBrokers(1), kfake.SeedTopics(1, "t"))
@@ -129,7 +127,6 @@ func newCluster(t *testing.T) *kfake.Cluster {
 	return cluster
 }
 
-// fill produces n records.
 func fill(t *testing.T, brokers []string, n int) {
 	t.Helper()
 	p, err := New().NewProducer(driver.ProducerConfig{

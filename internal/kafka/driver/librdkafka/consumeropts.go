@@ -10,19 +10,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// noGroup is the group of a client that has none. The client reads nothing without
-// one, though it neither joins it nor commits to it when its partitions are
-// assigned by hand.
+// noGroup is the group of a client without one. The client needs a group to read, although it neither joins it nor
+// commits to it if its partitions are assigned by hand.
 const noGroup = "kafka-bench-no-group"
 
 // defaultHeartbeat is the client's own interval (heartbeat.interval.ms).
 const defaultHeartbeat = 3 * time.Second
 
-// consumerProperties translates cfg, which driver.CheckConsumer has passed. What is set beyond it
-// makes the client do the
-// same work as the others: records are returned as they are in the log, whether
-// their transaction has ended or not, and classic groups share out partitions
-// without taking all of them back first.
+// consumerProperties translates cfg, which driver.CheckConsumer has accepted. It also makes the client work like the
+// others. The client returns all records, whether or not their transaction was committed, and classic groups rebalance
+// incrementally by default.
 func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 	p := common(cfg.Brokers, cfg.ClientID)
 	if err := p.admit(cfg.Access); err != nil {
@@ -36,8 +33,7 @@ func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 		p.join(cfg)
 	}
 	if cfg.ControlRecords {
-		// The client passes control records in silence, but at a partition's end it
-		// says how far it has come.
+		// The client skips control records without a message, but at a partition's end it reports the offset.
 		p["enable.partition.eof"] = "true"
 	}
 	p.fetch(cfg)
@@ -48,7 +44,7 @@ func consumerProperties(cfg driver.ConsumerConfig) (properties, error) {
 func (p properties) join(cfg driver.ConsumerConfig) {
 	p["group.id"], p["group.protocol"] = cfg.Group, cfg.Protocol
 	if cfg.Protocol == driver.ProtocolConsumer {
-		return // the broker says the rest
+		return // the broker sets the rest
 	}
 	p["partition.assignment.strategy"] = cmp.Or(cfg.Assignor, driver.Cooperative)
 	if cfg.SessionTimeout > 0 {
@@ -62,7 +58,7 @@ func (p properties) fetch(cfg driver.ConsumerConfig) {
 		p.setInt("fetch.min.bytes", int64(cfg.FetchMinBytes))
 	}
 	if cfg.FetchMaxBytes > 0 {
-		// The client raises it to message.max.bytes, and does not tell.
+		// Without a message, the client raises it to message.max.bytes.
 		p.setInt("fetch.max.bytes", max(int64(cfg.FetchMaxBytes), defaultInt("message.max.bytes")))
 	}
 	if cfg.FetchMaxPartitionBytes > 0 {

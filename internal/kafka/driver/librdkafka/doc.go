@@ -1,20 +1,13 @@
-// Package librdkafka drives Kafka through librdkafka, a client in C, by way of
-// confluent-kafka-go. It needs cgo and the build tag librdkafka.
+// Package librdkafka drives Kafka through librdkafka, a client in C, by way of confluent-kafka-go. It needs cgo and the
+// build tag librdkafka, and is empty without them; see CONTRIBUTING.md.
 //
-// What is measured is that client as a Go program has it, the price of crossing
-// into C included. Every record crosses on its own: into the client by one call,
-// out of it by one object that the client allocates for the record or for its
-// delivery report. The driver adds nothing to that: a record slot keeps the
-// client's message from use to use, reports are read from the client's one
-// channel of events, and polls gather what is ready into chunks.
+// A measurement shows the client as a Go program uses it, including the calls into C. Each record needs one call to
+// produce it, and one object for the record or its delivery report on the way back. The driver adds little. It reuses
+// the client's message of each driver.Record, reads reports from the client's channel of events, and gathers ready
+// records into chunks.
 //
-// Because it needs cgo, the driver is only in a binary that was built with the tag
-// librdkafka; without it this package is empty. See CONTRIBUTING.md.
-//
-// Three files hold what was hard to get right: outcome.go (what became of a
-// record that was not acknowledged), consumer.go (how a poll is told of a
-// rebalance that comes between two of its records) and settings.go (what the
-// client runs with, which it does not tell).
+// The difficult parts are the outcome of a record without an ack (outcome.go), a rebalance between two records of a
+// poll (consumer.go) and the effective settings (settings.go). The client does not report the last.
 //
 // Files to know: consumer.go (a poll is a coroutine), outcome.go, settings.go.
 package librdkafka

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/librdkafka"
 )
 
-// outcomes are what becomes of records with this client, and how soon. What its Go
-// face does not tell is unknown; see outcome.go.
+// outcomes are the expected outcomes of records with this client. What its Go API does not report is unknown; see
+// outcome.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          librdkafka.New(),
 	Place:           drivertest.Loopback,
@@ -25,7 +25,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent", "too large, requests overtake",
-		"timed out, then refused", // the refusal is all that is told, and it may be in the log
+		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
 	},
 	Unknown: []string{
 		"not the leader, acks 1", "not the leader, acks all", "too few replicas", "too few replicas after the append",
@@ -35,8 +35,6 @@ var outcomes = drivertest.Outcomes{
 	},
 }
 
-// TestOutcomeOfFaults: what becomes of a record when a broker misbehaves.
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
-// TestOutcomeOfClose: and when the producer is closed.
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }

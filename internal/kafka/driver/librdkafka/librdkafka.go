@@ -15,7 +15,7 @@ func New() driver.Driver { return librdkafka{} }
 
 func (librdkafka) Name() string { return "librdkafka" }
 
-// Version is that of the C library, which its Go face shares.
+// Version returns the version of the C library, which is also that of its Go API.
 func (librdkafka) Version() string {
 	_, version := kafka.LibraryVersion()
 	return "v" + version
@@ -24,9 +24,9 @@ func (librdkafka) Version() string {
 // Lacks names what the client can't do, or can't do from Go.
 func (librdkafka) Lacks() map[driver.Capability]string {
 	return map[driver.Capability]string{
-		driver.KillConsumer:   "the connections are in C, where nobody but the client closes them, and it always leaves its group in order",
-		driver.CountWire:      "the client tells its bytes once a second at the most, and of batches that it fetched nothing at all",
-		driver.TimeRequests:   "the client tells one round-trip time for requests of all types together",
+		driver.KillConsumer:   "only the client's C code can close its connections, and it always leaves its group in order",
+		driver.CountWire:      "the client reports its bytes at most once a second, and no fetched batches",
+		driver.TimeRequests:   "the client reports one round-trip time for requests of all types together",
 		driver.ShareGroups:    "the client has no share consumers",
 		driver.StickyAssignor: "the client has the assignors range, roundrobin and cooperative-sticky",
 	}

@@ -17,32 +17,31 @@ import (
 
 const noLog = "the client's log is off: writing it would be measured too"
 
-// clientOurs are the properties of both sides that the driver sets, or leaves, for a reason.
+// clientOurs are the properties of both sides that only the driver may set, with the reason.
 var clientOurs = map[string]string{
 	"allow.auto.create.topics":  "a run makes its topic itself",
 	"client.id":                 "it names each client after the run",
-	"default.topic.config":      "its face in Go has no text for it; give the properties themselves",
-	"enable.metrics.push":       "client metrics are load that nobody asked for",
+	"default.topic.config":      "the Go API has no text form of it; give the properties themselves",
+	"enable.metrics.push":       "client metrics are unwanted load",
 	"go.batch.producer":         "it keeps neither the records' times nor their partitions",
-	"go.delivery.report.fields": "the books count every record that comes back", "go.delivery.reports": "the books count every record that comes back",
+	"go.delivery.report.fields": "a run counts every completed record", "go.delivery.reports": "a run counts every completed record",
 	"go.events.channel.enable": "the driver polls", "go.events.channel.size": "the driver reads the channel",
 	"go.produce.channel.size": "the driver does not use the channel",
 	"go.logs.channel":         "the driver does not read the channel", "go.logs.channel.enable": "the driver does not read the channel",
-	"go.application.rebalance.enable": "the driver takes partitions on and lets them go",
-	"plugin.library.paths":            "it would load code that nobody measures",
-	"test.mock.num.brokers":           "it would put brokers of the client's own in the place of yours",
-	"test.mock.broker.rtt":            "it is of brokers of the client's own",
+	"go.application.rebalance.enable": "the driver assigns and unassigns partitions",
+	"plugin.library.paths":            "it would load other code",
+	"test.mock.num.brokers":           "it would replace your brokers with mock brokers",
+	"test.mock.broker.rtt":            "it is for mock brokers",
 	"internal.termination.signal":     "it would end the run",
 	"topic.blacklist":                 "it would hide the run's topic from the client",
-	"api.version.request":             "the client is to ask what the brokers can",
-	"api.version.fallback.ms":         "the client is to ask what the brokers can",
-	"broker.version.fallback":         "the client is to ask what the brokers can",
+	"api.version.request":             "the client must ask for the brokers' API versions",
+	"api.version.fallback.ms":         "the client must ask for the brokers' API versions",
+	"broker.version.fallback":         "the client must ask for the brokers' API versions",
 	"debug":                           noLog, "log_level": noLog, "log.queue": noLog, "log.thread.name": noLog,
 	"log.connection.close": noLog,
 }
 
-// producerTable and consumerTable say what becomes of each property. The client judges those that
-// are in neither.
+// producerTable and consumerTable classify properties. The client checks those that are in neither.
 var (
 	producerTable = table(native.Table{
 		Keys: map[string]string{
@@ -52,11 +51,11 @@ var (
 			"queue.buffering.max.messages": "load.max_buffered", "queue.buffering.max.kbytes": "load.max_buffered",
 		},
 		Ours: map[string]string{
-			"delivery.report.only.error": "the books count every record that comes back",
+			"delivery.report.only.error": "a run counts every completed record",
 			"partitioner":                "the run chooses each record's partition",
-			"produce.offset.report":      "the books count every record that comes back",
-			"transaction.timeout.ms":     "the books know no transactions",
-			"transactional.id":           "the books know no transactions",
+			"produce.offset.report":      "a run counts every completed record",
+			"transaction.timeout.ms":     "a run has no transactions",
+			"transactional.id":           "a run has no transactions",
 		},
 		OneRecord: "batch.num.messages",
 	}, producerDefaults)
@@ -68,10 +67,10 @@ var (
 		Ours: map[string]string{
 			"enable.auto.commit":       "what is committed is what was processed, by consume.commit",
 			"enable.auto.offset.store": "what is committed is what was processed, by consume.commit",
-			"enable.partition.eof":     "the books know where a partition ends",
+			"enable.partition.eof":     "a run knows where a partition ends",
 			"group.id":                 "a run has a group of its own",
-			"group.instance.id":        "every member would have the same",
-			"isolation.level":          "the books count what is in the log",
+			"group.instance.id":        "every member would have the same ID",
+			"isolation.level":          "a run counts every record in the log",
 			"message.max.bytes":        "the client raises fetch.max.bytes to it, which the report could not show",
 			"offset.store.method":      "a run has a group of its own",
 			"offset.store.path":        "a run has a group of its own",
@@ -79,8 +78,7 @@ var (
 	}, consumerDefaults)
 )
 
-// table adds what both sides have, and the names of the properties that the report shows and
-// that may be given.
+// table adds what both sides have in common, and the names of the reported properties that may be given.
 func table(t native.Table, defaults properties) native.Table {
 	t.Client, t.Judges = "librdkafka", true
 	maps.Copy(t.Ours, clientOurs)
@@ -95,11 +93,10 @@ func table(t native.Table, defaults properties) native.Table {
 	return t
 }
 
-// Tables say which properties may be given.
 func (librdkafka) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// give sets the properties that a scenario gives, which a table has passed. The client knows
-// retries by a second name too.
+// give sets the properties that a scenario gives. A table has accepted their names. The client has a second name for
+// retries.
 func (p properties) give(given map[string]string) {
 	for name, value := range given {
 		if name == "message.send.max.retries" {
@@ -109,8 +106,8 @@ func (p properties) give(given map[string]string) {
 	}
 }
 
-// TryProducer returns the error with which NewProducer would refuse cfg: the client judges the
-// properties when it is opened, here without brokers.
+// TryProducer returns the error that NewProducer would return for cfg. The client checks its properties when it is
+// opened, here without brokers.
 func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return err
@@ -128,7 +125,6 @@ func (l librdkafka) TryProducer(cfg driver.ProducerConfig) error {
 	return nil
 }
 
-// TryConsumer is TryProducer for a consumer.
 func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(l, cfg); err != nil {
 		return err
@@ -142,12 +138,11 @@ func (l librdkafka) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err != nil {
 		return refused("consumer", cfg.Client, consumerTable, err)
 	}
-	_ = c.Close() // fails only where it is closed already
+	_ = c.Close() // fails only if it is already closed
 	return nil
 }
 
-// refused is the client's refusal. The client names one property, and of one that it does not
-// know this says which was probably meant.
+// refused returns the client's error about a property. For an unknown property it suggests the nearest name.
 func refused(side string, given map[string]string, t native.Table, err error) error {
 	var known kafka.Error
 	if errors.As(err, &known) && strings.HasPrefix(known.Error(), "No such configuration property") {

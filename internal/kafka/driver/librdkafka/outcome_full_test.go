@@ -19,11 +19,11 @@ func TestOutcome(t *testing.T) {
 		want     driver.Outcome
 	}{
 		{is(kafka.ErrMsgSizeTooLarge), false, driver.Failed},
-		{is(kafka.ErrMsgSizeTooLarge), true, driver.Unknown}, // an earlier request may have carried it
+		{is(kafka.ErrMsgSizeTooLarge), true, driver.Unknown}, // an earlier request may have contained it
 		{is(kafka.ErrUnknownPartition), false, driver.Failed},
 		{is(kafka.ErrTopicAuthorizationFailed), false, driver.Failed},
 		{fmt.Errorf("wrapped: %w", is(kafka.ErrInvalidRecord)), false, driver.Failed},
-		// Never sent, or sent and not answered: the client does not say which.
+		// Never sent, or sent and not answered: the client does not report which.
 		{is(kafka.ErrMsgTimedOut), false, driver.Unknown},
 		{is(kafka.ErrPurgeInflight), false, driver.Unknown},
 		{is(kafka.ErrPurgeQueue), false, driver.Unknown}, // it may have been sent before

@@ -19,10 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/stats"
 )
 
-// The client stops fetching three or four times, for a second each, while it reads the
-// topic: two or three fetches, of 57,000 records each, fill its queue. So the rates of equal
-// loops may differ by a quarter, by chance. Nine rounds leave an interval of ±12 %, and 54
-// one of ±5 %.
+// While it reads the topic, the client stops fetching three or four times for 1 s. Two or three fetches of 57,000
+// records each fill its queue. So the rates of equal loops may differ by a quarter. Nine rounds give an interval of ±12
+// %, and 54 one of ±5 %.
 const (
 	ownLoopRecords     = 600_000
 	ownLoopRecordBytes = 100
@@ -30,9 +29,9 @@ const (
 	ownLoopRounds      = 54
 )
 
-// TestOwnLoop: the driver reads as fast as the client's own poll loop does with the same
-// properties, and no slower after it was held. So a rate that is lower than that of other
-// clients is the client's: it stops fetching for fetch.queue.backoff.ms.
+// TestOwnLoop: the driver reads as fast as the client's own poll loop with the same properties, also after a hold. So
+// if its rate is lower than that of other clients, the client is the cause: it stops fetching for
+// fetch.queue.backoff.ms.
 func TestOwnLoop(t *testing.T) {
 	c := clustertest.Shared(t)
 	topic := fmt.Sprintf("own-loop-%d", time.Now().UnixNano())
@@ -47,7 +46,7 @@ func TestOwnLoop(t *testing.T) {
 	}{
 		{"the client's own loop", func(int) float64 { return readByClient(t, cfg) }},
 		{"the driver", func(int) float64 { return readByDriver(t, cfg, 0) }},
-		// The client looks again after up to a second, so the holds end all over it.
+		// The client checks again after up to 1 s, so the holds end at different points of that time.
 		{"the driver, held", func(round int) float64 {
 			return readByDriver(t, cfg, 200*time.Millisecond+time.Duration(round)*time.Second/ownLoopRounds)
 		}},
@@ -71,8 +70,8 @@ func TestOwnLoop(t *testing.T) {
 	}
 }
 
-// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %: a
-// ratio is a difference of logarithms.
+// ratioOf returns the mean over the rounds of rate ÷ base, with its interval of 95 %. It works with differences of
+// logarithms.
 func ratioOf(t *testing.T, what string, rates, base []float64) stats.Estimate {
 	t.Helper()
 	ratios, logs := make([]float64, len(rates)), make([]stats.Estimate, len(rates))
@@ -110,8 +109,7 @@ func fillOwnLoop(t *testing.T, cfg driver.ConsumerConfig) {
 	}
 }
 
-// readByClient reads the topic as a program would that has the client's poll only. The
-// rate is over the time from the assignment to the last record.
+// readByClient reads the topic with the client's own poll. The rate is from the assignment to the last record.
 func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	t.Helper()
 	set, err := consumerProperties(cfg)
@@ -145,9 +143,8 @@ func readByClient(t *testing.T, cfg driver.ConsumerConfig) (perSecond float64) {
 	return ownLoopRecords / time.Since(begun).Seconds()
 }
 
-// readByDriver reads the topic through the driver. If hold is above 0, the partitions are
-// paused as they are assigned and resumed after it, as a run does, and the rate is over
-// the time from then on.
+// readByDriver reads the topic through the driver. If hold is above 0, it pauses the partitions in OnAssigned and
+// resumes them after hold, as a run does, and the rate starts then.
 func readByDriver(t *testing.T, cfg driver.ConsumerConfig, hold time.Duration) (perSecond float64) {
 	t.Helper()
 	var c driver.Consumer

@@ -15,15 +15,13 @@ import (
 )
 
 const (
-	// eventsBuffer is how many delivery reports may lie between the client's
-	// goroutine, which fetches them out of C, and the driver's, which hands the
-	// records back.
+	// eventsBuffer is how many delivery reports may wait between the client's goroutine, which reads them from C, and
+	// the driver's.
 	eventsBuffer = 10_000
-	// fullWait is how long Produce waits for room in the client's buffer before it
-	// asks again. The client has no call that waits.
+	// fullWait is the time between two attempts while the client's buffer is full. The client has no call that waits.
 	fullWait = time.Millisecond
-	// flushStep is how long one call of the client's flush may take. The client
-	// leaves a call into C behind, which ends as late.
+	// flushStep limits one call of the client's flush. The client leaves a call into C behind, which ends at the same
+	// time.
 	flushStep = 10 * time.Millisecond
 )
 
@@ -39,23 +37,22 @@ type producer struct {
 	troubles atomic.Int64 // errors of the client, not of a record; see outcome.go
 
 	flushed atomic.Bool
-	reaped  chan struct{} // closed when no more records come back
+	reaped  chan struct{} // closed when all records are complete
 	closing sync.Once
 }
 
 var _ driver.Producer = (*producer)(nil)
 
-// slot is what a driver.Record keeps in Native: the client's message, made once,
-// whose Opaque leads back to the slot.
+// slot is the driver.Record.Native of this driver: the client's message, whose Opaque is the slot.
 type slot struct {
 	message kafka.Message
 	owner   *driver.Record
 	tag     uint64
-	before  int64 // the client's troubles when the record was handed over
+	before  int64 // the client's troubles at Produce
 }
 
-// refusal is a record that the client did not take. It is put among the client's
-// own events, so that all records come back on one goroutine.
+// refusal is a record that the client rejected. It goes through the client's channel of events, so that one goroutine
+// completes all records.
 type refusal struct {
 	slot *slot
 	err  error
@@ -64,8 +61,8 @@ type refusal struct {
 // String makes it a kafka.Event.
 func (r refusal) String() string { return r.err.Error() }
 
-// NewProducer opens a producing client. It does not wait for a broker: records
-// that are produced while none can be reached end at the delivery timeout.
+// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
+// delivery timeout.
 func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	if err := driver.CheckProducer(l, cfg); err != nil {
 		return nil, err
@@ -88,7 +85,7 @@ func (l librdkafka) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	return p, nil
 }
 
-// Produce hands r to the client, which copies it. See driver.Producer.
+// Produce passes r to the client, which copies it. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -118,7 +115,6 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// reap hands records back until the client is closed.
 func (p *producer) reap() {
 	defer close(p.reaped)
 	for event := range p.client.Events() {
@@ -133,30 +129,27 @@ func (p *producer) reap() {
 	}
 }
 
-// report hands back the record of a delivery report.
 func (p *producer) report(m *kafka.Message) {
 	s, ok := m.Opaque.(*slot)
 	if !ok {
-		return // nobody else produces with this client
+		return // does not happen: only the driver produces with this client
 	}
 	switch err := m.TopicPartition.Error; {
 	case err != nil:
 		p.hand(s, outcome(err, p.troubles.Load() > s.before), -1, err)
 	case p.acks == driver.AcksNone:
-		p.hand(s, driver.Acked, -1, nil) // nobody told
+		p.hand(s, driver.Acked, -1, nil) // the offset is unknown
 	default:
 		p.hand(s, driver.Acked, int64(m.TopicPartition.Offset), nil)
 	}
 }
 
-// hand hands a record back. Once onDone was called, its owner may be filling it
-// again on another goroutine.
+// hand completes a record. After onDone, its owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, became driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: became, Offset: offset, Err: err})
 	p.returned.Add(1)
 }
 
-// Flush sends what the client holds back and waits until nothing is in flight.
 func (p *producer) Flush(ctx context.Context) error {
 	for !p.settled() {
 		if err := ctx.Err(); err != nil {
@@ -164,29 +157,26 @@ func (p *producer) Flush(ctx context.Context) error {
 		}
 		p.flushed.Store(true)
 		if p.client.Flush(int(flushStep.Milliseconds())) == 0 && !p.settled() {
-			time.Sleep(fullWait) // the last reports are on their way out of the channel
+			time.Sleep(fullWait) // the last reports are still in the channel
 		}
 	}
 	return nil
 }
 
-// settled tells whether all records were handed back.
 func (p *producer) settled() bool { return p.returned.Load() >= p.handed.Load() }
 
-// Settings are the client's by librdkafka's names.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Close purges what the client still holds, which comes back by delivery reports
-// like everything else, and ends the client when all is back. A record on its way
-// from one of the client's queues to another escapes a purge, so it is repeated.
+// Close purges the records that the client still holds, waits until their delivery reports have completed them, and
+// closes the client. A purge misses a record that moves between two queues of the client, so Close repeats it.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		for !p.settled() {
-			_ = p.client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) // fails for an unknown flag only
+			_ = p.client.Purge(kafka.PurgeQueue | kafka.PurgeInFlight) // fails only for an unknown flag
 			time.Sleep(fullWait)
 		}
 		if p.flushed.Load() {
-			time.Sleep(flushStep) // nothing may be in C when the client ends there
+			time.Sleep(flushStep) // no call may be in C when the client is closed
 		}
 		p.client.Close()
 		<-p.reaped

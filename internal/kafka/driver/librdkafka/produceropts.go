@@ -11,19 +11,17 @@ import (
 )
 
 const (
-	// maxIdempotentInFlight is the highest number of produce requests in flight with
-	// which Kafka keeps the order of an idempotent producer, and its default then.
+	// maxIdempotentInFlight is Kafka's default with idempotence, and the highest number of produce requests in flight
+	// that keeps their order.
 	maxIdempotentInFlight = 5
-	// minMessageBytes is the lowest message.max.bytes that the client takes.
+	// minMessageBytes is the lowest message.max.bytes that the client accepts.
 	minMessageBytes = 1000
-	// maxZstdLevel is the highest level of any codec that the client takes
-	// (compression.level), though zstd has 22.
+	// maxZstdLevel is the highest level of any codec that the client accepts (compression.level), although zstd has 22.
 	maxZstdLevel = 12
 )
 
-// producerProperties translates cfg, which driver.CheckProducer has passed.
-// Combinations that the client would refuse with words of its own, or silently ignore,
-// are errors here.
+// producerProperties translates cfg, which driver.CheckProducer has accepted. It returns an error for combinations that
+// the client would reject or silently ignore.
 func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	if err := checkProducer(cfg); err != nil {
 		return nil, err
@@ -42,7 +40,7 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 	switch {
 	case cfg.InFlight > 0:
 		p.setInt("max.in.flight.requests.per.connection", int64(cfg.InFlight))
-	case cfg.Idempotent: // the client does so by itself, and does not tell
+	case cfg.Idempotent: // the client's own behaviour, which it does not report
 		p.setInt("max.in.flight.requests.per.connection", maxIdempotentInFlight)
 	}
 	if cfg.OneRecord {
@@ -54,14 +52,12 @@ func producerProperties(cfg driver.ProducerConfig) (properties, error) {
 
 // bound sets the limits of batches, of the buffer and of time.
 //
-// batch.size alone is no limit: a record that is larger goes by itself. For other
-// clients it is one, so message.max.bytes is set with it. The client sends one
-// batch in a request, so that it bounds the same thing, and makes room for batches
-// above its default, too.
+// batch.size does not limit a batch with one larger record. For other clients it does, so bound also sets
+// message.max.bytes. The client sends one batch in a request, so both limit the same thing. The second also allows
+// batches above the client's default.
 //
-// The client counts a record as buffered until a whole batch of delivery reports
-// is read, a little longer than its owner does. With twice the room, Produce does
-// not find the buffer full as long as the owner keeps to its bound.
+// The client counts a record as buffered until a whole batch of delivery reports is read, slightly longer than the
+// record's owner does. With twice the limit, Produce does not find the buffer full if the owner stays within its limit.
 func (p properties) bound(cfg driver.ProducerConfig) {
 	if cfg.BatchBytes > 0 {
 		p.setInt("batch.size", int64(cfg.BatchBytes))
@@ -75,8 +71,8 @@ func (p properties) bound(cfg driver.ProducerConfig) {
 	}
 }
 
-// compress sets codec and level. Of a level that zstd has and the client does not
-// take, the nearest stands for it, which the settings show.
+// compress sets codec and level. It replaces a zstd level above the client's highest by that one, which Settings
+// reports.
 func (p properties) compress(codec string, level int) {
 	p["compression.type"] = codec
 	if level > 0 {
@@ -84,7 +80,7 @@ func (p properties) compress(codec string, level int) {
 	}
 }
 
-// checkProducer checks what this client does not take, beside what no client does.
+// checkProducer checks what only this client rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	switch {
 	case cfg.Idempotent && cfg.InFlight > maxIdempotentInFlight:

@@ -13,16 +13,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/access"
 )
 
-// properties are a client's settings by librdkafka's names, as far as they are not
-// left to its defaults. Where librdkafka knows a setting by two names, it is the one
-// that Kafka's own clients have, too: linger.ms, and not queue.buffering.max.ms.
+// properties are the settings of a client that differ from its defaults, by librdkafka's names. If a setting has two
+// names, it is the one that Kafka's own clients use: linger.ms, not queue.buffering.max.ms.
 type properties map[string]string
 
-// common are the properties of every client.
 func common(brokers []string, clientID string) properties {
 	p := properties{
 		"bootstrap.servers":   strings.Join(brokers, ","),
-		"enable.metrics.push": "false", // KIP-714: nobody asked for it
+		"enable.metrics.push": "false", // KIP-714: unwanted load
 		"log_level":           "0",     // or the client would write to standard error
 	}
 	if clientID != "" {
@@ -31,13 +29,12 @@ func common(brokers []string, clientID string) properties {
 	return p
 }
 
-// secret tells whether the value of a property must not be shown. What is secret
-// and what merely fills a page is left out alike.
+// secret reports whether Settings omits a property, because it is secret or long.
 func secret(name string) bool {
 	return name == "sasl.username" || name == "sasl.password" || strings.HasSuffix(name, ".pem")
 }
 
-// admit sets how the brokers let the client in.
+// admit sets how clients reach the brokers.
 func (p properties) admit(a access.Access) error {
 	p["security.protocol"] = a.Protocol()
 	if a.SASL != nil {
@@ -65,10 +62,10 @@ func (p properties) admit(a access.Access) error {
 
 func (p properties) setInt(name string, value int64) { p[name] = strconv.FormatInt(value, 10) }
 
-// setTime sets a time, of which the client knows whole milliseconds.
+// setTime sets a time in the client's unit, whole milliseconds.
 func (p properties) setTime(name string, value time.Duration) { p.setInt(name, value.Milliseconds()) }
 
-// config is what the client takes, which also has settings of its face in Go.
+// config returns the client's configuration with settings of its Go API.
 func (p properties) config(face kafka.ConfigMap) *kafka.ConfigMap {
 	config := make(kafka.ConfigMap)
 	maps.Copy(config, face)

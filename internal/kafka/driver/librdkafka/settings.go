@@ -11,14 +11,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// defaultsOf is the version of librdkafka whose defaults follow. The client does
-// not tell from Go what it runs with, so they are written down, as its function
-// rd_kafka_conf_dump prints them; a test fails when the version is another one.
+// defaultsOf is the version of librdkafka that has the defaults below. The client does not report its settings in Go,
+// so the tables copy the output of rd_kafka_conf_dump. A test fails for another version.
 const defaultsOf = "2.11.1"
 
-// The settings that are reported, with their defaults. Left out are those that
-// only carry code into the client, and those of Kerberos, OAuth, transactions and
-// librdkafka's own tests.
+// The reported settings, with their defaults. The tables omit settings that only pass code to the client, and those of
+// Kerberos, OAuth, transactions and librdkafka's own tests.
 var (
 	clientDefaults = properties{
 		"broker.address.family":                 "any",
@@ -92,7 +90,7 @@ var (
 	}
 )
 
-// settings are the values that a client runs with, sorted by name.
+// settings returns the effective values, sorted by name.
 func settings(set properties, defaults ...properties) []driver.Setting {
 	values := make(properties)
 	for _, layer := range append(defaults, set) {
@@ -110,8 +108,7 @@ func settings(set properties, defaults ...properties) []driver.Setting {
 	return all
 }
 
-// consumerSettings are the values that a consumer runs with. In KIP-848 the group's
-// broker says some of them.
+// consumerSettings returns the effective values of a consumer. In KIP-848 the group's broker sets some of them.
 func consumerSettings(set properties) []driver.Setting {
 	all := settings(set, clientDefaults, consumerDefaults)
 	if set["group.protocol"] != driver.ProtocolConsumer {
@@ -126,7 +123,6 @@ func consumerSettings(set properties) []driver.Setting {
 	return all
 }
 
-// word prints a value; times as Go does.
 func word(name, value string) string {
 	if !strings.HasSuffix(name, ".ms") {
 		return value
@@ -138,8 +134,7 @@ func word(name, value string) string {
 	return time.Duration(ms * float64(time.Millisecond)).String()
 }
 
-// defaultInt is the default of a number that all clients have.
 func defaultInt(name string) int64 {
-	n, _ := strconv.ParseInt(clientDefaults[name], 10, 64) // a number of the table above
+	n, _ := strconv.ParseInt(clientDefaults[name], 10, 64) // the table has a number
 	return n
 }

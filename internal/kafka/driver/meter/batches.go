@@ -2,11 +2,10 @@ package meter
 
 import "encoding/binary"
 
-// Record batches on the wire, counted by their headers alone: a batch says how long
-// it is and how many records it holds. What they were before compression it does not
-// say; see Meter.CountContent.
+// Record batches on the wire, counted by their headers. A header has the batch's length and its record count, but not
+// its size before compression; see Meter.CountContent.
 
-// What of a batch (magic 2, KIP-98) is read.
+// The fields of a batch header (magic 2, KIP-98) that are read.
 const (
 	batchHeadBytes   = 61
 	batchLengthAt    = 8 // int32, from batchLengthAfter on
@@ -16,9 +15,8 @@ const (
 	codecBits        = 7
 )
 
-// batches reads the batches of one produce request or fetch response, in pieces as
-// they come. It reads what is around them by the protocol's grammar, item by item,
-// and passes over the records themselves.
+// batches parses the batches of one produce request or fetch response, which may arrive in pieces. It parses the
+// protocol around them item by item, and skips the records.
 type batches struct {
 	meter    *Meter
 	key      int16
@@ -26,14 +24,14 @@ type batches struct {
 	flexible bool // compact lengths and tagged fields (KIP-482)
 
 	at         place
-	skip       int    // bytes that are of no interest
-	carry      []byte // the beginning of an item that has not come as a whole
-	topics     int    // that are still to come
+	skip       int    // bytes to skip
+	carry      []byte // the beginning of an incomplete item
+	topics     int    // still to come
 	partitions int    // of the topic
-	records    int    // bytes of record batches, of the partition
+	records    int    // bytes of the partition's record batches
 }
 
-// place is which item of the grammar comes next.
+// place is the next item of the grammar.
 type place uint8
 
 const (
@@ -43,17 +41,17 @@ const (
 	inBatch
 	afterPartition
 	afterTopic
-	lost // the rest is not understood, or of no interest
+	lost // the rest is unknown or not needed
 )
 
-// The versions of which the grammar is known: with topics by name.
+// The last versions with topics by name, whose grammar is implemented.
 const (
 	lastProduce = 12
 	lastFetch   = 12
 )
 
-// newBatches is a body of a frame that counts batches, or nil where there are none,
-// or the version is not known.
+// newBatches returns a parser that counts batches. It returns nil if the request has none, or if the version is not
+// supported.
 func newBatches(m *Meter, key, version int16) *batches {
 	switch {
 	case key == apiProduce && version >= 3 && version <= lastProduce:
@@ -64,7 +62,6 @@ func newBatches(m *Meter, key, version int16) *batches {
 	return nil
 }
 
-// read takes the next piece.
 func (b *batches) read(piece []byte) {
 	for len(piece) > 0 && b.at != lost {
 		if b.skip > 0 {
@@ -86,8 +83,7 @@ func (b *batches) read(piece []byte) {
 	}
 }
 
-// join reads an item that began in an earlier piece, and returns how much of this
-// one belongs to it.
+// join parses an item that began in an earlier piece. It returns how many bytes of this piece belong to it.
 func (b *batches) join(piece []byte) int {
 	before := len(b.carry)
 	b.carry = append(b.carry, piece[:min(len(piece), 4*batchHeadBytes)]...)
@@ -99,7 +95,7 @@ func (b *batches) join(piece []byte) int {
 	return c.at - before
 }
 
-// item reads one item, and goes on to the next if it was there as a whole.
+// item parses one item, and advances to the next if it was complete.
 func (b *batches) item(c *cursor) {
 	switch b.at {
 	case inPreamble:
@@ -125,12 +121,11 @@ func (b *batches) item(c *cursor) {
 	}
 }
 
-// preamble reads what comes before the topics.
 func (b *batches) preamble(c *cursor) {
 	if b.key == apiProduce {
-		c.skip(max(int(c.int16()), 0)) // client id, which is never compact
+		c.skip(max(int(c.int16()), 0)) // client ID, which is never compact
 		c.tags()
-		c.skip(c.stringLength()) // transactional id
+		c.skip(c.stringLength()) // transactional ID
 		c.skip(2 + 4)            // acks, timeout
 	} else {
 		c.tags()
@@ -169,8 +164,8 @@ func (b *batches) partition(c *cursor) {
 	}
 }
 
-// batch reads the header of a batch and passes over its records. A broker may cut the
-// last one off; who fetched it asks for it again.
+// batch parses the header of a batch and skips its records. A broker may truncate the last batch, which the client then
+// fetches again.
 func (b *batches) batch(c *cursor) {
 	head := c.take(batchHeadBytes)
 	if c.short {
@@ -211,7 +206,7 @@ func (b *batches) nextBatch() {
 	case b.records >= batchHeadBytes:
 		b.at = inBatch
 		return
-	case b.records > 0: // cut off within a header
+	case b.records > 0: // truncated within a header
 		b.skip += b.records
 		b.records = 0
 	}

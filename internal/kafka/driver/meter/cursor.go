@@ -2,8 +2,7 @@ package meter
 
 import "encoding/binary"
 
-// cursor reads Kafka's primitive types off the front of some bytes. Once they are too
-// few it is short, and everything that it reads is zero.
+// cursor reads Kafka's primitive types. After the bytes end, short is true and all values are zero.
 type cursor struct {
 	bytes    []byte
 	flexible bool // compact lengths and tagged fields (KIP-482)
@@ -11,7 +10,6 @@ type cursor struct {
 	short    bool
 }
 
-// take is the next n bytes.
 func (c *cursor) take(n int) []byte {
 	if c.short || n < 0 || n > len(c.bytes)-c.at {
 		c.short = true
@@ -51,7 +49,7 @@ func (c *cursor) uvarint() int {
 	return int(min(v, 1<<31-1))
 }
 
-// arrayLength, stringLength and bytesLength are 0 for null.
+// arrayLength, stringLength and bytesLength return 0 for null.
 func (c *cursor) arrayLength() int { return c.length(c.int32) }
 func (c *cursor) bytesLength() int { return c.length(c.int32) }
 func (c *cursor) stringLength() int {
@@ -65,8 +63,7 @@ func (c *cursor) length(plain func() int32) int {
 	return max(int(plain()), 0)
 }
 
-// tags passes over the tagged fields that end a structure, if it is one that has
-// them.
+// tags skips the tagged fields at the end of a structure, if the version has them.
 func (c *cursor) tags() {
 	if !c.flexible {
 		return

@@ -2,30 +2,27 @@ package meter
 
 import "encoding/binary"
 
-// body reads what follows the head of a frame, in pieces as they come; nil is one
-// that nobody wants to read.
+// body reads what follows the head of a frame, piece by piece; nil skips it.
 type body func(piece []byte)
 
-// lengthBytes come before everything else in a frame.
+// lengthBytes is the size of the length that begins a frame.
 const lengthBytes = 4
 
-// frames cuts a stream into Kafka's requests or responses: four bytes of length,
-// then as many bytes, of which the first are the head. The stream comes in pieces
-// of any size, and is never held: a piece is gone once it was read.
+// frames splits a stream into Kafka's requests or responses: four bytes of length, and then a head and a body. The
+// stream comes in pieces of any size. frames keeps only the head.
 type frames struct {
 	headBytes int                    // at most maxHead
-	begin     func(head []byte) body // the head is there
-	end       func(head []byte)      // all is there; may be nil
+	begin     func(head []byte) body // called with a complete head
+	end       func(head []byte)      // called at the end of a frame; may be nil
 
 	head [lengthBytes + maxHead]byte
-	have int // bytes of length and head that are there
-	left int // bytes of the body that are still to come
+	have int // bytes of length and head so far
+	left int // remaining bytes of the body
 	rest body
 }
 
 const maxHead = 8
 
-// read takes the next piece of the stream.
 func (f *frames) read(piece []byte) {
 	for len(piece) > 0 {
 		if f.have < lengthBytes+f.headBytes {
@@ -49,7 +46,6 @@ func (f *frames) read(piece []byte) {
 	}
 }
 
-// finish ends a frame.
 func (f *frames) finish() {
 	if f.end != nil {
 		f.end(f.head[lengthBytes:f.have])

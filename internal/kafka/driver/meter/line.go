@@ -9,21 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// ErrKilled is what a consumer returns that was killed.
+// ErrKilled is the error of a killed consumer.
 var ErrKilled = errors.New("the consumer was killed")
 
-// Line is what a consumer's life hangs on: its connections, and the callbacks by
-// which it tells of itself. Once it is cut, the sockets are closed as the kernel
-// closes those of a process that was killed, none is opened any more, and nobody
-// hears of the client again, whatever goes on within it. It is what driver.Killer
-// needs of a client that can't be killed itself. The zero value is whole.
+// Line controls a consumer's connections and callbacks. Cut closes the sockets as the kernel does for a killed process,
+// allows no new connections, and silences the callbacks. It implements driver.Killer for clients that can't be killed
+// themselves. The zero value is not cut.
 type Line struct {
 	mu     sync.Mutex
 	open   map[*hungConn]struct{}
 	killed bool
 }
 
-// IsCut tells whether Cut was called.
+// IsCut reports whether Cut was called.
 func (l *Line) IsCut() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -41,8 +39,7 @@ func (l *Line) Cut() {
 	clear(l.open)
 }
 
-// Hang returns dial with connections that hang on the line. After a cut it opens
-// none, and its error is ErrKilled.
+// Hang returns dial with connections that Cut closes. After a Cut, its error is ErrKilled.
 func (l *Line) Hang(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		if l.IsCut() {
@@ -56,8 +53,7 @@ func (l *Line) Hang(dial Dial) Dial {
 	}
 }
 
-// hang makes a new connection one of the line's, unless the line was cut while it
-// came about.
+// hang adds a new connection, unless Cut was called during the dial.
 func (l *Line) hang(conn net.Conn) (net.Conn, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -73,13 +69,12 @@ func (l *Line) hang(conn net.Conn) (net.Conn, error) {
 	return hung, nil
 }
 
-// hungConn is a connection that hangs on a line.
 type hungConn struct {
 	net.Conn
 	line *Line
 }
 
-// Close closes the connection and takes it off the line.
+// Close closes the connection and removes it from the line.
 func (c *hungConn) Close() error {
 	c.line.mu.Lock()
 	delete(c.line.open, c)
@@ -87,8 +82,7 @@ func (c *hungConn) Close() error {
 	return c.Conn.Close()
 }
 
-// Callbacks returns cfg with callbacks that are all there, and silent once the line
-// is cut: a process that was killed is told of nothing.
+// Callbacks returns cfg with every callback set. They do nothing after Cut, because a killed process gets no callbacks.
 func (l *Line) Callbacks(cfg driver.ConsumerConfig) driver.ConsumerConfig {
 	onAssigned, onRevoked, onError := cfg.OnAssigned, cfg.OnRevoked, cfg.OnError
 	cfg.OnAssigned = func(partitions []int32) {

@@ -1,15 +1,10 @@
-// Package meter counts bytes and requests on the connections of a Kafka client that
-// reports little itself. A client in pure Go opens its connections through a dialer that
-// it is given; what goes through them is Kafka's protocol, where every request and every
-// response begins with its length and a number that joins the two. That is enough to
-// count bytes, to time requests, to know whether a record can have left the client at
-// all, and to cut the client off as kill -9 would, alike for every client and without a
-// word from it.
+// Package meter counts bytes and requests on the connections of a Kafka client that reports little itself. A client in
+// pure Go dials through a given function. Each request and response of Kafka's protocol begins with its length and a
+// correlation ID. That is enough to count bytes, to time requests, and to know whether a record can have left the
+// client. The client can also be cut off as kill -9 would.
 //
-// A connection is wrapped twice: Count below TLS, where bytes are those on the
-// network, and Watch above it, where requests can be read. A client that tells of its
-// requests and batches by itself needs Count alone. A Line is what a consumer's life
-// hangs on.
+// A connection is wrapped twice: by Count below TLS, which sees the bytes on the network, and by Watch above it, which
+// sees requests. A client that reports its own requests and batches needs only Count. A Line cuts off a consumer.
 //
 // Files to know: meter.go, requests.go, line.go.
 package meter
@@ -26,15 +21,12 @@ import (
 // Dial opens a connection to a broker, like net.Dialer's DialContext.
 type Dial = func(ctx context.Context, network, address string) (net.Conn, error)
 
-// Meter counts what crosses the connections of one client. The zero value is ready
-// for use; all methods may be called at any time, on any goroutine.
+// Meter counts the traffic of one client. The zero value is ready for use, and it is safe for concurrent use.
 type Meter struct {
-	// NoAcks says that produce requests are not answered (acks 0). It is set
-	// before the first connection, and not changed.
+	// NoAcks reports that produce requests get no answer (acks 0). Set it before the first connection.
 	NoAcks bool
-	// Batches has record batches counted as they cross the connections that Watch
-	// watches: produced ones whenever they are written. It is for a client that
-	// doesn't tell of its batches, and set before the first connection.
+	// Batches makes Watch count record batches; produced ones count at each write. Set it before the first connection,
+	// for a client that does not report its batches.
 	Batches bool
 
 	writtenBytes atomic.Int64
@@ -44,22 +36,22 @@ type Meter struct {
 	batchRecords      atomic.Int64
 	uncompressedBytes atomic.Int64
 	compressedBytes   atomic.Int64
-	packed            atomic.Int64 // batches that were compressed
+	packed            atomic.Int64 // compressed batches
 	contentBytes      atomic.Int64
 
 	produce, fetch sums
 
-	// began counts the produce requests that began to leave the client,
-	// unanswered those whose connection ended before an answer.
+	// began counts the produce requests that began to leave the client, unanswered those whose connection ended before
+	// an answer.
 	began      atomic.Int64
 	unanswered atomic.Int64
 }
 
-// sums is driver.RequestSum as it is counted.
+// sums holds the counters of a driver.RequestSum.
 type sums struct {
 	count       atomic.Int64
 	nanoseconds atomic.Int64
-	connections atomic.Int64 // that are open and have carried such a request
+	connections atomic.Int64 // open connections that have carried such a request
 }
 
 func (s *sums) sum() driver.RequestSum {
@@ -70,7 +62,7 @@ func (s *sums) sum() driver.RequestSum {
 	}
 }
 
-// Wire is for driver.WireCounter.
+// Wire implements driver.WireCounter.
 func (m *Meter) Wire() driver.Wire {
 	w := driver.Wire{
 		WrittenBytes:      m.writtenBytes.Load(),
@@ -80,37 +72,36 @@ func (m *Meter) Wire() driver.Wire {
 		UncompressedBytes: m.uncompressedBytes.Load(),
 		CompressedBytes:   m.compressedBytes.Load(),
 	}
-	if m.packed.Load() > 0 { // what the batches do not say
+	if m.packed.Load() > 0 { // unknown from the batches
 		w.UncompressedBytes = m.contentBytes.Load()
 	}
 	return w
 }
 
-// Requests is for driver.RequestTimer.
+// Requests implements driver.RequestTimer.
 func (m *Meter) Requests() driver.Requests {
 	return driver.Requests{Produce: m.produce.sum(), Fetch: m.fetch.sum()}
 }
 
-// Traffic is what says, beside a client's error, whether a record can be in the
-// log: how many produce requests the client began to write, and how many of those
-// ended without an answer.
+// Traffic helps to decide whether a record can be in the log. It counts the produce requests that the client began to
+// write, and those that ended without an answer.
 type Traffic struct {
 	Began      int64
 	Unanswered int64
 }
 
-// Traffic since the client's opening.
+// Traffic returns the traffic since the client was opened.
 func (m *Meter) Traffic() Traffic {
 	return Traffic{Began: m.began.Load(), Unanswered: m.unanswered.Load()}
 }
 
-// Since is the traffic after before.
+// Since returns the traffic after before.
 func (t Traffic) Since(before Traffic) Traffic {
 	return Traffic{Began: t.Began - before.Began, Unanswered: t.Unanswered - before.Unanswered}
 }
 
-// CountBatch counts a record batch: its records, and their bytes before and after
-// compression, without the batch's header.
+// CountBatch counts a record batch: its records, and their bytes before and after compression, without the batch's
+// header.
 func (m *Meter) CountBatch(records, uncompressed, compressed int) {
 	m.batches.Add(1)
 	m.batchRecords.Add(int64(records))
@@ -126,14 +117,12 @@ func (m *Meter) countBatch(records, size int, packed bool) {
 	}
 }
 
-// RecordBytes is what a record takes in a batch beside its key and value: lengths,
-// attributes, and the differences of timestamp and offset to the batch's first, each
-// a number of variable length. They are one byte more or less.
+// RecordBytes is the size of a record in a batch without key and value: lengths, attributes, and deltas of timestamp
+// and offset. It may be off by one byte.
 const RecordBytes = 8
 
-// CountContent counts the keys and values of records, with RecordBytes for each: what
-// batches that were seen on the wire were before compression. It is not needed where
-// none is compressed, nor by who calls CountBatch.
+// CountContent counts the bytes of records' keys and values, with RecordBytes for each: the size before compression of
+// batches that Watch counts. It is not needed without compression or with CountBatch.
 func (m *Meter) CountContent(bytes int) { m.contentBytes.Add(int64(bytes)) }
 
 // Count returns dial with connections whose bytes are counted.
@@ -147,7 +136,6 @@ func (m *Meter) Count(dial Dial) Dial {
 	}
 }
 
-// countedConn counts a connection's bytes.
 type countedConn struct {
 	net.Conn
 	meter *Meter

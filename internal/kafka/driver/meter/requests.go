@@ -8,15 +8,14 @@ import (
 	"time"
 )
 
-// The numbers of Kafka's requests that carry records.
+// The API keys of requests that contain records.
 const (
 	apiProduce = 0
 	apiFetch   = 1
 )
 
-// Watch returns dial with connections whose requests are counted and timed: from
-// before the first byte of a request is written until the last byte of its response
-// is read. Produce requests are counted before any of them can leave.
+// Watch returns dial with connections whose requests are counted and timed. The time is from before the first byte of a
+// request is written until the last byte of its response is read. A produce request counts before any of it can leave.
 func (m *Meter) Watch(dial Dial) Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		conn, err := dial(ctx, network, address)
@@ -27,8 +26,8 @@ func (m *Meter) Watch(dial Dial) Dial {
 	}
 }
 
-// watchedConn reads along what a client writes to a connection and reads from it.
-// One goroutine at a time writes, and one reads, as on every connection of Kafka's.
+// watchedConn parses what a client writes and reads. As on every connection of Kafka, one goroutine at a time writes
+// and one reads.
 type watchedConn struct {
 	net.Conn
 	meter *Meter
@@ -36,12 +35,12 @@ type watchedConn struct {
 	in    frames
 
 	mu      sync.Mutex
-	waiting []request // written, and not answered
+	waiting []request // written and not answered
 	closed  bool
 	carried [2]bool // produce, fetch
 }
 
-// request is one that waits for its response.
+// request is a request without a response so far.
 type request struct {
 	key         int16
 	version     int16
@@ -51,8 +50,7 @@ type request struct {
 
 func newWatchedConn(conn net.Conn, m *Meter) *watchedConn {
 	c := &watchedConn{Conn: conn, meter: m}
-	// A request begins with the number of its API, its version and the number
-	// that joins it with its response; a response with that number.
+	// A request begins with its API key, its version and its correlation ID; a response begins with that ID.
 	c.out = frames{headBytes: 8, begin: c.requested}
 	c.in = frames{headBytes: 4, begin: c.responding, end: c.responded}
 	return c
@@ -72,7 +70,7 @@ func (c *watchedConn) Read(b []byte) (int, error) {
 	return n, err
 }
 
-// abandon gives up the requests that wait: nobody reads their responses any more.
+// abandon marks the waiting requests as unanswered.
 func (c *watchedConn) abandon() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -84,7 +82,7 @@ func (c *watchedConn) abandon() {
 	c.waiting = nil
 }
 
-// Close closes the connection, which leaves unanswered what waits.
+// Close closes the connection and marks waiting requests as unanswered.
 func (c *watchedConn) Close() error {
 	c.abandon()
 	c.mu.Lock()
@@ -100,7 +98,6 @@ func (c *watchedConn) Close() error {
 	return c.Conn.Close()
 }
 
-// requested takes note of a request that begins to leave.
 func (c *watchedConn) requested(head []byte) body {
 	r := request{
 		key:         int16(binary.BigEndian.Uint16(head)),
@@ -123,7 +120,7 @@ func (c *watchedConn) requested(head []byte) body {
 		}
 	}
 	if r.key == apiProduce && c.meter.NoAcks {
-		c.meter.produce.count.Add(1) // and nothing to time
+		c.meter.produce.count.Add(1) // nothing to time
 	} else {
 		c.waiting = append(c.waiting, r)
 	}
@@ -133,8 +130,7 @@ func (c *watchedConn) requested(head []byte) body {
 	return c.batches(r)
 }
 
-// batches reads the record batches of a request or of its response, if they are
-// wanted.
+// batches returns a parser of the record batches of a request or its response; nil if they are not counted.
 func (c *watchedConn) batches(r request) body {
 	if !c.meter.Batches {
 		return nil
@@ -145,9 +141,8 @@ func (c *watchedConn) batches(r request) body {
 	return nil
 }
 
-// responding takes note of a response that begins to arrive. Brokers answer in the
-// order of the requests; the number is looked at all the same, because a login may
-// write what is not a request.
+// responding notes a response that begins to arrive. Brokers answer in the order of the requests. It still compares the
+// correlation ID, because a login may write bytes that are not a request.
 func (c *watchedConn) responding(head []byte) body {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()
@@ -164,7 +159,6 @@ func (c *watchedConn) responding(head []byte) body {
 	return nil
 }
 
-// responded takes note of the end of a response.
 func (c *watchedConn) responded(head []byte) {
 	correlation := int32(binary.BigEndian.Uint32(head))
 	c.mu.Lock()
@@ -180,7 +174,7 @@ func (c *watchedConn) responded(head []byte) {
 	}
 }
 
-// sums of one type of request; nil of those that are not counted.
+// sums returns the counters of a type of request; nil if it is not counted.
 func (m *Meter) sums(key int16) *sums {
 	switch key {
 	case apiProduce:

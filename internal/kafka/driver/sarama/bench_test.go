@@ -13,9 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// BenchmarkProduce gives the cost of a record through the driver and through the client
-// alone. "client, new records" is the loop that most programs have, "client, same
-// records" uses a record again as soon as it is done.
+// BenchmarkProduce measures the cost of a record through the driver and through the client alone. "client, new records"
+// is the loop of most programs; "client, same records" reuses each completed record.
 func BenchmarkProduce(b *testing.B) {
 	value := make([]byte, drivertest.BenchRecordBytes)
 	b.Run("driver", func(b *testing.B) {
@@ -25,11 +24,10 @@ func BenchmarkProduce(b *testing.B) {
 	b.Run("client, same records", func(b *testing.B) { benchmarkSameRecords(b, value) })
 }
 
-// rest waits for the client, where to spin would count as a cost of records.
+// rest waits for the client; a busy loop would count as a cost of records.
 func rest() { time.Sleep(100 * time.Microsecond) }
 
-// bareClient is a client with the driver's settings, and a goroutine that takes what
-// it reports.
+// bareClient returns a client with the driver's settings, and a goroutine that reads its reports.
 func bareClient(b *testing.B, acked func(*ibm.ProducerMessage)) ibm.AsyncProducer {
 	config := ibm.NewConfig()
 	config.Metadata.Full = false
@@ -84,7 +82,6 @@ func benchmarkSameRecords(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume gives the cost of a record on the way in.
 func BenchmarkConsume(b *testing.B) {
 	for _, batch := range []int{10, 1_000, 10_000} {
 		b.Run(fmt.Sprintf("driver, batches of %d", batch), func(b *testing.B) {

@@ -10,8 +10,8 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// assignByHand has the client read the partitions that it was given. They are told
-// first, so that a pause in the callback comes before the first fetch.
+// assignByHand makes the client read the given partitions. It calls OnAssigned first, so that a pause in the callback
+// comes before the first fetch.
 func (c *consumer) assignByHand() error {
 	source, err := ibm.NewConsumerFromClient(c.client)
 	if err != nil {
@@ -31,15 +31,14 @@ func (c *consumer) assignByHand() error {
 	return nil
 }
 
-// readByHand reads one partition from offset until the consumer ends. The client gives a
-// partition up when a broker says that its offset is not in the log. It is opened again
-// behind the last record that came, and from the earliest only where that is not in the
-// log indeed, which is told: then records are missing, or come again.
+// readByHand reads one partition from offset until the consumer ends. The client gives up a partition if a broker
+// reports that the offset is not in the log. readByHand then reopens it after the last received record. If that offset
+// is not in the log either, it starts at the earliest and reports that: records are missing, or come again.
 func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64) {
 	for c.ctx.Err() == nil {
 		reader, err := source.ConsumePartition(c.cfg.Topic, partition, offset)
 		if errors.Is(err, ibm.ErrOffsetOutOfRange) {
-			c.report(fmt.Errorf("%s/%d: offset %d is not in the log, which is read from its earliest now: %w",
+			c.report(fmt.Errorf("%s/%d: offset %d is not in the log; reading continues at the earliest offset: %w",
 				c.cfg.Topic, partition, offset, err))
 			offset = ibm.OffsetOldest
 			continue
@@ -57,9 +56,8 @@ func (c *consumer) readByHand(source ibm.Consumer, partition int32, offset int64
 	}
 }
 
-// read empties a partition's channels until they are closed. It returns the offset
-// after the last record, 0 if none came, and the last error: what closed the channels,
-// if it was not the consumer's end.
+// read empties a partition's channels until they are closed. It returns the offset after the last record (0 without
+// one), and the error that closed the channels, unless the consumer ended.
 func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int64, err error) {
 	stopped := make(chan error, 1)
 	go func() {
@@ -74,7 +72,7 @@ func (c *consumer) read(partition int32, reader ibm.PartitionConsumer) (next int
 	defer context.AfterFunc(c.ctx, reader.AsyncClose)()
 	c.pauseAgain(partition)
 	next = c.shelf.put(partition, reader.Messages(), reader.HighWaterMarkOffset)
-	for range reader.Messages() { // what nobody wants any more
+	for range reader.Messages() { // discard the rest
 	}
 	return next, <-stopped
 }

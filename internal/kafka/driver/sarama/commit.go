@@ -10,13 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errNoSession is a commit between two assignments.
 var errNoSession = errors.New("commit: the member has no assignment")
 
-// Commit commits the offsets and waits for the broker's answer. The client's own
-// commit doesn't tell its caller what came of it, so this is the request that it
-// would send. It may be called from any goroutine, also within OnRevoked, where it
-// still counts.
+// Commit commits the offsets and waits for the broker's answer. The client's own commit does not return its result, so
+// Commit sends the same request itself. It may be called from any goroutine, also within OnRevoked.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil
@@ -30,7 +27,7 @@ func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if session == nil {
 		return errNoSession
 	}
-	answer := make(chan error, 1) // the client has no context
+	answer := make(chan error, 1) // the client takes no context
 	go func() { answer <- c.commit(ctx, c.commitRequest(session, offsets)) }()
 	select {
 	case err := <-answer:
@@ -53,7 +50,7 @@ func (c *consumer) commitRequest(session ibm.ConsumerGroupSession, offsets map[i
 	return request
 }
 
-// commit sends the request, again while it is only the coordinator that has moved.
+// commit sends the request. It retries if the coordinator has moved.
 func (c *consumer) commit(ctx context.Context, request *ibm.OffsetCommitRequest) error {
 	for {
 		err := c.commitOnce(request)
@@ -67,7 +64,7 @@ func (c *consumer) commit(ctx context.Context, request *ibm.OffsetCommitRequest)
 		default:
 			c.wait(c.client.Config().Metadata.Retry.Backoff)
 		}
-		_ = c.client.RefreshCoordinator(c.cfg.Group) // the next attempt fails if this did
+		_ = c.client.RefreshCoordinator(c.cfg.Group) // if this fails, the next attempt fails too
 	}
 }
 
@@ -92,7 +89,7 @@ func (c *consumer) commitOnce(request *ibm.OffsetCommitRequest) error {
 	return failed
 }
 
-// coordinatorMoved tells whether a commit may do better on another broker.
+// coordinatorMoved reports whether a commit may succeed on another broker.
 func coordinatorMoved(err error) bool {
 	var answer ibm.KError
 	if !errors.As(err, &answer) {

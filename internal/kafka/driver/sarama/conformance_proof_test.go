@@ -9,5 +9,4 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestConformanceKafka runs the suite on Apache Kafka itself.
 func TestConformanceKafka(t *testing.T) { drivertest.RunKafka(t, sarama.New()) }

@@ -12,9 +12,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. What
-// the two have in common is here and in shelf.go; group.go and byhand.go are what
-// they do in the background.
+// consumer is one group member, or a client with partitions assigned by hand. The common part is here and in shelf.go;
+// group.go and byhand.go have the background work.
 type consumer struct {
 	network  network
 	cfg      driver.ConsumerConfig
@@ -23,16 +22,16 @@ type consumer struct {
 	settings []driver.Setting
 
 	source source
-	ctx    context.Context // of all that goes on in the background
+	ctx    context.Context // for all background work
 	abort  context.CancelFunc
 	work   sync.WaitGroup
 
 	mu      sync.Mutex
-	session ibm.ConsumerGroupSession // nil while there is none
+	session ibm.ConsumerGroupSession // nil between sessions
 	closing sync.Once
 }
 
-// source is what both of the client's kinds of consumers can do.
+// source is the common part of the client's two kinds of consumers.
 type source interface {
 	Pause(partitions map[string][]int32)
 	Resume(partitions map[string][]int32)
@@ -47,9 +46,8 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins the group at once in the background,
-// or a client that has its partitions as soon as it has said so. It does not wait
-// for a broker.
+// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
+// does not wait for a broker.
 func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	c := &consumer{shelf: newShelf()}
 	c.cfg = c.network.line.Callbacks(cfg)
@@ -78,34 +76,29 @@ func (sarama) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	return c, nil
 }
 
-// Poll waits for records. The slice that it returns is good until the next Poll,
-// each chunk's records until its Free. It is meant for one goroutine.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return c.shelf.poll(ctx, c.cfg.MaxPollRecords)
 }
 
-// Pause stops fetching partitions. What the client has fetched ahead of them is kept
-// for after Resume, and not fetched again.
+// Pause stops fetching partitions. The client keeps prefetched records and does not fetch them again after Resume.
 func (c *consumer) Pause(partitions ...int32) {
 	c.shelf.pause(partitions)
 	c.source.Pause(map[string][]int32{c.cfg.Topic: partitions})
 }
 
-// Resume fetches partitions again.
 func (c *consumer) Resume(partitions ...int32) {
 	c.source.Resume(map[string][]int32{c.cfg.Topic: partitions})
 	c.shelf.resume(partitions)
 }
 
-// pauseAgain is for a partition that was paused before the client read it, of which
-// the client takes no notice.
+// pauseAgain repeats the pause of a partition that the client does not read yet, which the client ignored.
 func (c *consumer) pauseAgain(partition int32) {
 	if c.shelf.isPaused(partition) {
 		c.source.Pause(map[string][]int32{c.cfg.Topic: {partition}})
 	}
 }
 
-// report sorts an error: it ends the consumer, or passes.
+// report ends the consumer if err is permanent, and otherwise passes it to OnError.
 func (c *consumer) report(err error) {
 	switch {
 	case err == nil || c.ctx.Err() != nil:
@@ -116,18 +109,15 @@ func (c *consumer) report(err error) {
 	}
 }
 
-// Settings are the client's by their names in its Config.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before they are polled.
+// Wire counts fetched batches when they arrive, before a poll returns them.
 func (c *consumer) Wire() driver.Wire { return c.network.meter.Wire() }
 
-// Requests times the fetches on their connections. A broker holds a fetch back until
-// it has something, which is in their time.
+// Requests times the fetches on their connections, including the time for which a broker waits for records.
 func (c *consumer) Requests() driver.Requests { return c.network.meter.Requests() }
 
-// Kill cuts the client's connections before it ends what the client would do next,
-// so that of all that anything after the cut still tries, nothing leaves.
+// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.network.line.Cut()
 	c.shelf.fail(meter.ErrKilled)
@@ -135,13 +125,12 @@ func (c *consumer) Kill() {
 	c.abort()
 }
 
-// leaveTimeout bounds how long a member waits for the answers to its leaving. A
-// broker that does not answer finds out by the session timeout.
+// leaveTimeout limits how long a member waits for the answers to its leave requests. A broker that does not answer
+// notices the session timeout.
 const leaveTimeout = 3 * time.Second
 
-// Close leaves the group, which calls OnRevoked for the partitions that the member
-// still has, and ends the client. Of one that was killed, the leave fails at once,
-// for want of a connection.
+// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. After Kill, the
+// leave fails at once because there is no connection.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.shelf.rush()

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// consumerConfig translates cfg into the client's configuration.
 func consumerConfig(cfg driver.ConsumerConfig, n *network) (*ibm.Config, error) {
 	if err := driver.CheckConsumer(New(), cfg); err != nil {
 		return nil, err

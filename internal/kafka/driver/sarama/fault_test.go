@@ -11,8 +11,8 @@ import (
 
 const topic = drivertest.Topic
 
-// outcomes are what becomes of records with this client, and how soon. It takes up to
-// 4/3 of the delivery timeout; see patience.go.
+// outcomes are the expected outcomes of records with this client. A record takes up to 4/3 of the delivery timeout; see
+// patience.go.
 var outcomes = drivertest.Outcomes{
 	Driver:          sarama.New(),
 	Place:           drivertest.Virtual,
@@ -25,7 +25,7 @@ var outcomes = drivertest.Outcomes{
 	},
 	Failed: []string{
 		"not authorized", "too large for the broker", "too large, idempotent", "too large, requests overtake",
-		"timed out, then refused", // the refusal is all that is told, and it may be in the log
+		"timed out, then refused", // the client returns only the refusal, and the record may be in the log
 	},
 	Unknown: []string{
 		"not the leader, acks 1", "not the leader, acks all", "too few replicas", "too few replicas after the append",
@@ -35,17 +35,14 @@ var outcomes = drivertest.Outcomes{
 	},
 }
 
-// TestOutcomeOfFaults: what becomes of a record when a broker misbehaves.
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
-// TestOutcomeOfClose: and when the producer is closed.
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 
-// TestIdempotentUnreachable: a client that can't open, because no broker gives it a
-// number, fails its records at the delivery timeout, and those that are left when it
-// is closed.
+// TestIdempotentUnreachable: if an idempotent client can't open because no broker gives it a producer ID, its records
+// fail at the delivery timeout or at Close.
 func TestIdempotentUnreachable(t *testing.T) {
 	drivertest.Virtual(t, testIdempotentUnreachable, drivertest.Topics(1)...)
 }
@@ -64,8 +61,7 @@ func testIdempotentUnreachable(t *testing.T, cluster drivertest.Cluster) {
 	}
 }
 
-// TestOwnAge: of records that wait for a client that can't open, each is given up by its
-// own age, not by that of the first.
+// TestOwnAge: of the records that wait for a client that can't open, each fails at its own age.
 func TestOwnAge(t *testing.T) { drivertest.Virtual(t, testOwnAge, drivertest.Topics(1)...) }
 
 func testOwnAge(t *testing.T, cluster drivertest.Cluster) {

@@ -10,13 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errExpired is what becomes of records that were not given to the client within the
-// delivery timeout.
+// errExpired is the error of records that the client did not get within the delivery timeout.
 var errExpired = errors.New("the delivery timeout has passed")
 
-// feed opens the client and gives it what is queued, until the producer closes. That
-// one goroutine does it keeps the records of a partition in order, and lets Produce
-// return while the client waits for a broker.
+// feed opens the client and passes queued records to it until the producer closes. With one goroutine for this, the
+// records of a partition stay in order, and Produce returns while the client waits for a broker.
 func (p *producer) feed() {
 	client := p.opened()
 	if client == nil {
@@ -37,16 +35,15 @@ func (p *producer) feed() {
 		case <-p.stop:
 			p.empty(client, spare)
 			if p.lingers {
-				p.push(client) // or it would be held back for as long as it lingers
+				p.push(client) // or the client would hold it back for its linger time
 			}
 			return
 		}
 	}
 }
 
-// opened opens the client, however long it takes: an idempotent one asks a broker for
-// its number first. Meanwhile records that are past their delivery timeout are given
-// up. It is nil if the producer was closed before.
+// opened opens the client, which may take long: an idempotent one first gets a producer ID from a broker. Meanwhile it
+// fails records past their delivery timeout. It returns nil if the producer is closed first.
 func (p *producer) opened() ibm.AsyncProducer {
 	client, failed := make(chan ibm.AsyncProducer), make(chan error)
 	go func() { client <- p.open(failed) }()
@@ -64,10 +61,10 @@ func (p *producer) opened() ibm.AsyncProducer {
 	}
 }
 
-// openRetry is how long it takes until another attempt to open the client.
+// openRetry is the time between two attempts to open the client.
 const openRetry = 100 * time.Millisecond
 
-// open opens the client or, when the producer is closed, nil. It tells what failed.
+// open opens the client, and sends each error to failed. It returns nil when the producer is closed.
 func (p *producer) open(failed chan<- error) ibm.AsyncProducer {
 	for {
 		client, err := ibm.NewAsyncProducerFromClient(p.metadata)
@@ -83,8 +80,6 @@ func (p *producer) open(failed chan<- error) ibm.AsyncProducer {
 	}
 }
 
-// expired takes the records out of the queue that are past their delivery timeout, each
-// by its own age.
 func (p *producer) expired() []*slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -101,12 +96,12 @@ func (p *producer) isLate(s *slot, now time.Time) bool {
 	return p.timeout > 0 && now.Sub(s.since) >= p.timeout
 }
 
-// atATime is how many records the client is given before their ages are looked at
-// again. It takes milliseconds, unless the client holds them up.
+// atATime is how many records the client gets before their ages are checked again. They take milliseconds, unless the
+// client blocks.
 const atATime = 256
 
-// empty gives the client all that is queued, but for what is too late, and returns the
-// memory of it for the next queue.
+// empty passes all queued records to the client, except those that are too late. It returns the memory for the next
+// queue.
 func (p *producer) empty(client ibm.AsyncProducer, spare []*slot) []*slot {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {
@@ -132,7 +127,6 @@ func (p *producer) give(client ibm.AsyncProducer, part []*slot) {
 	}
 }
 
-// swap takes the queue, and uses spare for the next one.
 func (p *producer) swap(spare []*slot) []*slot {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -141,7 +135,6 @@ func (p *producer) swap(spare []*slot) []*slot {
 	return queue
 }
 
-// fail hands back records that the client was not given.
 func (p *producer) fail(records []*slot, err error) {
 	for _, s := range records {
 		p.handBack(s, driver.Failed, -1, err)

@@ -9,8 +9,7 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// joinGroup has the client be a member until it is closed: each time that Consume
-// returns, the group rebalances, or something went wrong.
+// joinGroup makes the client a member until it is closed. Each return of Consume means a rebalance or an error.
 func (c *consumer) joinGroup() error {
 	group, err := ibm.NewConsumerGroupFromClient(c.cfg.Group, c.client)
 	if err != nil {
@@ -33,7 +32,6 @@ func (c *consumer) joinGroup() error {
 	return nil
 }
 
-// wait is a pause that ends with the consumer.
 func (c *consumer) wait(d time.Duration) {
 	select {
 	case <-time.After(d):
@@ -41,8 +39,7 @@ func (c *consumer) wait(d time.Duration) {
 	}
 }
 
-// member is the consumer as the client's group calls it. A session is the time
-// between two rebalances: the member has the same partitions all along.
+// member implements the client's callbacks. In a session, between two rebalances, a member keeps the same partitions.
 type member consumer
 
 var _ ibm.ConsumerGroupHandler = (*member)(nil)
@@ -57,16 +54,14 @@ func (m *member) Setup(session ibm.ConsumerGroupSession) error {
 	c.shelf.begin()
 	defer c.shelf.end()
 	claims := c.shelf.own(partitions)
-	// The client ends a session by closing channels, which who waits for room on the
-	// shelf doesn't see.
+	// The client ends a session by closing channels, which a goroutine that waits for space on the shelf does not see.
 	context.AfterFunc(session.Context(), func() { c.shelf.letGo(claims) })
 	c.cfg.OnAssigned(partitions)
 	return nil
 }
 
-// ConsumeClaim reads one partition for the length of a session. The client ends it
-// earlier only where its offset is not in the log any more: then the session ends, too,
-// and the next one begins at what was committed, or at the earliest.
+// ConsumeClaim reads one partition during a session. The client ends it earlier only if its offset is no longer in the
+// log. Then the session ends too, and the next one begins at the committed offset, or at the earliest.
 func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGroupClaim) error {
 	c := (*consumer)(m)
 	c.pauseAgain(claim.Partition())
@@ -74,15 +69,14 @@ func (m *member) ConsumeClaim(_ ibm.ConsumerGroupSession, claim ibm.ConsumerGrou
 	return nil
 }
 
-// Cleanup ends a session. The group waits for it, for as long as its rebalance
-// timeout, and commits still count.
+// Cleanup ends a session. The group waits for it up to its rebalance timeout, and commits still count.
 func (m *member) Cleanup(session ibm.ConsumerGroupSession) error {
 	c := (*consumer)(m)
 	partitions := c.partitionsOf(session)
 	c.shelf.begin()
 	defer c.shelf.end()
 	c.shelf.disown(partitions)
-	// The client would keep their pauses for the day when they come back.
+	// The client would keep their pauses.
 	c.source.Resume(map[string][]int32{c.cfg.Topic: partitions})
 	if len(partitions) > 0 {
 		c.cfg.OnRevoked(partitions, isLost(session))
@@ -97,7 +91,7 @@ func (c *consumer) partitionsOf(session ibm.ConsumerGroupSession) []int32 {
 	return slices.Sorted(slices.Values(session.Claims()[c.cfg.Topic]))
 }
 
-// isLost tells whether the group has given the session's partitions away already.
+// isLost reports whether the group has already reassigned the session's partitions.
 func isLost(session ibm.ConsumerGroupSession) bool {
 	cause := context.Cause(session.Context())
 	return errors.Is(cause, ibm.ErrUnknownMemberId) || errors.Is(cause, ibm.ErrIllegalGeneration) ||

@@ -10,12 +10,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestKilledConsumerEnds: closing it takes little time, and nothing of it is left.
+// TestKilledConsumerEnds: closing a killed consumer takes little time and leaves no goroutine.
 func TestKilledConsumerEnds(t *testing.T) {
 	drivertest.TestKilledConsumer(t, sarama.New(), 2*time.Second, ours...)
 }
 
-// TestNothingIsLeft: of clients that were closed, whatever they were.
+// TestNothingIsLeft: closed clients of every kind leave no goroutine.
 func TestNothingIsLeft(t *testing.T) {
 	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(4)...)
 }

@@ -6,14 +6,13 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// push makes the client send what it holds back, for which it has no call: each
-// partition is given a mark as large as a batch may be, which no batch has room for,
-// so that the one before it is sent. Then the mark's encoding fails, and it comes
-// back.
+// push makes the client send what it holds back, for which it has no call. Each partition gets a mark as large as a
+// whole batch. It fits into no batch, so the client sends the current one. Then encoding the mark fails, and the client
+// returns it.
 func (p *producer) push(client ibm.AsyncProducer) {
 	partitions, err := p.metadata.Partitions(p.topic)
 	if err != nil {
-		return // nor has the client got as far as to hold anything back
+		return // the client holds nothing back yet
 	}
 	for _, partition := range partitions {
 		client.Input() <- &ibm.ProducerMessage{
@@ -22,8 +21,7 @@ func (p *producer) push(client ibm.AsyncProducer) {
 	}
 }
 
-// mark is a value of that many bytes together with what the client reckons for a
-// record without one.
+// mark is a value whose record has the given size by the client's estimate.
 type mark int
 
 var errMark = errors.New("the mark of a flush")

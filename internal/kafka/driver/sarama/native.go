@@ -9,21 +9,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// clientOurs are the fields of both sides that the driver sets, or leaves, for a reason.
+// clientOurs are the fields of both sides that only the driver may set, with the reason.
 var clientOurs = map[string]string{
-	"ApiVersionsRequest":              "the driver reads along what crosses the connections, in versions that it knows",
+	"ApiVersionsRequest":              "the driver parses the protocol, in versions that it knows",
 	"ClientID":                        "it names each client after the run",
 	"Metadata.AllowAutoTopicCreation": "a run makes its topic itself",
 	"Metadata.Full":                   "a client opens without a broker",
 	"MetricRegistry":                  "the driver counts by itself",
-	"Net.KeepAlive":                   "the driver opens the connections, to count what crosses them",
-	"Net.LocalAddr":                   "the driver opens the connections, to count what crosses them",
-	"Net.Proxy.Dialer":                "the driver opens the connections, to count what crosses them",
-	"Net.Proxy.Enable":                "the driver opens the connections, to count what crosses them",
-	"Version":                         "the driver reads along what crosses the connections, in versions that it knows",
+	"Net.KeepAlive":                   "the driver opens the connections, to count their bytes",
+	"Net.LocalAddr":                   "the driver opens the connections, to count their bytes",
+	"Net.Proxy.Dialer":                "the driver opens the connections, to count their bytes",
+	"Net.Proxy.Enable":                "the driver opens the connections, to count their bytes",
+	"Version":                         "the driver parses the protocol, in versions that it knows",
 }
 
-// producerTable and consumerTable say what becomes of each field of the client's Config.
+// producerTable and consumerTable classify each field of the client's Config.
 var (
 	producerTable = native.Table{
 		Client: "sarama",
@@ -42,11 +42,11 @@ var (
 			"Net.ReadTimeout": "load.delivery_timeout", "Net.WriteTimeout": "load.delivery_timeout",
 		},
 		Ours: ours(map[string]string{
-			"Producer.Interceptors":     "records go as the run made them",
+			"Producer.Interceptors":     "records must not change on the way",
 			"Producer.Partitioner":      "the run chooses each record's partition",
-			"Producer.Return.Errors":    "the books count every record that comes back",
-			"Producer.Return.Successes": "the books count every record that comes back",
-			"Producer.Transaction.ID":   "the books know no transactions",
+			"Producer.Return.Errors":    "a run counts every completed record",
+			"Producer.Return.Successes": "a run counts every completed record",
+			"Producer.Transaction.ID":   "a run has no transactions",
 		}),
 		OneRecord: "Producer.Flush.MaxMessages",
 	}
@@ -69,39 +69,34 @@ var (
 			"Consumer.Offsets.Initial":                 "consume.from",
 		},
 		Ours: ours(map[string]string{
-			"Consumer.Group.InstanceId":            "every member would have the same",
-			"Consumer.Group.ResetInvalidOffsets":   "the books begin at the first record",
-			"Consumer.Interceptors":                "records come as they are in the log",
-			"Consumer.IsolationLevel":              "the books count what is in the log",
+			"Consumer.Group.InstanceId":            "every member would have the same ID",
+			"Consumer.Group.ResetInvalidOffsets":   "a run begins at the first record",
+			"Consumer.Interceptors":                "records must come as they are in the log",
+			"Consumer.IsolationLevel":              "a run counts every record in the log",
 			"Consumer.Offsets.AutoCommit.Enable":   "what is committed is what was processed, by consume.commit",
 			"Consumer.Offsets.AutoCommit.Interval": "what is committed is what was processed, by consume.commit",
-			"Consumer.Return.Errors":               "they are events of the run",
+			"Consumer.Return.Errors":               "a run records them as events",
 		}),
 	}
 )
 
-// ours is more beside what both sides have.
 func ours(more map[string]string) map[string]string {
 	maps.Copy(more, clientOurs)
 	return more
 }
 
-// Tables say which fields of the client's Config may be given.
 func (sarama) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error with which NewProducer would refuse cfg.
 func (sarama) TryProducer(cfg driver.ProducerConfig) error {
 	_, err := producerConfig(cfg, &network{})
 	return err
 }
 
-// TryConsumer returns the error with which NewConsumer would refuse cfg.
 func (sarama) TryConsumer(cfg driver.ConsumerConfig) error {
 	_, err := consumerConfig(cfg, &network{})
 	return err
 }
 
-// strategies are the client's assignors by Kafka's names.
 var strategies = map[string]func() ibm.BalanceStrategy{
 	driver.Range: ibm.NewBalanceStrategyRange, driver.RoundRobin: ibm.NewBalanceStrategyRoundRobin,
 	driver.Sticky: ibm.NewBalanceStrategySticky,

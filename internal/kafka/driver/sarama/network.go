@@ -12,35 +12,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// network is what lies between a client and its brokers: everything is counted, and
-// it can be cut.
+// network is between a client and its brokers: it counts all traffic and can be cut.
 type network struct {
 	meter  meter.Meter
 	line   meter.Line
 	access access.Access
-	// timeout bounds the opening of a connection.
+	// timeout limits the opening of a connection.
 	timeout time.Duration
 }
 
-// Dial is for ibm.Config.Net.Proxy, which is where the client takes a dialer. TLS is
-// spoken here and not in the client, so that bytes are counted below it and requests
-// above it.
+// Dial implements the dialer in ibm.Config.Net.Proxy. It does TLS itself, so that bytes are counted below it and
+// requests above it.
 func (n *network) Dial(protocol, address string) (net.Conn, error) {
 	dial := n.line.Hang(n.access.Dialer(n.timeout))
 	dial = n.meter.Watch(n.access.Secure(n.meter.Count(dial)))
 	return dial(context.Background(), protocol, address)
 }
 
-// newConfig is the client's configuration as far as producers and consumers share
-// it. A backoff ends at once when the network was cut: the client would sleep
-// through it before it finds out.
+// newConfig returns the common part of the configurations of producers and consumers. After a cut a backoff is 0,
+// because the client would otherwise sleep before it notices the cut.
 func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	config := ibm.NewConfig()
 	if clientID != "" {
 		config.ClientID = clientID
 	}
-	// Metadata of the one topic, when it is first asked for: so that a client opens
-	// without a broker.
+	// Only the one topic's metadata, at its first use, so that a client opens without a broker.
 	config.Metadata.Full = false
 	config.Metadata.AllowAutoTopicCreation = false
 	n.access = a
@@ -52,7 +48,7 @@ func newConfig(n *network, clientID string, a access.Access) *ibm.Config {
 	return config
 }
 
-// unlessCut is d, or nothing when there is no more to wait for.
+// unlessCut returns d, or 0 after a cut.
 func (n *network) unlessCut(d time.Duration) time.Duration {
 	if n.line.IsCut() {
 		return 0
@@ -60,7 +56,7 @@ func (n *network) unlessCut(d time.Duration) time.Duration {
 	return d
 }
 
-// setLogin has the client authenticate itself, if it does.
+// setLogin makes the client authenticate, if login is not nil.
 func setLogin(config *ibm.Config, login *access.SASL) {
 	if login == nil {
 		return
@@ -77,8 +73,7 @@ func setLogin(config *ibm.Config, login *access.SASL) {
 	}
 }
 
-// scramClient is one login with SCRAM (RFC 5802), which the client leaves to its
-// caller.
+// scramClient is one SCRAM login (RFC 5802), which the client leaves to its caller.
 type scramClient struct {
 	hash         scram.HashGeneratorFcn
 	conversation *scram.ClientConversation
@@ -97,5 +92,5 @@ func (s *scramClient) Begin(user, password, authorization string) error {
 // Step answers the broker.
 func (s *scramClient) Step(challenge string) (string, error) { return s.conversation.Step(challenge) }
 
-// Done tells whether nothing is left to say.
+// Done reports whether the conversation has ended.
 func (s *scramClient) Done() bool { return s.conversation.Done() }

@@ -10,31 +10,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// What became of a record that was not acknowledged.
+// The outcome of a record without an ack.
 //
-// The client gives the error of the last attempt, which does not say whether an
-// attempt before it may have reached the log. So it is read together with what
-// crossed the wire while the client had the record. In order:
+// The client returns the error of the last attempt, which does not say whether an earlier attempt may have reached the
+// log. So the driver also uses the client's traffic since it got the record. In this order:
 //
-//	nothing left      No produce request of this client began to leave it since
-//	                  the record was handed over: Failed, whatever the error.
-//	client refused    The client itself did not take the record (larger than a
-//	                  batch may be, no such partition): Failed.
-//	broker refused    The answer was one that a broker gives before it appends
-//	                  (the table below): Failed, unless a request went unanswered
-//	                  meanwhile, which may have carried the record.
+//	nothing left      No produce request of this client began to leave since
+//	                  it got the record: Failed, whatever the error.
+//	client refused    The client rejected the record (larger than a batch may
+//	                  be, no such partition): Failed.
+//	broker refused    The broker rejects with this error before it appends (the
+//	                  table below): Failed, unless a request went unanswered
+//	                  meanwhile, which may have contained the record.
 //	all else          Unknown.
 //
-// The client has one batch of a partition in flight at a time, so an answer never
-// speaks for another batch than its own. One case remains that cannot be seen: an
-// answer that leaves it open (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND),
-// followed on the retry by a refusal. The client reports the refusal alone.
+// The client has one batch of a partition in flight at a time, so an answer is never about another batch. One case is
+// invisible: an ambiguous answer (REQUEST_TIMED_OUT, NOT_ENOUGH_REPLICAS_AFTER_APPEND) and then a refusal of the retry.
+// The client reports only the refusal.
 
-// refusals are the answers that a broker gives before it appends anything. Those
-// that the client retries are in it only where no retry can have been appended
-// without the last one being so, too: NOT_LEADER_FOR_PARTITION and its like are not.
+// refusals are the errors that a broker returns before it appends anything. They include an error that the client
+// retries only if the last attempt shows that no earlier one was appended. NOT_LEADER_FOR_PARTITION and similar errors
+// do not.
 var refusals = []ibm.KError{
-	// What is in the batch; a retry of the same bytes meets the same answer.
+	// The batch's content: a retry of the same bytes gets the same answer.
 	ibm.ErrMessageSizeTooLarge,
 	ibm.ErrMessageSetSizeTooLarge,
 	ibm.ErrInvalidMessage, // the checksum
@@ -44,20 +42,19 @@ var refusals = []ibm.KError{
 	ibm.ErrUnsupportedForMessageFormat,
 	ibm.ErrUnsupportedCompressionType,
 	ibm.ErrPolicyViolation,
-	// What is asked for.
+	// The request.
 	ibm.ErrInvalidRequiredAcks,
 	ibm.ErrUnsupportedVersion,
 	ibm.ErrInvalidTopic,
-	// Who asks; checked before anything else.
+	// The user; checked before anything else.
 	ibm.ErrTopicAuthorizationFailed,
 	ibm.ErrClusterAuthorizationFailed,
 	ibm.ErrSASLAuthenticationFailed,
-	// There is no such topic, hence no log.
+	// The topic does not exist, so there is no log.
 	ibm.ErrUnknownTopicOrPartition,
 }
 
-// outcome decides what became of a record that ended with err. during is the
-// client's traffic while it had the record.
+// outcome returns the outcome of a record that ended with err. during is the client's traffic since it got the record.
 func outcome(err error, during meter.Traffic) driver.Outcome {
 	switch {
 	case during.Began == 0:
@@ -71,8 +68,7 @@ func outcome(err error, during meter.Traffic) driver.Outcome {
 	}
 }
 
-// refusedByClient tells an error that the client raises for a record before it puts
-// it into a batch.
+// refusedByClient reports whether the client rejected a record before it put it into a batch.
 func refusedByClient(err error) bool {
 	var config ibm.ConfigurationError // "attempt to produce message larger than …"
 	return errors.As(err, &config) || errors.Is(err, ibm.ErrInvalidPartition)

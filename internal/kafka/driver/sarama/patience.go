@@ -11,22 +11,21 @@ import (
 
 // How long a record may take.
 //
-// The client counts retries and knows no time for all of them together, so a record
-// would be given up after a third of a second while a leader is elected, and after
-// minutes by a broker that has fallen silent. The driver makes a timeout of it:
+// The client limits the number of retries, but not their total time. It would give up a record after a third of a
+// second during a leader election, and after minutes if a broker is silent. The driver adds a timeout:
 //
-//	an attempt   may take a third of the delivery timeout, and no longer than the
+//	an attempt   may take a third of the delivery timeout, and at most the
 //	             client's own default
-//	retries      are as many as fit into it, one each Producer.Retry.Backoff
-//	the end      is refused metadata: before each retry the client asks which broker
-//	             leads the partition. Where nothing of that partition was settled
-//	             since it first asked, for two thirds of the delivery timeout, it is
-//	             told that none does, and gives the records up.
+//	retries      as many as fit into it, one each Producer.Retry.Backoff
+//	the end      is an error instead of metadata. Before each retry the client
+//	             asks which broker leads the partition. If no record of the
+//	             partition was completed for two thirds of the delivery timeout,
+//	             the answer is an error, and the client fails the records.
 //
-// So a record that no attempt can deliver ends after two thirds of the delivery
-// timeout where attempts fail at once, and after 4/3 of it where they hang.
+// So a record that can't be delivered ends after two thirds of the delivery timeout if attempts fail at once, and after
+// 4/3 of it if they hang.
 
-// setPatience has the client retry for as long as timeout, if there is one.
+// setPatience makes the client retry for about timeout; 0 changes nothing.
 func setPatience(config *ibm.Config, timeout time.Duration) {
 	if timeout == 0 {
 		return
@@ -41,17 +40,16 @@ func setPatience(config *ibm.Config, timeout time.Duration) {
 	config.Metadata.Timeout = timeout - attempt
 }
 
-// retriesWithin is how many retries take as long as timeout if each fails at once.
+// retriesWithin returns how many retries take as long as timeout if each fails at once.
 func retriesWithin(timeout, backoff time.Duration) int {
 	return int((timeout + backoff - 1) / backoff)
 }
 
-// patientClient is the client that a producer is made of, for as long as there is
-// hope.
+// patientClient is a producer's client with a limit on retries.
 type patientClient struct {
 	ibm.Client
 	network  *network
-	patience time.Duration // 0 is without end
+	patience time.Duration // 0 means no limit
 	settled  *tally
 
 	mu       sync.Mutex
@@ -64,27 +62,25 @@ func newPatientClient(client ibm.Client, timeout time.Duration, settled *tally, 
 	}
 }
 
-// trouble is when the leader of a partition was first asked for, and how many
-// records of it had been settled by then.
+// trouble is when the leader of a partition was first requested, and how many of its records were complete then.
 type trouble struct {
 	began   time.Time
 	settled int64
 }
 
-// Leader is asked for before the first record of a partition, and before every
-// retry.
+// Leader is called before the first record of a partition, and before every retry.
 func (c *patientClient) Leader(topic string, partition int32) (*ibm.Broker, error) {
 	if c.network.line.IsCut() {
 		return nil, errClosed
 	}
 	if since := c.troubled(partition); c.patience > 0 && since > c.patience {
-		return nil, fmt.Errorf("no record of %s/%d was settled for %v, and the delivery timeout is over", topic,
+		return nil, fmt.Errorf("no record of %s/%d was completed for %v, and the delivery timeout has passed", topic,
 			partition, since)
 	}
 	return c.Client.Leader(topic, partition)
 }
 
-// RefreshMetadata is what follows a failure.
+// RefreshMetadata is called after a failure.
 func (c *patientClient) RefreshMetadata(topics ...string) error {
 	if c.network.line.IsCut() {
 		return errClosed
@@ -92,7 +88,7 @@ func (c *patientClient) RefreshMetadata(topics ...string) error {
 	return c.Client.RefreshMetadata(topics...)
 }
 
-// troubled is for how long nothing of a partition was settled though it was tried.
+// troubled returns for how long no record of a partition was completed.
 func (c *patientClient) troubled(partition int32) time.Duration {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -105,8 +101,8 @@ func (c *patientClient) troubled(partition int32) time.Duration {
 	return time.Since(t.began)
 }
 
-// tally counts settled records by partition. Partitions that are a multiple of its
-// length apart share a number: then one of them may be given up later.
+// tally counts completed records by partition. Partitions whose numbers differ by a multiple of its length share a
+// counter; one of them may then fail later.
 type tally [1024]atomic.Int64
 
 func (t *tally) of(partition int32) *atomic.Int64 { return &t[uint32(partition)%uint32(len(t))] }

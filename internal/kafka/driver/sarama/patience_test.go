@@ -13,9 +13,8 @@ type hopeful struct{ ibm.Client }
 
 func (hopeful) Leader(string, int32) (*ibm.Broker, error) { return nil, nil }
 
-// TestPatience: a leader is refused once nothing of the partition was settled for two
-// thirds of the delivery timeout, whatever comes of other partitions, and is known
-// again as soon as something was.
+// TestPatience: Leader fails after no record of the partition was completed for two thirds of the delivery timeout, and
+// works again after one was. Other partitions do not matter.
 func TestPatience(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const timeout = 30 * time.Second

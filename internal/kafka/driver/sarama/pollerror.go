@@ -7,11 +7,9 @@ import (
 	ibm "github.com/IBM/sarama"
 )
 
-// Which errors end a consumer: those after which the client only repeats what cannot
-// succeed, and a run that waits for it would wait for nothing. Everything else is
-// reported and passes.
+// Errors that end a consumer: those after which retries can never succeed. All others go to OnError.
 
-// dead are Kafka's answers that no retry will change.
+// dead are Kafka's errors that no retry can change.
 var dead = []ibm.KError{
 	ibm.ErrTopicAuthorizationFailed,
 	ibm.ErrGroupAuthorizationFailed,
@@ -27,7 +25,6 @@ var dead = []ibm.KError{
 	ibm.ErrUnsupportedCompressionType,
 }
 
-// isDead tells whether the consumer is of no more use after err.
 func isDead(err error) bool {
 	var unreadable ibm.PacketDecodingError
 	return errors.As(err, &unreadable) ||

@@ -14,31 +14,29 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// errClosed is the error of a record that comes after Close.
 var errClosed = errors.New("the producer is closed")
 
-// producer is one client, and a queue before it, because the client takes records one
-// by one and holds its caller up while a partition of theirs has no leader. One
-// goroutine empties the queue (feed.go).
+// producer is one client with a queue before it, because the client blocks its caller while a partition has no leader.
+// One goroutine empties the queue (feed.go).
 type producer struct {
 	network  network
 	metadata *patientClient
 	topic    string
 	lingers  bool          // the client holds records back to fill a batch
 	packs    bool          // compresses
-	timeout  time.Duration // of deliveries; 0 is none
+	timeout  time.Duration // of deliveries; 0 means none
 	onDone   func(driver.Done)
 	settled  tally
 	settings []driver.Setting
 
 	mu     sync.Mutex
-	queue  []*slot // records that the client was not given yet, the oldest first
+	queue  []*slot // records that the client did not get yet, the oldest first
 	closed bool
-	wake   chan struct{} // there is something in the queue
-	pushes chan struct{} // what the client holds back is to be sent
+	wake   chan struct{} // the queue is not empty
+	pushes chan struct{} // the client must send what it holds back
 
-	pending  atomic.Int64 // records that were not handed back
-	idle     signal       // that there are none
+	pending  atomic.Int64 // records that are not complete
+	idle     signal       // sent when pending becomes 0
 	handlers sync.WaitGroup
 	closing  sync.Once
 	stop     chan struct{} // closed by Close
@@ -50,26 +48,24 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is what a driver.Record keeps in Native: the client's record, and the record
-// that it stands for.
+// slot is the driver.Record.Native of this driver: the client's record, and the driver.Record.
 type slot struct {
 	message    ibm.ProducerMessage
 	key, value content
 	owner      *driver.Record
 	tag        uint64
-	since      time.Time     // when the record was handed over, if there is a delivery timeout
-	before     meter.Traffic // when the client was given it
+	since      time.Time     // time of Produce, if there is a delivery timeout
+	before     meter.Traffic // when the client got it
 }
 
-// content is a key or a value as the client takes it. A pointer to it fits into an
-// interface without an allocation.
+// content is a key or a value in the client's form. A pointer to it becomes an interface without an allocation.
 type content struct{ bytes []byte }
 
 func (c *content) Encode() ([]byte, error) { return c.bytes, nil }
 func (c *content) Length() int             { return len(c.bytes) }
 
-// NewProducer opens a producing client. It does not wait for a broker: records that
-// are produced while none can be reached end at the delivery timeout.
+// NewProducer opens a producing client. It does not wait for a broker: if no broker is reachable, records end at the
+// delivery timeout.
 func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	p := &producer{
 		topic: cfg.Topic, timeout: cfg.DeliveryTimeout, onDone: cfg.OnDone,
@@ -94,8 +90,7 @@ func (sarama) NewProducer(cfg driver.ProducerConfig) (driver.Producer, error) {
 	return p, nil
 }
 
-// Produce queues r. It never blocks: the caller bounds what is queued
-// (ProducerConfig.MaxBuffered). See driver.Producer.
+// Produce queues r and never blocks: the caller limits the queue (ProducerConfig.MaxBuffered). See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -104,7 +99,7 @@ func (p *producer) Produce(r *driver.Record) {
 	s.tag = r.Tag
 	s.fill(p.topic, r)
 	if p.timeout > 0 {
-		s.since = time.Now() // the record's own time may be any
+		s.since = time.Now() // the record's own time may differ
 	}
 	p.pending.Add(1)
 	if !p.enqueue(s) {
@@ -114,7 +109,7 @@ func (p *producer) Produce(r *driver.Record) {
 	notify(p.wake)
 }
 
-// enqueue reports whether the producer is still open.
+// enqueue queues s. It returns false if the producer is closed.
 func (p *producer) enqueue(s *slot) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -125,7 +120,6 @@ func (p *producer) enqueue(s *slot) bool {
 	return true
 }
 
-// notify leaves word, unless there is some already.
 func notify(word chan struct{}) {
 	select {
 	case word <- struct{}{}:
@@ -140,11 +134,11 @@ func newSlot(r *driver.Record) *slot {
 	return s
 }
 
-// fill makes the client's record of r. No key and no value are null in the log.
+// fill sets the client's record from r. A nil key or value is null in the log.
 func (s *slot) fill(topic string, r *driver.Record) {
 	m := &s.message
 	m.Topic, m.Partition, m.Timestamp = topic, r.Partition, r.Created
-	m.Offset = -1 // the client sets it, where a broker told
+	m.Offset = -1 // the client sets it if a broker reported it
 	m.Key, m.Value = nil, nil
 	if r.Key != nil {
 		s.key.bytes = r.Key
@@ -156,7 +150,6 @@ func (s *slot) fill(topic string, r *driver.Record) {
 	}
 }
 
-// handBackAcked hands back what the brokers have acknowledged.
 func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 	for message := range client.Successes() {
 		s := message.Metadata.(*slot)
@@ -168,7 +161,7 @@ func (p *producer) handBackAcked(client ibm.AsyncProducer) {
 	}
 }
 
-// handBackFailed hands back what the client has given up, but for its marks.
+// handBackFailed completes records that the client gave up, and ignores marks.
 func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	for failed := range client.Errors() {
 		s, ours := failed.Msg.Metadata.(*slot)
@@ -181,8 +174,7 @@ func (p *producer) handBackFailed(client ibm.AsyncProducer) {
 	}
 }
 
-// handBack ends the driver's part. Once OnDone was called, the owner of the record
-// may be filling it again on another goroutine.
+// handBack completes a record. After OnDone, its owner may already reuse it on another goroutine.
 func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) {
 	p.onDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: o, Offset: offset, Err: err})
 	if p.pending.Add(-1) == 0 {
@@ -190,8 +182,6 @@ func (p *producer) handBack(s *slot, o driver.Outcome, offset int64, err error) 
 	}
 }
 
-// Flush waits until nothing is in flight. What the client holds back to fill a batch
-// is sent at once.
 func (p *producer) Flush(ctx context.Context) error {
 	if p.lingers && p.pending.Load() > 0 {
 		notify(p.pushes)
@@ -209,17 +199,15 @@ func (p *producer) Flush(ctx context.Context) error {
 	}
 }
 
-// Settings are the client's by their names in its Config.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Wire counts produced batches when they leave the client, each time they do.
+// Wire counts produced batches at each write.
 func (p *producer) Wire() driver.Wire { return p.network.meter.Wire() }
 
 // Requests times the produce requests on their connections.
 func (p *producer) Requests() driver.Requests { return p.network.meter.Requests() }
 
-// Close cuts the client's connections, which fails everything that it does, and
-// returns when every record is handed back.
+// Close cuts the client's connections, which fails everything that it does, and returns when every record is complete.
 func (p *producer) Close() {
 	p.closing.Do(func() {
 		p.network.line.Cut()
@@ -228,6 +216,6 @@ func (p *producer) Close() {
 		p.mu.Unlock()
 		close(p.stop)
 		p.handlers.Wait()
-		_ = p.metadata.Client.Close() // of connections that are closed already
+		_ = p.metadata.Client.Close() // its connections are already closed
 	})
 }

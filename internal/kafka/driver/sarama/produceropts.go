@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// producerConfig translates cfg into the client's configuration. Combinations that
-// the client would refuse, or silently ignore, are errors here.
+// producerConfig translates cfg into the client's configuration. It returns an error for combinations that the client
+// would reject or silently ignore.
 func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) {
 	if err := driver.CheckProducer(New(), cfg); err != nil {
 		return nil, err
@@ -20,7 +20,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 		return nil, err
 	}
 	config := newConfig(n, cfg.ClientID, cfg.Access)
-	if err := native.SetFields(config, "", cfg.Client); err != nil { // setPatience goes by some of them
+	if err := native.SetFields(config, "", cfg.Client); err != nil { // before setPatience, which uses some of them
 		return nil, fmt.Errorf("%w: producer: %w", driver.ErrConfig, err)
 	}
 	p := &config.Producer
@@ -47,7 +47,7 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	}
 	if cfg.Idempotent {
 		p.Idempotent = true
-		config.Net.MaxOpenRequests = 1 // the client insists, whatever the limit
+		config.Net.MaxOpenRequests = 1 // the client requires it, also for a higher limit
 	}
 	setPatience(config, cfg.DeliveryTimeout)
 	p.Retry.BackoffFunc = func(int, int) time.Duration { return n.unlessCut(p.Retry.Backoff) }
@@ -57,8 +57,8 @@ func producerConfig(cfg driver.ProducerConfig, n *network) (*ibm.Config, error) 
 	return config, nil
 }
 
-// setLevel sets the level of compression, where 0 is the codec's default. The client
-// counts the levels as Kafka does, but has none for lz4, and would not say so.
+// setLevel sets the level of compression; 0 is the codec's default. The client counts levels as Kafka does, but has
+// none for lz4 and would silently ignore one.
 func setLevel(config *ibm.Config, level int) error {
 	if level == 0 {
 		return nil
@@ -73,7 +73,7 @@ func setLevel(config *ibm.Config, level int) error {
 	}
 }
 
-// checkProducer checks what the driver does not take, beside what no client does.
+// checkProducer checks what only the driver rejects.
 func checkProducer(cfg driver.ProducerConfig) error {
 	if cfg.DeliveryTimeout > 0 && cfg.DeliveryTimeout < time.Second {
 		return fmt.Errorf("%w: producer: delivery timeout %v; the driver takes 1s and more, or 0 for none",

@@ -19,10 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/sarama"
 )
 
-// TestOffsetOutOfRange: a client gives a partition up of which a broker says that it
-// does not hold the offset. Where the broker was wrong, as one is that has just begun to
-// lead, nothing comes twice; where the log was cut off at its start, it is read on from
-// there; and either way it is told.
+// TestOffsetOutOfRange: if a broker wrongly reports that an offset is not in the log, as a new leader may, no record
+// comes twice. If the log was truncated at its start, reading continues there. OnError gets the error in both cases.
 func TestOffsetOutOfRange(t *testing.T) {
 	drivertest.Virtual(t, func(t *testing.T, cluster drivertest.Cluster) {
 		testOffsetOutOfRange(t, cluster, func(c *driver.ConsumerConfig) { c.Partitions = map[int32]int64{0: 0} })
@@ -45,8 +43,8 @@ func testOffsetOutOfRange(t *testing.T, cluster drivertest.Cluster, change func(
 	r.checkOffsets(t, cluster, 0, before+after)
 }
 
-// TestLogWithoutTheOffset: partitions that begin where the log does not are read from
-// its earliest, and that is told.
+// TestLogWithoutTheOffset: a partition whose offset is not in the log is read from its earliest, and OnError gets the
+// error.
 func TestLogWithoutTheOffset(t *testing.T) {
 	const n, trimmed = 100, 40
 	for _, offset := range []int64{10, 5000} {
@@ -82,7 +80,7 @@ func fill(t *testing.T, cluster drivertest.Cluster, n int) {
 	}
 }
 
-// reader polls a consumer, and notes what comes.
+// reader polls a consumer and keeps what comes.
 type reader struct {
 	consumer driver.Consumer
 	news     chan struct{} // something came
@@ -148,7 +146,7 @@ func (r *reader) received() int {
 	return len(r.offsets)
 }
 
-// checkTold fails the test if nobody was told of the offset.
+// checkTold fails the test if OnError did not get the error.
 func (r *reader) checkTold(t *testing.T) {
 	t.Helper()
 	r.mu.Lock()
@@ -158,8 +156,8 @@ func (r *reader) checkTold(t *testing.T) {
 	}
 }
 
-// checkOffsets fails the test unless each offset came once, in order. It writes one
-// more record: what comes twice comes before it.
+// checkOffsets fails the test unless each offset came once, in order. It writes one more record, because a duplicate
+// would come before it.
 func (r *reader) checkOffsets(t *testing.T, cluster drivertest.Cluster, from, to int64) {
 	t.Helper()
 	fill(t, cluster, 1)

@@ -13,15 +13,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The sections of the client's Config that say what a client ran with, beside the
-// values at its top. Not all of a section is a setting: see leaveOut.
+// The sections of the client's Config that are reported, besides the values at its top. leaveOut lists exceptions.
 var (
 	producerSections = []string{"Net", "Metadata", "Producer"}
 	consumerSections = []string{"Net", "Metadata", "Consumer"}
 )
 
-// leaveOut are parts of the Config that are not settings: what only carries the
-// tool's own code into the client, and what is secret.
+// leaveOut are parts of the Config that only pass the tool's own code to the client, or are secret.
 var leaveOut = []string{
 	"MetricRegistry", "Net.LocalAddr", "Net.Proxy", "Net.TLS",
 	"Net.SASL.AuthIdentity", "Net.SASL.GSSAPI", "Net.SASL.Password", "Net.SASL.SCRAMAuthzID",
@@ -29,9 +27,8 @@ var leaveOut = []string{
 	"Consumer.Group.Member.UserData", "Consumer.Interceptors", "Producer.Interceptors",
 }
 
-// settings are the values of a configuration by the client's own names, sorted:
-// what was set and what the client defaults to, alike. security.protocol is reported
-// by Kafka's name, because the tool's own dialer speaks TLS.
+// settings returns the values of a configuration by the client's own names, sorted, including defaults.
+// security.protocol has Kafka's name, because the driver's own dialer does TLS.
 func settings(config *ibm.Config, sections []string, a access.Access) []driver.Setting {
 	found := []driver.Setting{{Name: "security.protocol", Value: a.Protocol()}}
 	all := reflect.ValueOf(config).Elem()
@@ -49,7 +46,6 @@ func sortByName(settings []driver.Setting) {
 	slices.SortFunc(settings, func(a, b driver.Setting) int { return cmp.Compare(a.Name, b.Name) })
 }
 
-// settingsOf are the settings in a value of the configuration.
 func settingsOf(name string, value reflect.Value) []driver.Setting {
 	if slices.Contains(leaveOut, name) || value.Kind() == reflect.Func {
 		return nil
@@ -64,7 +60,7 @@ func settingsOf(name string, value reflect.Value) []driver.Setting {
 	return found
 }
 
-// word is the value as it is reported, unless it is a section.
+// word returns the reported form of a value; false if it is a section.
 func word(name string, value any) (string, bool) {
 	switch v := value.(type) {
 	case nil:
@@ -102,7 +98,7 @@ func acksWord(acks ibm.RequiredAcks) string {
 	return fmt.Sprint(int16(acks))
 }
 
-// consumerSettings are those of a consumer, with the group that it is a member of.
+// consumerSettings returns a consumer's settings, including its group.
 func consumerSettings(config *ibm.Config, cfg driver.ConsumerConfig) []driver.Setting {
 	found := settings(config, consumerSections, cfg.Access)
 	found = append(found, driver.Setting{Name: "ConsumerGroup", Value: cmp.Or(cfg.Group, "unset")})

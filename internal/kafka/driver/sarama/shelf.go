@@ -11,28 +11,26 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// maxReady bounds the records of a partition that lie ready for a poll. The client
-// holds as much again in its channel, and the rest of a fetch behind it.
+// maxReady limits the records of a partition that are ready for a poll. The client holds as many in its channel, and
+// the rest of a fetch behind it.
 const maxReady = 2048
 
-// shelf is where the goroutines that empty the client's channels and the caller's
-// polls meet: what is ready of each partition, and who may touch it when.
+// shelf is between the goroutines that empty the client's channels and the caller's polls. It holds each partition's
+// ready records.
 //
-// The client lets a rebalance happen at any moment, also between handing out records
-// and the caller's taking note of them. So a callback waits until the caller is
-// within a poll or will not poll again, and polls return nothing while one runs or
-// waits: all that was returned of a partition is known to the caller when it is
-// revoked, and nothing of it comes afterwards.
+// The client allows a rebalance at any moment. So a callback waits until the caller is within a poll or will not poll
+// again. Polls return nothing while a callback runs or waits. When a partition is revoked, the caller therefore has all
+// records returned from it, and no more follow.
 type shelf struct {
 	mu      sync.Mutex
-	news    chan struct{} // there is something for the poll to look at
-	changed sync.Cond     // there is something for the others to look at
+	news    chan struct{} // the poll must check again
+	changed sync.Cond     // the others must check again
 
-	ready   []*claim // that have records, in the order of their coming
+	ready   []*claim // with records, in the order of arrival
 	claims  map[int32]*claim
 	paused  map[int32]bool
-	allowed bool // a rebalance, by the caller
-	rushed  bool // nobody waits for the caller any more
+	allowed bool // whether the caller allows a rebalance
+	rushed  bool // the caller will not poll again
 	moves   int  // callbacks that run or wait
 	failed  error
 	content func(bytes int) // counts keys and values
@@ -41,19 +39,18 @@ type shelf struct {
 	chunks  []driver.Chunk
 }
 
-// claim is a partition that the consumer has, for as long as it has it.
+// claim is a partition of the consumer, until it is revoked.
 type claim struct {
 	partition int32
-	ended     bool // nobody wants its records any more
+	ended     bool // no more records are wanted
 	listed    bool // in ready
 	buffer    *buffer
 	highWater int64
 }
 
-// buffer is the memory of one chunk's records.
 type buffer struct {
 	records []driver.Received
-	taken   int // of the front, by polls that were bounded
+	taken   int // from the front, by limited polls
 	free    func()
 }
 
@@ -71,14 +68,13 @@ func newShelf() *shelf {
 func (s *shelf) newBuffer() any {
 	b := &buffer{}
 	b.free = func() {
-		clear(b.records) // or the pool would hold on to the fetched bytes
+		clear(b.records) // the pool must not keep fetched bytes alive
 		b.records, b.taken = b.records[:0], 0
 		s.buffers.Put(b)
 	}
 	return b
 }
 
-// wake makes the poll look again.
 func (s *shelf) wake() {
 	select {
 	case s.news <- struct{}{}:
@@ -86,8 +82,8 @@ func (s *shelf) wake() {
 	}
 }
 
-// begin waits until the caller allows a rebalance, and then holds its polls up until
-// end. Callbacks come one at a time because the client has them so.
+// begin waits until the caller allows a rebalance, and then delays its polls until end. The client runs one callback at
+// a time.
 func (s *shelf) begin() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -104,7 +100,7 @@ func (s *shelf) end() {
 	s.wake()
 }
 
-// rush lets everything go on that waits for the caller, who polls no more.
+// rush ends all waits for the caller, which will not poll again.
 func (s *shelf) rush() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -113,7 +109,7 @@ func (s *shelf) rush() {
 	s.wake()
 }
 
-// fail ends the polls with err, once what is ready was returned.
+// fail makes polls return err after the ready records.
 func (s *shelf) fail(err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -123,7 +119,6 @@ func (s *shelf) fail(err error) {
 	s.wake()
 }
 
-// own makes the partitions the consumer's.
 func (s *shelf) own(partitions []int32) []*claim {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -135,7 +130,7 @@ func (s *shelf) own(partitions []int32) []*claim {
 	return claims
 }
 
-// disown drops what is ready of the partitions, with their pauses.
+// disown drops the ready records of the partitions, and their pauses.
 func (s *shelf) disown(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -150,7 +145,7 @@ func (s *shelf) disown(partitions []int32) {
 	s.changed.Broadcast()
 }
 
-// letGo has the goroutines stop that fill the shelf, and leaves what is ready.
+// letGo stops the goroutines that fill the shelf, and keeps the ready records.
 func (s *shelf) letGo(claims []*claim) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -160,9 +155,8 @@ func (s *shelf) letGo(claims []*claim) {
 	s.changed.Broadcast()
 }
 
-// put empties a partition's channel onto the shelf until it is closed, or nobody
-// wants its records any more. One goroutine of each partition does. It returns the
-// offset after the last record that is on the shelf, 0 if none is.
+// put moves records from a partition's channel to the shelf until the channel is closed or the claim ends. Each
+// partition has one such goroutine. It returns the offset after the last record on the shelf, 0 without one.
 func (s *shelf) put(partition int32, messages <-chan *ibm.ConsumerMessage, highWater func() int64) (next int64) {
 	s.mu.Lock()
 	c := s.claims[partition]
@@ -205,8 +199,7 @@ func received(m *ibm.ConsumerMessage) driver.Received {
 	return driver.Received{Offset: m.Offset, Key: m.Key, Value: m.Value}
 }
 
-// add puts records on the shelf when there is room for them, and tells whether
-// anybody wants them.
+// add waits for space and puts records on the shelf. It returns false if the claim has ended.
 func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -226,8 +219,7 @@ func (s *shelf) add(c *claim, batch []driver.Received, highWater int64) bool {
 	return true
 }
 
-// poll waits for records, and returns at most that many of them, or all that are
-// ready if atMost is 0.
+// poll waits for records and returns at most atMost of them; 0 means all that are ready.
 func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -256,10 +248,10 @@ func (s *shelf) poll(ctx context.Context, atMost int) ([]driver.Chunk, error) {
 	}
 }
 
-// take makes chunks of what is ready. The caller holds the lock.
+// take makes chunks of the ready records. The caller holds the lock.
 func (s *shelf) take(atMost int) {
 	s.chunks = s.chunks[:0]
-	full := false // whoever waits for room
+	full := false // some put may wait for space
 	left := atMost
 	for len(s.ready) > 0 && (atMost == 0 || left > 0) {
 		c := s.ready[0]
@@ -272,7 +264,7 @@ func (s *shelf) take(atMost int) {
 			continue
 		}
 		s.chunks = append(s.chunks, c.some(left, s.buffers.Get().(*buffer)))
-		// The others come first the next time.
+		// The next poll begins with another partition.
 		s.ready = append(s.ready[:copy(s.ready, s.ready[1:])], c)
 		left = 0
 	}
@@ -281,19 +273,19 @@ func (s *shelf) take(atMost int) {
 	}
 }
 
-// all is a chunk of all that is ready, and leaves next in its place.
+// all returns a chunk of all ready records, and makes next the claim's buffer.
 func (c *claim) all(next *buffer) driver.Chunk {
 	b := c.buffer
 	c.buffer = next
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records[b.taken:], Free: b.free}
 }
 
-// some is a chunk of the first n records that are ready, copied into b.
+// some returns a chunk of the first n ready records, copied into b.
 func (c *claim) some(n int, b *buffer) driver.Chunk {
 	from := c.buffer
 	b.records = append(b.records[:0], from.records[from.taken:from.taken+n]...)
 	from.taken += n
-	if from.taken > len(from.records)/2 { // or it would grow as long as it is not emptied
+	if from.taken > len(from.records)/2 { // or the buffer would grow until it is empty
 		rest := copy(from.records, from.records[from.taken:])
 		clear(from.records[rest:])
 		from.records, from.taken = from.records[:rest], 0
@@ -301,7 +293,7 @@ func (c *claim) some(n int, b *buffer) driver.Chunk {
 	return driver.Chunk{Partition: c.partition, HighWatermark: c.highWater, Records: b.records, Free: b.free}
 }
 
-// pause has polls return nothing of the partitions until resume.
+// pause makes polls return nothing from the partitions until resume.
 func (s *shelf) pause(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -316,7 +308,7 @@ func (s *shelf) pause(partitions []int32) {
 	})
 }
 
-// resume has polls return the partitions' records again, from where they stopped.
+// resume makes polls return the partitions' records again, from where they stopped.
 func (s *shelf) resume(partitions []int32) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

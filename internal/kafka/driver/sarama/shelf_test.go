@@ -17,8 +17,8 @@ func aShelf() *shelf {
 	return s
 }
 
-// TestShelfKeepsEveryRecord: whatever the channels' sizes, the bound of the polls and
-// the pauses between them, each record of each partition is returned once, in order.
+// TestShelfKeepsEveryRecord: for any channel sizes, poll limits and pauses, each record of each partition is returned
+// once, in order.
 func TestShelfKeepsEveryRecord(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := aShelf()
@@ -55,8 +55,7 @@ func TestShelfKeepsEveryRecord(t *testing.T) {
 	})
 }
 
-// checkChunks checks that the chunks go on where the last ones ended, and returns how
-// many records they have.
+// checkChunks checks that the chunks continue the earlier ones, and returns how many records they have.
 func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused int32, atMost int) (records int) {
 	for _, chunk := range chunks {
 		if chunk.Partition == paused || len(chunk.Records) == 0 {
@@ -77,9 +76,8 @@ func checkChunks(t *rapid.T, chunks []driver.Chunk, next map[int32]int64, paused
 	return records
 }
 
-// TestRebalanceWaitsForThePoll: a callback that comes after records were returned
-// waits for the next poll, which returns nothing until it has ended, and nothing of
-// what was revoked then.
+// TestRebalanceWaitsForThePoll: a callback after returned records waits for the next poll. That poll returns nothing
+// until the callback has ended, and no revoked records afterwards.
 func TestRebalanceWaitsForThePoll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := aShelf()

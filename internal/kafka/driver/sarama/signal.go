@@ -2,13 +2,13 @@ package sarama
 
 import "sync"
 
-// signal tells any number of goroutines that something has changed.
+// signal notifies any number of goroutines of a change.
 type signal struct {
 	mu      sync.Mutex
-	waiting chan struct{} // nil while nobody waits
+	waiting chan struct{} // nil if no goroutine waits
 }
 
-// next is closed by the next send.
+// next returns a channel that the next send closes.
 func (s *signal) next() <-chan struct{} {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,7 +18,6 @@ func (s *signal) next() <-chan struct{} {
 	return s.waiting
 }
 
-// send wakes everyone who waits.
 func (s *signal) send() {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -15,25 +15,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// errClosed is what becomes of records whose producer is closed.
 var errClosed = errors.New("the producer was closed")
 
-// errExpired is what becomes of records that are older than the delivery timeout.
 var errExpired = errors.New("the delivery timeout has passed")
 
-// errGivenUp ends the encoding of a request that nobody waits for any more.
 var errGivenUp = errors.New("the request was given up before it was encoded")
 
-// attempts is the Writer's way to the brokers: its transport, with what the Writer
-// itself does not do. It remembers for each partition what its attempts at the batch
-// in hand came to, because the Writer tells of the last one only. It ends a batch at
-// the delivery timeout of its oldest record, and all of them when the producer is
-// closed. And it sees to it that nobody reads a record any more once its attempt has
-// ended, because its owner will write into it.
+// attempts is the Writer's transport, with additions. It keeps the results of all attempts at each partition's current
+// batch, because the Writer reports only the last. It ends a batch at the delivery timeout of its oldest record, and
+// all batches at Close. After an attempt has ended, it keeps the client from reading the records, because their owner
+// will overwrite them.
 type attempts struct {
 	transport kafka.RoundTripper
 	closing   context.Context
-	delivery  time.Duration // 0 is no timeout
+	delivery  time.Duration // 0 means no timeout
 	acks      driver.Acks
 	acked     func(records, uncompressed, compressed int) // of a batch
 
@@ -43,7 +38,6 @@ type attempts struct {
 
 var _ kafka.RoundTripper = (*attempts)(nil)
 
-// of returns the trial of a partition.
 func (a *attempts) of(partition int32) *trial {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -55,8 +49,8 @@ func (a *attempts) of(partition int32) *trial {
 	return t
 }
 
-// expect takes note of the ages of records that the Writer is about to be given, where
-// they count, and withdraw forgets them again. One goroutine calls both.
+// expect notes the ages of records that the Writer will get, if there is a delivery timeout; withdraw removes them
+// again. One goroutine calls both.
 func (a *attempts) expect(messages []kafka.Message) {
 	if a.delivery == 0 {
 		return
@@ -76,7 +70,7 @@ func (a *attempts) withdraw(messages []kafka.Message) {
 	}
 }
 
-// RoundTrip makes one attempt at a batch; all other requests just pass.
+// RoundTrip makes one attempt at a batch, and passes other requests through.
 func (a *attempts) RoundTrip(ctx context.Context, addr net.Addr, request kafka.Request) (kafka.Response, error) {
 	r, ok := request.(*produce.Request)
 	if !ok || len(r.Topics) != 1 || len(r.Topics[0].Partitions) != 1 {
@@ -111,7 +105,7 @@ func (a *attempts) try(ctx context.Context, addr net.Addr, r *produce.Request) (
 		a.acked(records.count, records.bytes, int(t.written.Load()))
 	}
 	if err != nil && a.closing.Err() != nil {
-		return nil, errClosed // the Writer would try a context's error again
+		return nil, errClosed // the Writer would retry a context's error
 	}
 	return response, err
 }
@@ -123,8 +117,7 @@ func bound(ctx context.Context, until time.Time, bounded bool) (context.Context,
 	return context.WithCancel(ctx)
 }
 
-// errorCode is what the broker said of the one partition that it was asked about. At
-// acks 0 it says nothing.
+// errorCode returns the broker's error code for the request's one partition; 0 with acks 0.
 func errorCode(response kafka.Response) kafka.Error {
 	r, ok := response.(*produce.Response)
 	if !ok || r == nil || len(r.Topics) == 0 || len(r.Topics[0].Partitions) == 0 {
@@ -133,18 +126,16 @@ func errorCode(response kafka.Response) kafka.Error {
 	return kafka.Error(r.Topics[0].Partitions[0].ErrorCode)
 }
 
-// guarded are the records of one attempt. The client encodes them on a goroutine of
-// the connection's, all of them before it writes any; it may still do so, or only
-// begin, when the attempt has ended by its context. The turn is held from the first
-// record read to the end of them, so that giving up waits for an encoding that is
-// under way, which takes microseconds, and prevents one that is to come.
+// guarded holds the records of one attempt. The client encodes all of them on the connection's goroutine before it
+// writes any. It may still do so after the attempt has ended by its context. The encoder holds turn from the first
+// record to the end. So giveUp waits for a running encoding, which takes microseconds, and prevents a later one.
 type guarded struct {
 	records kafka.RecordReader
 
-	turn    chan struct{} // holds one token, which guards what follows
+	turn    chan struct{} // holds one token, which guards the fields below
 	begun   bool
-	encoded bool // to the end; what follows is that it is written
-	given   bool // up
+	encoded bool // to the end; the client then writes it
+	given   bool // giveUp was called
 	count   int
 	bytes   int // before compression
 	base    int64
@@ -154,7 +145,7 @@ func guard(records kafka.RecordReader) *guarded {
 	return &guarded{records: records, turn: make(chan struct{}, 1)}
 }
 
-// ReadRecord is called by the client as it encodes.
+// ReadRecord is called by the client when it encodes.
 func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	if !g.begun {
 		g.turn <- struct{}{}
@@ -174,8 +165,7 @@ func (g *guarded) ReadRecord() (*kafka.Record, error) {
 	return r, nil
 }
 
-// giveUp ends the use of the records, and tells whether they were encoded, and so may
-// have been written.
+// giveUp ends the use of the records. It reports whether they were encoded, and so may have been written.
 func (g *guarded) giveUp() bool {
 	g.turn <- struct{}{}
 	defer func() { <-g.turn }()
@@ -183,7 +173,6 @@ func (g *guarded) giveUp() bool {
 	return g.encoded
 }
 
-// note counts a record as it will be encoded.
 func (g *guarded) note(r *kafka.Record) {
 	at := r.Time.UnixMilli()
 	if g.count == 0 {
@@ -194,7 +183,7 @@ func (g *guarded) note(r *kafka.Record) {
 	g.count++
 }
 
-// field is the length of a key or a value with what says how long it is.
+// field returns the encoded size of a key or a value, with its length.
 func field(b protocol.Bytes) int {
 	if b == nil {
 		return 1
@@ -202,8 +191,7 @@ func field(b protocol.Bytes) int {
 	return varint(int64(b.Len())) + b.Len()
 }
 
-// varint is the length of a number in the format of records: zigzag, seven bits to a
-// byte.
+// varint returns the encoded size of a number: zigzag, seven bits to a byte.
 func varint(n int64) int {
 	length := 1
 	for z := uint64(n<<1) ^ uint64(n>>63); z >= 0x80; z >>= 7 {
@@ -212,7 +200,7 @@ func varint(n int64) int {
 	return length
 }
 
-// recordBytes is the least that a record takes in a batch.
+// recordBytes returns the smallest size of a record in a batch.
 func recordBytes(key, value int) int {
 	body := 1 + 1 + 1 + varint(int64(key)) + key + varint(int64(value)) + value + 1
 	return varint(int64(body)) + body

@@ -15,8 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// TestRecordsAreCountedAsTheyAreEncoded: what is counted while the client encodes is
-// what it encodes, to the byte.
+// TestRecordsAreCountedAsTheyAreEncoded: the counted bytes are exactly the encoded ones.
 func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		field := rapid.OneOf(rapid.Just([]byte(nil)), rapid.SliceOfN(rapid.Byte(), 0, 200))
@@ -39,8 +38,8 @@ func TestRecordsAreCountedAsTheyAreEncoded(t *testing.T) {
 	})
 }
 
-// TestGivenUpRecordsAreNotRead: neither later, nor while it is said that they were
-// given up; and it is known whether they were encoded.
+// TestGivenUpRecordsAreNotRead: giveUp prevents later reads, waits for a current one, and reports whether the records
+// were encoded.
 func TestGivenUpRecordsAreNotRead(t *testing.T) {
 	before := guard(protocol.NewRecordReader(protocol.Record{}))
 	if before.giveUp() {
@@ -74,8 +73,8 @@ func read(t *testing.T, g *guarded, want error) {
 	}
 }
 
-// TestAgesFollowTheBatches: the age of the oldest record of the batch in hand, through
-// records that come, go, and are taken back.
+// TestAgesFollowTheBatches: until follows the oldest record of the current batch when records are added, completed and
+// withdrawn.
 func TestAgesFollowTheBatches(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var model []time.Time
@@ -108,7 +107,7 @@ func TestAgesFollowTheBatches(t *testing.T) {
 	})
 }
 
-// TestRefusals: at acks all, an answer of one that is not the leader leaves it open.
+// TestRefusals: with acks all, an error of a broker that is not the leader is ambiguous.
 func TestRefusals(t *testing.T) {
 	for _, test := range []struct {
 		code kafka.Error

@@ -8,22 +8,21 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// The client does not tell how large its batches are on the wire, nor, on the way in,
-// how many there are. Both stand in what crosses its connections: a produce request
-// carries one batch of one partition, a fetch response those of one partition. They are
-// read along, above TLS, as far as the headers of batches.
+// The client reports neither the compressed size of its batches nor the number of fetched ones. So the driver parses
+// its traffic above TLS, up to the headers of batches. A produce request has one batch of one partition, a fetch
+// response the batches of one partition.
 
-// batchHeader is the length of a batch's header (record batch format v2), of which the
-// batch's own length does not count the first twelve bytes.
+// batchHeader is the size of a batch's header (record batch format v2). The batch's own length excludes the first
+// twelve bytes.
 const (
 	batchHeader    = 61
 	uncountedBytes = 12
 )
 
-// watchProduce calls written with the records' bytes of each batch that is written.
+// watchProduce calls written for each written batch, with the size of its records.
 func watchProduce(dial meter.Dial, clientID, topic string, written func(partition int32, bytes int)) meter.Dial {
-	// length, API, version, correlation; client; transaction, acks, timeout, topics;
-	// topic; partitions, partition, length of the batch.
+	// length, API, version, correlation; client; transaction, acks, timeout, topics; topic; partitions, partition,
+	// length of the batch.
 	head := 4 + 2 + 2 + 4 + 2 + len(clientID) + 2 + 2 + 4 + 4 + 2 + len(topic) + 4 + 4 + 4
 	return wrap(dial, func(conn net.Conn) net.Conn { return &producingConn{Conn: conn, head: head, written: written} })
 }
@@ -38,12 +37,12 @@ func wrap(dial meter.Dial, with func(net.Conn) net.Conn) meter.Dial {
 	}
 }
 
-// producingConn reads along what the Writer's transport writes: one request after the
-// other, each beginning with a call of Write that holds more than its head.
+// producingConn parses what the Writer's transport writes: one request after the other. The first Write of each has at
+// least its head.
 type producingConn struct {
 	net.Conn
 	head    int
-	left    int // of the request that is being written
+	left    int // remaining bytes of the current request
 	written func(partition int32, bytes int)
 }
 
@@ -59,18 +58,16 @@ func (c *producingConn) Write(b []byte) (int, error) {
 	return c.Conn.Write(b)
 }
 
-// The fetch request and the version of its response that can be read: the client's
-// newest, which every broker since Kafka 2.1 has.
+// The fetch request and the version of its response that fetchingConn can parse: the client's newest, which every
+// broker since Kafka 2.1 supports.
 const (
 	apiFetch     = 1
 	fetchVersion = 10
 )
 
-// batchSeen is told of a batch that arrives: its records, their bytes on the wire, and
-// whether they are compressed.
+// batchSeen receives a fetched batch: its records, their bytes on the wire, and whether they are compressed.
 type batchSeen func(records, bytes int, compressed bool)
 
-// watchFetch calls seen for each batch that arrives.
 func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	return wrap(dial, func(conn net.Conn) net.Conn {
 		c := &fetchingConn{Conn: conn, seen: seen}
@@ -79,8 +76,8 @@ func watchFetch(dial meter.Dial, seen batchSeen) meter.Dial {
 	})
 }
 
-// fetchingConn reads along what a Reader asks for and what arrives, in pieces of any
-// size. It gathers as many bytes as the next step needs and passes over the others.
+// fetchingConn parses a Reader's fetch responses, which come in pieces of any size. It collects the bytes that the next
+// step needs and skips the others.
 type fetchingConn struct {
 	net.Conn
 	seen        batchSeen
@@ -124,7 +121,7 @@ func (c *fetchingConn) follow(b []byte) {
 	}
 }
 
-// frame awaits the beginning of a response.
+// frame waits for the beginning of a response.
 func (c *fetchingConn) frame() {
 	c.need, c.step = 8, func(b []byte) {
 		c.left = int(binary.BigEndian.Uint32(b)) - 4
@@ -137,7 +134,7 @@ func (c *fetchingConn) frame() {
 	}
 }
 
-// next passes over some bytes and gathers others, if the response has them.
+// next skips some bytes and collects others. At the end of the response it calls rest.
 func (c *fetchingConn) next(skip, need int, step func([]byte)) {
 	if skip < 0 || need < 0 || skip+need > c.left {
 		c.rest()
@@ -147,7 +144,6 @@ func (c *fetchingConn) next(skip, need int, step func([]byte)) {
 	c.skip, c.need, c.step = skip, need, step
 }
 
-// rest passes over what is left of a response.
 func (c *fetchingConn) rest() {
 	c.skip = max(c.left, 0)
 	c.frame()
@@ -155,8 +151,7 @@ func (c *fetchingConn) rest() {
 
 func (c *fetchingConn) topic(b []byte) {
 	name := int(int16(binary.BigEndian.Uint16(b[14:])))
-	// partitions, partition, error, high watermark, last stable offset, start; then
-	// the number of aborted transactions
+	// partitions, partition, error, high watermark, last stable offset, start; then the number of aborted transactions
 	c.next(name+4+4+2+8+8+8, 4, c.aborted)
 }
 
@@ -168,7 +163,7 @@ func (c *fetchingConn) aborted(b []byte) {
 func (c *fetchingConn) batch(b []byte) {
 	bytes := int(binary.BigEndian.Uint32(b[8:])) + uncountedBytes - batchHeader
 	magic, attributes, records := b[16], binary.BigEndian.Uint16(b[21:]), int(binary.BigEndian.Uint32(b[57:]))
-	if magic != 2 || bytes < 0 || bytes > c.left { // the broker cuts the last one off
+	if magic != 2 || bytes < 0 || bytes > c.left { // the broker may truncate the last batch
 		c.rest()
 		return
 	}

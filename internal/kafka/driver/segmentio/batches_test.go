@@ -9,7 +9,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// tape is a connection that takes everything, and gives what was put on it in pieces.
+// tape is a connection that accepts all writes, and returns given bytes in pieces.
 type tape struct {
 	net.Conn
 	pieces [][]byte
@@ -23,7 +23,7 @@ func (t *tape) Read(b []byte) (int, error) {
 	return n, nil
 }
 
-// seenBatch is what is told of a batch.
+// seenBatch holds the arguments of batchSeen.
 type seenBatch struct {
 	records, bytes int
 	compressed     bool
@@ -41,8 +41,8 @@ func (s seenBatch) encode() []byte {
 	return b
 }
 
-// TestFetchedBatchesAreSeen: all batches of all responses, in pieces of any size; none
-// that the broker cut off, and nothing in what is not a fetch.
+// TestFetchedBatchesAreSeen: seen gets all complete batches of all fetch responses, for reads of any size, and no
+// others.
 func TestFetchedBatchesAreSeen(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var want, got []seenBatch
@@ -78,7 +78,7 @@ func TestFetchedBatchesAreSeen(t *testing.T) {
 // play writes a request and reads its response.
 func play(t *rapid.T, conn *fetchingConn, correlation int32, fetch bool, batches []byte) {
 	var request kmsg.Request = kmsg.NewPtrMetadataRequest()
-	response := batches // of no matter what
+	response := batches // the content does not matter
 	if fetch {
 		r := kmsg.NewPtrFetchRequest()
 		r.Version = fetchVersion

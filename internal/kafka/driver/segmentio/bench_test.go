@@ -16,12 +16,12 @@ import (
 
 const (
 	benchLinger     = 5 * time.Millisecond
-	benchBatch      = 1000 // records, which is what the driver gives the Writer
+	benchBatch      = 1000 // records, as the driver passes them to the Writer
 	benchBatchBytes = 64 << 10
 )
 
-// BenchmarkProduce gives the cost of a record through the driver and through the client
-// alone, which is given as many records in one call as the driver gives it.
+// BenchmarkProduce measures the cost of a record through the driver and through the client alone, with as many records
+// in one call.
 func BenchmarkProduce(b *testing.B) {
 	b.Run("driver", func(b *testing.B) {
 		cfg := driver.ProducerConfig{Linger: benchLinger, BatchBytes: benchBatchBytes}
@@ -72,8 +72,8 @@ func benchmarkWriter(b *testing.B, value []byte) {
 	})
 }
 
-// BenchmarkConsume gives the cost of a record on the way in, through the driver, and
-// through the client's Reader alone, one for each partition as the driver has them.
+// BenchmarkConsume measures the cost of a received record through the driver, and through one Reader of the client for
+// each partition.
 func BenchmarkConsume(b *testing.B) {
 	const batch = 1000
 	b.Run("driver", func(b *testing.B) {

@@ -12,14 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// dialer returns dial with connections that are let in to the cluster, and counted:
-// bytes as they are on the wire, below TLS where there is any, and requests above it,
-// where they can be read.
+// dialer returns dial with access and counting: bytes are counted below TLS, and requests above it.
 func dialer(dial meter.Dial, m *meter.Meter, a access.Access) meter.Dial {
 	return m.Watch(a.Secure(m.Count(dial)))
 }
 
-// login is how the client says who it is; nil where it does not.
+// login returns the client's SASL mechanism; nil without credentials.
 func login(a access.Access) (sasl.Mechanism, error) {
 	if a.SASL == nil {
 		return nil, nil //nolint:nilnil // the client's own word for no login
@@ -33,7 +31,7 @@ func login(a access.Access) (sasl.Mechanism, error) {
 		algorithm = scram.SHA256
 	}
 	mechanism, err := scram.Mechanism(algorithm, user, password)
-	if err != nil { // what is wrong may quote what is secret
+	if err != nil { // the library's error may quote a secret
 		return nil, fmt.Errorf("%w: the user name or the password cannot be used with %s", driver.ErrConfig,
 			a.SASL.Mechanism)
 	}

@@ -16,25 +16,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// consumer is one group member, or a client with partitions assigned by hand. Its group
-// is the client's ConsumerGroup (membership.go), whose rebalances the gate holds up;
-// its partitions are read by a Reader each (partition.go).
+// consumer is one group member, or a client with partitions assigned by hand. The group is a ConsumerGroup of the
+// client (membership.go), whose rebalances wait at the gate. Each partition has its own Reader (partition.go).
 type consumer struct {
 	cfg    driver.ConsumerConfig // with the line's callbacks
-	reader kafka.ReaderConfig    // of every partition, but for its number and dialer
+	reader kafka.ReaderConfig    // of every partition, without number and dialer
 	dial   meter.Dial
 	meter  meter.Meter
-	life   meter.Line // what Kill cuts
-	line   meter.Line // of the connections alone: what a Close cuts that takes too long
+	life   meter.Line // cut by Kill
+	line   meter.Line // only the connections; cut by a Close that takes too long
 
-	compressed atomic.Bool  // the latest batch
-	unpacked   atomic.Int64 // bytes of records out of compressed batches
+	compressed atomic.Bool  // whether the latest batch is compressed
+	unpacked   atomic.Int64 // bytes of records from compressed batches
 
 	settings []driver.Setting
-	chunks   []driver.Chunk // what Poll returns, reused
+	chunks   []driver.Chunk // the result of Poll, reused
 	buffers  driver.Buffers
 	gate     *gate
-	news     chan struct{} // look again
+	news     chan struct{} // Poll must check again
 	running  sync.WaitGroup
 	ctx      context.Context
 	cancel   context.CancelFunc
@@ -44,9 +43,9 @@ type consumer struct {
 	mu           sync.Mutex
 	partitions   []*partition   // by number
 	first        int            // the partition that the next poll begins with
-	paused       map[int32]bool // of those that are assigned
+	paused       map[int32]bool // of the assigned partitions
 	generation   *kafka.Generation
-	failed       error     // why the consumer is of no more use
+	failed       error     // the error that ended the consumer
 	unknownSince time.Time // of the topic; zero while it is known
 }
 
@@ -58,9 +57,8 @@ var (
 	_ driver.RequestTimer = (*consumer)(nil)
 )
 
-// NewConsumer opens a group member, which joins the group at once in the background,
-// or a client that has its partitions as soon as it has said so. It does not wait for
-// a broker.
+// NewConsumer opens a group member, which joins in the background, or a client with partitions assigned by hand. It
+// does not wait for a broker.
 func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return nil, err
@@ -96,15 +94,15 @@ func (s *segmentio) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, err
 	return c, nil
 }
 
-// dialer is the client's, with its connections opened by dial.
+// dialer returns a copy of the client's dialer that opens connections by dial.
 func (c *consumer) dialer(dial meter.Dial) *kafka.Dialer {
 	d := *c.reader.Dialer
 	d.DialFunc = watchFetch(dialer(dial, &c.meter, c.cfg.Access), c.countBatch)
 	return &d
 }
 
-// own makes partitions the consumer's, each from an offset. They are told of first, so
-// that a pause in the callback comes before the first fetch.
+// own adds partitions to the consumer, each with its first offset. It calls OnAssigned first, so that a pause in the
+// callback comes before the first fetch.
 func (c *consumer) own(starts map[int32]int64) {
 	ids := slices.Sorted(maps.Keys(starts))
 	c.cfg.OnAssigned(ids)
@@ -118,7 +116,6 @@ func (c *consumer) own(starts map[int32]int64) {
 	}
 }
 
-// open makes a partition that does not fetch yet.
 func (c *consumer) open(id int32, next int64) *partition {
 	p := &partition{id: id, filled: c.buffers.Get(), ready: c.notify, count: c.countRecord}
 	p.room.L = &p.mu
@@ -130,15 +127,14 @@ func (c *consumer) open(id int32, next int64) *partition {
 	}
 	cfg := c.reader
 	cfg.Partition, cfg.Dialer = int(id), c.dialer(p.line.Hang(c.dial))
-	// What the Reader does not return, because it tries again, it logs.
+	// The Reader logs the errors that it does not return because it retries.
 	cfg.ErrorLogger = kafka.LoggerFunc(func(format string, values ...any) { p.report(fmt.Errorf(format, values...)) })
 	p.reader = kafka.NewReader(cfg)
-	_ = p.reader.SetOffset(next) // fails only when it is closed
+	_ = p.reader.SetOffset(next) // fails only if it is closed
 	return p
 }
 
-// disown ends all partitions and returns which they were. Their Readers end in the
-// background.
+// disown removes all partitions and returns their numbers. Their Readers end in the background.
 func (c *consumer) disown() []int32 {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -152,8 +148,6 @@ func (c *consumer) disown() []int32 {
 	return ids
 }
 
-// Poll waits for records. The slice that it returns is good until the next Poll, each
-// chunk's records until its Free. It is meant for one goroutine.
 func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	c.gate.settle()
 	c.chunks = c.chunks[:0]
@@ -174,7 +168,7 @@ func (c *consumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	}
 }
 
-// failure is why the consumer is of no more use.
+// failure returns the error that ended the consumer; nil if it works.
 func (c *consumer) failure() error {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -189,7 +183,7 @@ func (c *consumer) failure() error {
 	return nil
 }
 
-// take collects what the partitions have, each poll beginning with another.
+// take collects the partitions' records. Each poll begins with another partition.
 func (c *consumer) take() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -210,7 +204,6 @@ func (c *consumer) take() bool {
 	return len(c.chunks) > 0
 }
 
-// notify wakes a poll that waits.
 func (c *consumer) notify() {
 	select {
 	case c.news <- struct{}{}:
@@ -218,7 +211,6 @@ func (c *consumer) notify() {
 	}
 }
 
-// report tells of an error, and ends the consumer if it does not pass.
 func (c *consumer) report(err error) {
 	c.mu.Lock()
 	ends := c.ends(err)
@@ -233,10 +225,9 @@ func (c *consumer) report(err error) {
 	c.cfg.OnError(err)
 }
 
-// Pause stops returning partitions. The client has no such call: it is the driver that
-// does not take what the Reader has, until the Reader, too, stops, for want of room. So
-// a partition that is paused before its first fetch does not fetch; another one has up
-// to a fetch ahead, which it keeps.
+// Pause stops returning partitions. The client has no such call, so the driver stops taking a Reader's records until
+// the Reader's queue is full and it stops too. So a partition that is paused before its first fetch does not fetch.
+// Another one keeps up to one prefetched response.
 func (c *consumer) Pause(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -248,7 +239,6 @@ func (c *consumer) Pause(partitions ...int32) {
 	}
 }
 
-// Resume returns partitions again.
 func (c *consumer) Resume(partitions ...int32) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -260,7 +250,7 @@ func (c *consumer) Resume(partitions ...int32) {
 	}
 }
 
-// owned is a partition by its number, or nil. The caller holds the lock.
+// owned returns a partition by its number, or nil. The caller holds the lock.
 func (c *consumer) owned(id int32) *partition {
 	i, found := slices.BinarySearchFunc(c.partitions, id,
 		func(p *partition, id int32) int { return int(p.id) - int(id) })
@@ -270,20 +260,18 @@ func (c *consumer) owned(id int32) *partition {
 	return c.partitions[i]
 }
 
-// Settings are the fields of the client's ReaderConfig, ConsumerGroupConfig and
-// Dialer, by their names.
+// Settings returns the fields of the client's ReaderConfig, ConsumerGroupConfig and Dialer, by their names.
 func (c *consumer) Settings() []driver.Setting { return c.settings }
 
-// Wire counts fetched batches when they arrive, before they are polled. What is in a
-// compressed batch is counted when the Reader hands out its records, and a little too
-// low: it does not tell how many bytes their times and offsets took.
+// Wire counts fetched batches when they arrive, before a poll returns them. The content of a compressed batch is
+// counted when the Reader returns its records. That count is slightly too low, because the size of their times and
+// offsets is unknown.
 func (c *consumer) Wire() driver.Wire {
 	w := c.meter.Wire()
 	w.UncompressedBytes += c.unpacked.Load()
 	return w
 }
 
-// countBatch counts a batch that arrives.
 func (c *consumer) countBatch(records, bytes int, compressed bool) {
 	c.compressed.Store(compressed)
 	if compressed {
@@ -293,27 +281,23 @@ func (c *consumer) countBatch(records, bytes int, compressed bool) {
 	c.meter.CountBatch(records, bytes, bytes)
 }
 
-// countRecord counts a record that was handed out.
 func (c *consumer) countRecord(bytes int) {
 	if c.compressed.Load() {
 		c.unpacked.Add(int64(bytes))
 	}
 }
 
-// Requests times fetch requests.
 func (c *consumer) Requests() driver.Requests { return c.meter.Requests() }
 
-// Kill cuts the client's connections, so that of all that anything in it still tries,
-// nothing leaves.
+// Kill cuts the client's connections before it stops the client, so that nothing leaves after the cut.
 func (c *consumer) Kill() {
 	c.life.Cut()
 	c.cancel()
 	c.gate.shut()
 }
 
-// Close leaves the group, which calls OnRevoked for the partitions that the member
-// still has, and ends the client. A join that is under way, which a broker may take
-// half a minute to answer, is cut off.
+// Close leaves the group, which calls OnRevoked for the member's partitions, and closes the client. It cuts off a
+// current join, because a broker may take half a minute to answer it.
 func (c *consumer) Close() {
 	c.closing.Do(func() {
 		c.gate.shut()
@@ -329,5 +313,4 @@ func (c *consumer) Close() {
 	})
 }
 
-// leaveTimeout bounds how long a member waits for the answer to its leaving.
 const leaveTimeout = 3 * time.Second

@@ -9,19 +9,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// The client's own fetch and dial settings, where they are needed before it sets them.
+// The client's own defaults that the driver needs before the client sets them.
 const (
 	defaultMaxBytes    = 1e6
 	defaultDialTimeout = 10 * time.Second // of kafka.DefaultDialer
 	defaultHeartbeat   = 3 * time.Second
 )
 
-// roundTrip is what the Reader takes off its longest wait (kafka.ReaderConfig.MaxWait)
-// before it asks a broker to wait for the rest: the answer, too, has to arrive within
-// the whole. If the whole is less than this, it is a quarter of it.
+// roundTrip is what the Reader subtracts from kafka.ReaderConfig.MaxWait to get the broker's wait, because the answer
+// must arrive within MaxWait. If MaxWait is shorter than roundTrip, it subtracts a quarter.
 const roundTrip = time.Second
 
-// brokerWait is how long a broker is asked to wait for records.
+// brokerWait returns how long a broker is asked to wait for records.
 func brokerWait(maxWait time.Duration) time.Duration {
 	if maxWait < roundTrip {
 		return maxWait - maxWait/4
@@ -29,15 +28,14 @@ func brokerWait(maxWait time.Duration) time.Duration {
 	return maxWait - roundTrip
 }
 
-// readerOptions translates cfg, which driver.CheckConsumer has passed, into what the
-// Readers of all partitions have in common.
+// readerOptions translates cfg, which driver.CheckConsumer has accepted, into the common options of all Readers.
 func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	reader := kafka.ReaderConfig{
 		Brokers:  cfg.Brokers,
 		Topic:    cfg.Topic,
 		MinBytes: int(cfg.FetchMinBytes),
 		MaxBytes: maxBytes(cfg),
-		// The tool measures the lag by itself.
+		// The tool measures the lag itself.
 		ReadLagInterval: -1,
 	}
 	if cfg.FetchMaxWait > 0 {
@@ -56,13 +54,13 @@ func readerOptions(cfg driver.ConsumerConfig) (kafka.ReaderConfig, error) {
 	return reader, nil
 }
 
-// dialerOptions are the Dialer without its function and its login.
+// dialerOptions returns the Dialer without its function and login.
 func dialerOptions(cfg driver.ConsumerConfig) (*kafka.Dialer, error) {
 	d := &kafka.Dialer{ClientID: cfg.ClientID, Timeout: defaultDialTimeout}
 	return d, set(d, ofDialer, "consumer", cfg.Client)
 }
 
-// maxBytes bounds a fetch, which has one partition with this client.
+// maxBytes returns the limit of a fetch, which has only one partition.
 func maxBytes(cfg driver.ConsumerConfig) int {
 	switch fetch, partition := int(cfg.FetchMaxBytes), int(cfg.FetchMaxPartitionBytes); {
 	case fetch == 0 && partition == 0:
@@ -76,7 +74,7 @@ func maxBytes(cfg driver.ConsumerConfig) int {
 	}
 }
 
-// groupOptions translates cfg into a group membership, without its dialer.
+// groupOptions translates cfg into a ConsumerGroupConfig without its dialer.
 func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) {
 	group := kafka.ConsumerGroupConfig{
 		ID:             cfg.Group,
@@ -94,7 +92,7 @@ func groupOptions(cfg driver.ConsumerConfig) (kafka.ConsumerGroupConfig, error) 
 	if err := set(&group, ofGroup, "consumer", cfg.Client); err != nil {
 		return group, err
 	}
-	if err := group.Validate(); err != nil { // and sets what is not set
+	if err := group.Validate(); err != nil { // also sets the defaults
 		return group, fmt.Errorf("%w: consumer: %w", driver.ErrConfig, err)
 	}
 	return group, nil

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// outcomes are what becomes of records with this client, and how soon.
 var outcomes = drivertest.Outcomes{
 	Driver:          segmentio.New(),
 	Place:           drivertest.Virtual,
@@ -31,15 +30,13 @@ var outcomes = drivertest.Outcomes{
 	},
 }
 
-// TestOutcomeOfFaults: what becomes of a record when a broker misbehaves.
 func TestOutcomeOfFaults(t *testing.T) { outcomes.TestFaults(t) }
 
-// TestOutcomeOfClose: and when the producer is closed.
 func TestOutcomeOfClose(t *testing.T) { outcomes.TestClose(t) }
 
 func TestProduceAfterClose(t *testing.T) { outcomes.TestProduceAfterClose(t) }
 
-// TestDialer: the dialer's error is told, too.
+// TestDialer: the dialer's error is reported.
 func TestDialer(t *testing.T) {
 	d, refused := drivertest.TestDialer(t, func(dial drivertest.Dial) driver.Driver { return segmentio.New(segmentio.WithDialer(dial)) })
 	if !errors.Is(d.Err, refused) {

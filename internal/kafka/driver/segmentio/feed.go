@@ -11,15 +11,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// atATime is how many records the Writer is given in one call. A call costs it several
-// allocations beside those for each record, so the fewer the better; but none of the
-// records goes on its way before all are looked at, at about a microsecond for each.
+// atATime is how many records the Writer gets in one call. Each call costs several allocations, so a large number is
+// better. But the Writer looks at all of them, at about 1 µs each, before it sends any.
 const atATime = 1000
 
-// feed hands what is queued to the Writer, until the producer closes. That one
-// goroutine does it keeps the records of a partition in order, lets Produce return
-// while the client has yet to find a broker, and gives the Writer many records in one
-// call, as its users are told to do, where many are waiting.
+// feed passes queued records to the Writer until the producer closes. With one goroutine for this, the records of a
+// partition stay in order, and Produce returns while the client has no broker. The Writer gets many records in one
+// call, as its authors recommend.
 func (p *producer) feed() {
 	defer p.end()
 	var spare []kafka.Message
@@ -38,7 +36,7 @@ func (p *producer) feed() {
 	}
 }
 
-// empty writes all that is queued, and returns the memory of it for the next queue.
+// empty writes all queued records, and returns the memory for the next queue.
 func (p *producer) empty(spare []kafka.Message) []kafka.Message {
 	queue := p.swap(spare)
 	for part := range slices.Chunk(queue, atATime) {
@@ -56,11 +54,10 @@ func (p *producer) swap(spare []kafka.Message) []kafka.Message {
 	return queue
 }
 
-// write gives the Writer messages. It takes all of them or none: none while the client
-// knows no broker, or not the topic, and none if one of them is too large. Until it
-// takes them, it is asked again, as its users have to.
+// write passes messages to the Writer, which accepts all or none. It accepts none while the client knows no broker or
+// not the topic, or if one of them is too large. So write retries, as users of the client must.
 func (p *producer) write(messages []kafka.Message) {
-	var cause error // of the latest failure that was not for want of time alone
+	var cause error // the latest error other than a timeout
 	for attempts := 1; len(messages) > 0; attempts++ {
 		err := p.offer(messages)
 		if cause == nil || !errors.Is(err, context.DeadlineExceeded) {
@@ -84,8 +81,8 @@ func (p *producer) write(messages []kafka.Message) {
 	}
 }
 
-// offer gives the Writer messages, until the delivery timeout of the first: the client
-// waits for its first metadata as long as it is let.
+// offer passes messages to the Writer, with the delivery timeout of the first: the client may wait for its first
+// metadata without a limit.
 func (p *producer) offer(messages []kafka.Message) error {
 	ctx := p.closing
 	if p.cfg.DeliveryTimeout > 0 && !p.met {
@@ -102,8 +99,8 @@ func (p *producer) offer(messages []kafka.Message) error {
 	return err
 }
 
-// expire fails the messages that are past their delivery timeout, or all of them after
-// as many attempts as the client itself makes, and returns the others.
+// expire fails the messages that are past their delivery timeout and returns the others. Without a delivery timeout it
+// fails all messages after the client's own number of attempts.
 func (p *producer) expire(messages []kafka.Message, attempts int, err error) []kafka.Message {
 	expired := 0
 	switch timeout := p.cfg.DeliveryTimeout; {
@@ -119,7 +116,6 @@ func (p *producer) expire(messages []kafka.Message, attempts int, err error) []k
 	return messages[expired:]
 }
 
-// fail hands back messages that the Writer did not take.
 func (p *producer) fail(messages []kafka.Message, err error) {
 	for i := range messages {
 		p.hand(slotOf(&messages[i]), driver.Failed, -1, err)
@@ -136,7 +132,6 @@ func (p *producer) pause(d time.Duration) {
 	}
 }
 
-// another is a Writer like the one before, which is closed.
 func (p *producer) another() *kafka.Writer {
 	w := p.writer
 	return &kafka.Writer{
@@ -147,8 +142,7 @@ func (p *producer) another() *kafka.Writer {
 	}
 }
 
-// end closes the Writer, whose attempts now end at once, and hands back what it was
-// not given.
+// end closes the Writer, whose attempts now end at once, and fails what is still queued.
 func (p *producer) end() {
 	_ = p.writer.Close()
 	p.fail(p.swap(nil), errClosed)

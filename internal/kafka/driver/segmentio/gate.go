@@ -2,16 +2,14 @@ package segmentio
 
 import "sync"
 
-// gate keeps rebalances and polls apart: between a poll that returned records and the
-// next one no rebalance happens, and while one happens no poll takes records. So when
-// OnRevoked asks for a last commit, the caller knows all that was returned, and nothing
-// of a revoked partition comes after it. A rebalance that waits goes before the next
-// poll.
+// gate separates rebalances and polls. No rebalance happens between a poll that returned records and the next poll, and
+// polls take no records during a rebalance. So when OnRevoked is called, the caller has all records returned from the
+// partition, and no more follow. A waiting rebalance goes before the next poll.
 type gate struct {
 	mu      sync.Mutex
-	open    sync.Cond // the caller holds nothing any more
+	open    sync.Cond // holding became false, or closed true
 	holding bool      // the last poll returned records
-	moving  int       // rebalances that wait or are under way: one at the most
+	moving  int       // rebalances that wait or run, at most one
 	closed  bool
 }
 
@@ -21,7 +19,7 @@ func newGate() *gate {
 	return g
 }
 
-// settle says that the caller has dealt with what it was given.
+// settle notes that the caller has processed its records.
 func (g *gate) settle() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -29,7 +27,7 @@ func (g *gate) settle() {
 	g.open.Broadcast()
 }
 
-// shut lets all rebalances through from now on, and no records.
+// shut lets all later rebalances through at once, and no records.
 func (g *gate) shut() {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -37,15 +35,13 @@ func (g *gate) shut() {
 	g.open.Broadcast()
 }
 
-// isShut tells whether shut was called.
 func (g *gate) isShut() bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.closed
 }
 
-// take calls it unless there is a rebalance. It reports whether the caller now holds
-// records.
+// take calls it, unless a rebalance waits or runs. it reports whether the caller now holds records.
 func (g *gate) take(it func() (some bool)) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -54,7 +50,7 @@ func (g *gate) take(it func() (some bool)) {
 	}
 }
 
-// move calls rebalance when the caller holds nothing.
+// move calls rebalance when the caller holds no records.
 func (g *gate) move(rebalance func()) {
 	g.mu.Lock()
 	g.moving++

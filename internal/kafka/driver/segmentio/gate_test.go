@@ -5,9 +5,8 @@ import (
 	"testing/synctest"
 )
 
-// TestGate: a rebalance waits while the caller holds records, goes before the next
-// poll, and keeps polls from taking any while it lasts; once the gate is shut it waits
-// for nobody.
+// TestGate: a rebalance waits while the caller holds records, goes before the next poll, and blocks polls. After shut
+// it does not wait.
 func TestGate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		g := newGate()

@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/segmentio"
 )
 
-// TestNothingIsLeftRunning: clients that were closed, or killed and closed, leave no
-// goroutine of theirs behind, also if they could reach nobody.
+// TestNothingIsLeftRunning: closed or killed clients leave no goroutine, even if no broker was reachable.
 func TestNothingIsLeftRunning(t *testing.T) {
 	drivertest.Virtual(t, testNothingIsLeft, drivertest.Topics(2)...)
 	drivertest.Virtual(t, testClosedInFlight, drivertest.Topics(1)...)
@@ -32,7 +31,7 @@ func testNothingIsLeft(t *testing.T, cluster drivertest.Cluster) {
 			consumeAndClose(t, consumer, kill)
 		}
 	}
-	// The transport's last connections end a moment after it was closed.
+	// The transport's last connections end shortly after it is closed.
 	drivertest.CheckNothingRuns(t, "segmentio")
 }
 

@@ -11,19 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// askTimeout bounds how long a member waits to hear whether it still is one.
+// askTimeout limits how long a member waits for the answer whether it is still a member.
 const askTimeout = 3 * time.Second
 
 // How a consumer is a member of its group.
 //
-// The client's ConsumerGroup joins, and gives a Generation: a member's assignment for
-// as long as nobody comes or goes. It waits with its next join for all functions that
-// the Generation has started, so one of them owns the partitions from its beginning to
-// its end. As it ends, heartbeats have stopped, but the member can still commit until
-// it returns; that is where OnRevoked is called. The client is eager: each rebalance
-// takes all partitions from a member before it gives it any.
+// The client's ConsumerGroup joins and returns a Generation: a member's assignment until the next rebalance. Before its
+// next join it waits for all functions that the Generation has started, so one of them owns the partitions from
+// beginning to end. At the end heartbeats have stopped, but the member can commit until the function returns; it calls
+// OnRevoked there. The client is eager: each rebalance revokes all partitions.
 
-// join opens the membership.
 func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	group, err := groupOptions(cfg)
 	if err != nil {
@@ -39,8 +36,7 @@ func (c *consumer) join(cfg driver.ConsumerConfig) error {
 	return nil
 }
 
-// live goes from generation to generation until the group is closed or the consumer
-// fails.
+// live goes from generation to generation until the group is closed or the consumer fails.
 func (c *consumer) live() {
 	for {
 		generation, err := c.group.Next(c.ctx)
@@ -56,11 +52,10 @@ func (c *consumer) live() {
 			defer close(ended)
 			c.serve(ctx, generation)
 		})
-		<-ended // it may have ended before it could start, and then nobody else waits
+		<-ended // a generation that ended before it started waits for no function
 	}
 }
 
-// serve owns a generation's partitions until it ends.
 func (c *consumer) serve(ctx context.Context, generation *kafka.Generation) {
 	if ctx.Err() != nil {
 		return
@@ -90,9 +85,8 @@ func (c *consumer) setGeneration(g *kafka.Generation) {
 	c.generation = g
 }
 
-// isLost tells whether the member was put out of its group, or cannot reach it, so that
-// it has no chance to commit. The client knows, but keeps it to itself; so the group is
-// asked once more, by another heartbeat.
+// isLost reports whether the group has removed the member, or is unreachable, so that a commit is impossible. The
+// client does not report that, so isLost sends another heartbeat.
 func (c *consumer) isLost(g *kafka.Generation) bool {
 	if c.gate.isShut() {
 		return false
@@ -112,9 +106,8 @@ func (c *consumer) isLost(g *kafka.Generation) bool {
 	return err != nil && !errors.Is(err, kafka.RebalanceInProgress)
 }
 
-// Commit commits the offsets and waits for the broker's answer. It may be called from
-// any goroutine, also within OnRevoked, where it still counts. The client bounds its
-// wait by itself, at five seconds.
+// Commit commits the offsets and waits for the broker's answer, which the client limits to 5 s. It may be called from
+// any goroutine, also within OnRevoked.
 func (c *consumer) Commit(ctx context.Context, offsets map[int32]int64) error {
 	if len(offsets) == 0 {
 		return nil

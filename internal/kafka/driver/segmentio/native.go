@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// The structs whose fields may be given, as names begin.
+// The structs whose fields may be given; names begin with them.
 const (
 	ofWriter    = "Writer."
 	ofTransport = "Transport."
@@ -18,8 +18,8 @@ const (
 	ofDialer    = "Dialer."
 )
 
-// producerTable and consumerTable say what becomes of each field of the client's Writer and
-// Transport, and of its ReaderConfig, ConsumerGroupConfig and Dialer.
+// producerTable and consumerTable classify each field of the client's Writer and Transport, and of its ReaderConfig,
+// ConsumerGroupConfig and Dialer.
 var (
 	producerTable = native.Table{
 		Client: "kafka-go",
@@ -35,12 +35,12 @@ var (
 		},
 		Ours: map[string]string{
 			ofTransport + "ClientID":            "it names each client after the run",
-			ofTransport + "Dial":                "the driver opens the connections, to count what crosses them",
+			ofTransport + "Dial":                "the driver opens the connections, to count their bytes",
 			ofTransport + "MetadataTopics":      "a run has one topic",
 			ofWriter + "AllowAutoTopicCreation": "a run makes its topic itself",
-			ofWriter + "Async":                  "the books learn by a function what became of each record",
+			ofWriter + "Async":                  "the driver gets each record's outcome from Completion",
 			ofWriter + "Balancer":               "the run chooses each record's partition",
-			ofWriter + "Completion":             "the books learn by it what became of each record",
+			ofWriter + "Completion":             "the driver gets each record's outcome from it",
 			ofWriter + "Topic":                  "a run has one topic",
 		},
 		OneRecord: ofWriter + "BatchSize",
@@ -63,12 +63,12 @@ var (
 		},
 		Ours: map[string]string{
 			ofDialer + "ClientID":              "it names each client after the run",
-			ofDialer + "DialFunc":              "the driver opens the connections, to count what crosses them",
+			ofDialer + "DialFunc":              "the driver opens the connections, to count their bytes",
 			ofGroup + "ID":                     "a run has a group of its own",
 			ofGroup + "Topics":                 "a run has one topic",
 			ofReader + "GroupID":               "a run has a group of its own",
-			ofReader + "IsolationLevel":        "the books count what is in the log",
-			ofReader + "OffsetOutOfRangeError": "the books begin at the first record",
+			ofReader + "IsolationLevel":        "a run counts every record in the log",
+			ofReader + "OffsetOutOfRangeError": "a run begins at the first record",
 			ofReader + "Partition":             "the driver has a Reader for each partition",
 			ofReader + "ReadLagInterval":       "the run measures the lag",
 			ofReader + "Topic":                 "a run has one topic",
@@ -76,10 +76,8 @@ var (
 	}
 )
 
-// Tables say which fields of the client may be given.
 func (s *segmentio) Tables() (producer, consumer native.Table) { return producerTable, consumerTable }
 
-// TryProducer returns the error with which NewProducer would refuse cfg.
 func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	if err := driver.CheckProducer(s, cfg); err != nil {
 		return err
@@ -91,7 +89,6 @@ func (s *segmentio) TryProducer(cfg driver.ProducerConfig) error {
 	return err
 }
 
-// TryConsumer returns the error with which NewConsumer would refuse cfg.
 func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	if err := driver.CheckConsumer(s, cfg); err != nil {
 		return err
@@ -107,7 +104,7 @@ func (s *segmentio) TryConsumer(cfg driver.ConsumerConfig) error {
 	return err
 }
 
-// set sets the fields of a struct that are given with its prefix.
+// set sets those fields of a struct that are given with its prefix.
 func set(of any, prefix, side string, given map[string]string) error {
 	if err := native.SetFields(of, prefix, given); err != nil {
 		return fmt.Errorf("%w: %s: %w", driver.ErrConfig, side, err)
@@ -115,7 +112,6 @@ func set(of any, prefix, side string, given map[string]string) error {
 	return nil
 }
 
-// balancers are the client's assignors by Kafka's names.
 var balancers = map[string]kafka.GroupBalancer{
 	driver.Range: kafka.RangeGroupBalancer{}, driver.RoundRobin: kafka.RoundRobinGroupBalancer{},
 }

@@ -8,32 +8,28 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// What became of a record that was not acknowledged.
+// The outcome of a record without an ack.
 //
-// The Writer gives one error for a batch, that of its last attempt, after it has made
-// up to so many attempts without a word. So the error alone does not decide; each
-// attempt is looked at as it ends (attempts.go), and is one of three:
+// After several silent attempts, the Writer returns one error for a batch, that of the last attempt. So attempts.go
+// classifies each attempt when it ends:
 //
-//	never written   The request was not encoded to its end, and a request is written
-//	                only after that: a broker that cannot be reached, a partition
-//	                without a leader or that there is not, a login that failed, a
-//	                timeout before that. It is not in the log.
-//	refused         The answer was one that a broker gives before it appends (the
+//	never written   The request was not completely encoded, and only a complete
+//	                request is written. Examples: no broker is reachable, the
+//	                partition has no leader or does not exist, the login failed,
+//	                or a timeout came first. It is not in the log.
+//	refused         The broker rejects with this error before it appends (the
 //	                table below). It is not in the log.
-//	open            All else: timed out or cut off after that, or an answer that
-//	                leaves it open. It may be in the log, or still be on its way.
+//	open            All else: timed out or disconnected later, or an ambiguous
+//	                answer. It may be in the log, or still arrive.
 //
-// A record whose batch had one open attempt is Unknown, whatever came after; without
-// one it is Failed. A record that is acknowledged after an open attempt is Acked, and
-// may be in the log twice: kafka-go is not idempotent.
+// A record whose batch had an open attempt is Unknown, whatever came after; otherwise it is Failed. A record that is
+// acknowledged after an open attempt is Acked, and may be in the log twice: kafka-go is not idempotent.
 
-// refusals are the answers that a broker gives before it appends anything.
-//
-// Those that are left out, and why: UNKNOWN_SERVER_ERROR and KAFKA_STORAGE_ERROR can
-// come out of the append itself. REQUEST_TIMED_OUT and NOT_ENOUGH_REPLICAS_AFTER_APPEND
-// come after it.
+// refusals are the errors that a broker returns before it appends anything. They omit UNKNOWN_SERVER_ERROR and
+// KAFKA_STORAGE_ERROR, which can come from the append itself, and REQUEST_TIMED_OUT and
+// NOT_ENOUGH_REPLICAS_AFTER_APPEND, which come after it.
 var refusals = []kafka.Error{
-	// What is in the batch.
+	// The batch's content.
 	kafka.MessageSizeTooLarge,
 	kafka.RecordListTooLarge,
 	kafka.InvalidRecord,
@@ -42,21 +38,20 @@ var refusals = []kafka.Error{
 	kafka.UnsupportedForMessageFormat,
 	kafka.UnsupportedCompressionType,
 	kafka.PolicyViolation,
-	// What is asked for.
+	// The request.
 	kafka.InvalidRequiredAcks,
 	kafka.UnsupportedVersion,
 	kafka.InvalidTopic,
-	// Who asks.
+	// The user.
 	kafka.TopicAuthorizationFailed,
 	kafka.ClusterAuthorizationFailed,
 	kafka.SASLAuthenticationFailed,
-	// The replicas, as the leader sees them before it appends.
+	// The replicas, which the leader checks before it appends.
 	kafka.NotEnoughReplicas,
 }
 
-// atOnce are the answers that come before the append where the leader answers as soon
-// as it has appended. At acks all they also come to a leader that has appended, waits
-// for its followers, and is not the leader any more.
+// atOnce are the errors that come before the append, except with acks all: a leader may then append, wait for its
+// followers, and lose its leadership.
 var atOnce = []kafka.Error{
 	kafka.NotLeaderForPartition,
 	kafka.UnknownTopicOrPartition,
@@ -64,7 +59,7 @@ var atOnce = []kafka.Error{
 	kafka.FencedLeaderEpoch,
 }
 
-// refuses tells whether code says that nothing was appended.
+// refuses reports whether code means that nothing was appended.
 func refuses(code kafka.Error, acks driver.Acks) bool {
 	return slices.Contains(refusals, code) || acks != driver.AcksAll && slices.Contains(atOnce, code)
 }

@@ -11,15 +11,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// partition is one that the consumer reads: a Reader, which hands out single records,
-// and a buffer that its records are put into by a goroutine of the partition's own. It
-// is what a program does that reads several partitions: the client has no call that
-// waits for the records of all of them, and none that returns more than one.
+// partition is one that the consumer reads: a Reader, and a goroutine that moves its single records to a buffer. A
+// program that reads several partitions must do the same. The client has no call that waits for records of all of them,
+// or that returns more than one.
 type partition struct {
 	id     int32
-	count  func(bytes int) // of a record that the Reader hands out
-	ready  func()          // the buffer is not empty any more
-	report func(error)     // what the Reader could not do
+	count  func(bytes int) // of a record that the Reader returns
+	ready  func()          // the buffer is no longer empty
+	report func(error)     // the Reader's errors
 
 	reader *kafka.Reader
 	line   meter.Line // of the Reader's connections
@@ -27,7 +26,7 @@ type partition struct {
 	cancel context.CancelFunc
 	work   sync.WaitGroup
 
-	waiting atomic.Int64 // records in the buffer, to look at without the lock
+	waiting atomic.Int64 // records in the buffer, readable without the lock
 
 	mu      sync.Mutex
 	room    sync.Cond // the buffer was taken, or the partition ends
@@ -38,15 +37,13 @@ type partition struct {
 	paused  bool
 }
 
-// The bounds of a partition's buffer. The Reader itself reads ahead by as many records
-// as its queue holds (kafka.ReaderConfig.QueueCapacity), and by what lies in its
-// socket.
+// The bounds of a partition's buffer. The Reader also prefetches as many records as its queue holds
+// (kafka.ReaderConfig.QueueCapacity), and what is in its socket.
 const (
 	bufferRecords = 1000
 	bufferBytes   = 1 << 20
 )
 
-// start has the Reader fetch.
 func (p *partition) start() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -56,7 +53,6 @@ func (p *partition) start() {
 	}
 }
 
-// pump empties the Reader until the partition ends.
 func (p *partition) pump() {
 	for {
 		m, err := p.reader.FetchMessage(p.ctx)
@@ -72,7 +68,6 @@ func (p *partition) pump() {
 	}
 }
 
-// put waits for room and adds a record.
 func (p *partition) put(m *kafka.Message) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -87,13 +82,13 @@ func (p *partition) put(m *kafka.Message) {
 	}
 }
 
-// full is true of a buffer that has no room. The caller holds the lock.
+// full reports whether the buffer has no space. The caller holds the lock.
 func (p *partition) full() bool {
 	n := len(p.filled.Records)
 	return n >= bufferRecords || n > 0 && p.bytes >= bufferBytes
 }
 
-// take returns what is in the buffer, or at most so many records of it; 0 is no bound.
+// take returns the buffer's records, or at most atMost of them; 0 means no limit.
 func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chunk, some bool) {
 	if p.waiting.Load() == 0 {
 		return chunk, false
@@ -119,14 +114,12 @@ func (p *partition) take(atMost int, buffers *driver.Buffers) (chunk driver.Chun
 	return driver.Chunk{Partition: p.id, HighWatermark: p.high, Records: full.Records, Free: full.Free}, true
 }
 
-// pause holds the partition. What is in its buffer stays there.
 func (p *partition) pause() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.paused = true
 }
 
-// resume goes on where the partition was paused.
 func (p *partition) resume() {
 	p.mu.Lock()
 	p.paused = false
@@ -137,8 +130,7 @@ func (p *partition) resume() {
 	}
 }
 
-// end ends the Reader. It cuts the Reader's connections first, because closing it waits
-// for the fetch that is under way.
+// end closes the Reader. First it cuts the Reader's connections, because closing waits for a current fetch.
 func (p *partition) end() {
 	p.cancel()
 	p.mu.Lock()

@@ -8,19 +8,17 @@ import (
 	"github.com/segmentio/kafka-go"
 )
 
-// Which errors end a consumer.
+// Errors that end a consumer.
 //
-// The client tries again after every error, also where that cannot succeed. Those that
-// do not pass end the consumer: what the client may not do, what the broker or the
-// group does not accept, and a topic that stays unknown. Everything else is reported
-// and passes. A topic that is deleted under a Reader is not noticed: the client waits
-// for it to come back, without a word.
+// The client retries after every error, but some retries can never succeed. Errors of authorization end the consumer,
+// and errors of a setting that the broker or the group does not accept. A topic that stays unknown ends it too. All
+// other errors go to OnError. A topic that is deleted under a Reader is not noticed: the client waits for it without a
+// message.
 
-// unknownTopicPatience is how long a topic may be unknown: a new one may take a moment
-// until all brokers know it.
+// unknownTopicPatience is how long a topic may be unknown: a new one may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second
 
-// dead are Kafka's answers that no retry will change.
+// dead are Kafka's errors that no retry can change.
 var dead = []kafka.Error{
 	kafka.TopicAuthorizationFailed,
 	kafka.GroupAuthorizationFailed,
@@ -36,8 +34,7 @@ var dead = []kafka.Error{
 	kafka.UnsupportedCompressionType,
 }
 
-// ends tells whether the consumer is of no more use after err. The caller holds the
-// lock.
+// ends reports whether err ends the consumer. The caller holds c.mu.
 func (c *consumer) ends(err error) bool {
 	if errors.Is(err, kafka.UnknownTopicOrPartition) {
 		if c.unknownSince.IsZero() {

@@ -13,15 +13,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/meter"
 )
 
-// producer hands records to a Writer. The Writer never blocks and bounds nothing, so
-// the producer counts what it holds; its queue is emptied by one goroutine (feed.go).
+// producer passes records to a Writer. The Writer never blocks and has no limit, so the producer counts its records.
+// One goroutine empties its queue (feed.go).
 type producer struct {
 	cfg       driver.ProducerConfig
 	limit     int // of records held
 	transport *kafka.Transport
 	attempts  *attempts
-	writer    *kafka.Writer // the feeder's, which replaces it
-	met       bool          // the feeder's: the client has found the topic
+	writer    *kafka.Writer // owned and replaced by the feeder
+	met       bool          // owned by the feeder: the client has found the topic
 	meter     meter.Meter
 	line      meter.Line // of its connections
 	settings  []driver.Setting
@@ -29,13 +29,13 @@ type producer struct {
 	closing context.Context
 	close   context.CancelFunc
 	fed     sync.WaitGroup
-	wake    chan struct{}      // there is something to feed
+	wake    chan struct{}      // the queue is not empty
 	flushes chan chan struct{} // each is closed when its flush is done
 
 	mu     sync.Mutex
-	room   sync.Cond // held has sunk, or the producer closes
+	room   sync.Cond // held has decreased, or the producer closes
 	queue  []kafka.Message
-	held   int // records that were not handed back
+	held   int // records that are not complete
 	closed bool
 }
 
@@ -45,13 +45,12 @@ var (
 	_ driver.RequestTimer = (*producer)(nil)
 )
 
-// slot is what a driver.Record keeps in Native, and what goes with its message through
-// the client (kafka.Message.WriterData).
+// slot is the driver.Record.Native of this driver, and the WriterData of the record's kafka.Message.
 type slot struct {
 	owner     *driver.Record
 	tag       uint64
 	partition int32
-	since     time.Time // when it was handed over, if there is a delivery timeout
+	since     time.Time // time of Produce, if there is a delivery timeout
 }
 
 // NewProducer opens a producing client. It does not wait for a broker.
@@ -73,7 +72,7 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 	}
 	p := &producer{cfg: cfg, limit: cfg.MaxBuffered, wake: make(chan struct{}, 1), flushes: make(chan chan struct{})}
 	if p.limit == 0 {
-		p.limit = math.MaxInt // the client's own
+		p.limit = math.MaxInt // like the client's own
 	}
 	p.room.L = &p.mu
 	p.meter.NoAcks = cfg.Acks == driver.AcksNone
@@ -93,11 +92,9 @@ func (s *segmentio) NewProducer(cfg driver.ProducerConfig) (driver.Producer, err
 
 func slotOf(m *kafka.Message) *slot { return m.WriterData.(*slot) }
 
-// partitionOf obeys the record's owner, also where the topic has no such partition: the
-// transport finds that out.
+// partitionOf returns the record's partition, even if the topic does not have it: the transport detects that.
 func partitionOf(m kafka.Message, _ ...int) int { return int(slotOf(&m).partition) }
 
-// Produce queues r. See driver.Producer.
 func (p *producer) Produce(r *driver.Record) {
 	s, ok := r.Native.(*slot)
 	if !ok || s.owner != r {
@@ -106,7 +103,7 @@ func (p *producer) Produce(r *driver.Record) {
 	}
 	s.tag, s.partition = r.Tag, r.Partition
 	if p.cfg.DeliveryTimeout > 0 {
-		s.since = time.Now() // the record's own time may be any
+		s.since = time.Now() // the record's own time may differ
 	}
 	m := kafka.Message{Key: r.Key, Value: r.Value, Time: r.Created, WriterData: s}
 	if !p.enqueue(m) {
@@ -119,7 +116,7 @@ func (p *producer) Produce(r *driver.Record) {
 	}
 }
 
-// enqueue waits for room, and reports whether the producer is still open.
+// enqueue waits for space and queues m. It returns false if the producer is closed.
 func (p *producer) enqueue(m kafka.Message) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -134,8 +131,7 @@ func (p *producer) enqueue(m kafka.Message) bool {
 	return true
 }
 
-// done is called by the Writer with what became of a batch, on the goroutine that made
-// its attempts.
+// done is called by the Writer with the result of a batch, on the goroutine that made its attempts.
 func (p *producer) done(messages []kafka.Message, err error) {
 	outcome := p.attempts.of(slotOf(&messages[0]).partition).settle(len(messages), err)
 	known := outcome == driver.Acked && p.cfg.Acks != driver.AcksNone
@@ -149,13 +145,11 @@ func (p *producer) done(messages []kafka.Message, err error) {
 	p.release(len(messages))
 }
 
-// hand hands a record back. Once OnDone was called, its owner may be filling it again
-// on another goroutine.
+// hand completes a record. After OnDone, its owner may already reuse it on another goroutine.
 func (p *producer) hand(s *slot, outcome driver.Outcome, offset int64, err error) {
 	p.cfg.OnDone(driver.Done{Record: s.owner, Tag: s.tag, Outcome: outcome, Offset: offset, Err: err})
 }
 
-// release makes room for as many records as were handed back.
 func (p *producer) release(records int) {
 	p.mu.Lock()
 	p.held -= records
@@ -163,15 +157,13 @@ func (p *producer) release(records int) {
 	p.room.Broadcast()
 }
 
-// dialer is the transport's.
 func (p *producer) dialer(dial meter.Dial) meter.Dial {
 	return watchProduce(dialer(p.line.Hang(dial), &p.meter, p.cfg.Access), p.cfg.ClientID, p.cfg.Topic,
 		func(partition int32, bytes int) { p.attempts.of(partition).written.Store(int64(bytes)) })
 }
 
-// Flush has the Writer closed and replaced by another, on the same connections: there
-// is no other way to make it send what it holds back. Records that are produced
-// meanwhile wait.
+// Flush makes the feeder replace the Writer by another on the same connections. Closing it is the only way to send what
+// it holds back. Records produced meanwhile wait.
 func (p *producer) Flush(ctx context.Context) error {
 	done := make(chan struct{})
 	select {
@@ -189,17 +181,15 @@ func (p *producer) Flush(ctx context.Context) error {
 	}
 }
 
-// Settings are the fields of the client's Writer and Transport, by their names.
 func (p *producer) Settings() []driver.Setting { return p.settings }
 
-// Wire counts produced batches once a broker has taken them.
+// Wire counts produced batches after a broker has accepted them.
 func (p *producer) Wire() driver.Wire { return p.meter.Wire() }
 
-// Requests times produce requests.
 func (p *producer) Requests() driver.Requests { return p.meter.Requests() }
 
-// Close ends all attempts, and returns when every record is handed back. An attempt
-// that the Writer is about to repeat holds it up, by a second at the most.
+// Close ends all attempts, and returns when every record is complete. If the Writer waits between two attempts, Close
+// takes up to 1 s longer.
 func (p *producer) Close() {
 	p.mu.Lock()
 	p.closed = true

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// writerOptions translates cfg, which driver.CheckProducer has passed, into a Writer
-// without its transport and its functions.
+// writerOptions translates cfg, which driver.CheckProducer has accepted, into a Writer without its transport and
+// functions.
 func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	w := &kafka.Writer{
 		Addr:         kafka.TCP(cfg.Brokers...),
@@ -34,7 +34,7 @@ func writerOptions(cfg driver.ProducerConfig) (*kafka.Writer, error) {
 	return w, nil
 }
 
-// transportOptions are the Transport without its dialer and its login.
+// transportOptions returns the Transport without its dialer and login.
 func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	t := &kafka.Transport{
 		ClientID:       cfg.ClientID,
@@ -43,14 +43,12 @@ func transportOptions(cfg driver.ProducerConfig) (*kafka.Transport, error) {
 	return t, set(t, ofTransport, "producer", cfg.Client)
 }
 
-// codecs are the client's compressions by Kafka's names. Without a name it does not
-// compress, which is its default.
+// codecs are the client's compressions by Kafka's names. The client's default is none.
 var codecs = map[string]kafka.Compression{
 	"": 0, "none": 0, "gzip": kafka.Gzip, "snappy": kafka.Snappy, "lz4": kafka.Lz4, "zstd": kafka.Zstd,
 }
 
-// shortest is the linger of a Writer that is not to linger; zero would be its default,
-// a second.
+// shortest is the BatchTimeout for no linger; 0 would mean the Writer's default of 1 s.
 const shortest = time.Nanosecond
 
 // The bounds of a batch in records.
@@ -60,12 +58,10 @@ const (
 	smallRecordBytes    = 64
 )
 
-// batchRecords is the client's other bound of a batch: Writer.BatchSize, in records.
-// Other clients have none, so where a batch lingers, it is raised until the bound in
-// bytes is met first with all but the smallest records. There is a price: the Writer
-// allocates about 150 bytes for each record that a batch might hold, however few it
-// does. So a batch that does not linger, which is small, keeps the default, and none
-// is allowed more than mostBatchRecords.
+// batchRecords returns Writer.BatchSize, the client's second limit of a batch, in records. Other clients have no such
+// limit. So for batches that linger it is high enough that the limit in bytes applies first, except for very small
+// records. But the Writer allocates about 150 bytes for each record that a batch may hold. So batches that do not
+// linger keep the default, and the highest value is mostBatchRecords.
 func batchRecords(cfg driver.ProducerConfig) int {
 	if cfg.OneRecord {
 		return 1
@@ -76,21 +72,21 @@ func batchRecords(cfg driver.ProducerConfig) int {
 	return min(max(int(cfg.BatchBytes)/smallRecordBytes, defaultBatchRecords), mostBatchRecords)
 }
 
-// The client's waits between attempts (Writer.WriteBackoffMin and Max) and its
-// number of attempts, which hold where the caller sets no delivery timeout.
+// The client's waits between attempts (Writer.WriteBackoffMin and Max) and its number of attempts, used without a
+// delivery timeout.
 const (
 	minBackoff      = 100 * time.Millisecond
 	maxBackoff      = time.Second
 	defaultAttempts = 10
 )
 
-// enoughAttempts are as many as a delivery timeout can take, if each fails at once:
-// it is the timeout that ends them (see attempts.go), not their number.
+// enoughAttempts returns more attempts than fit into the delivery timeout, so that the timeout ends them (see
+// attempts.go).
 func enoughAttempts(timeout time.Duration) int {
 	return defaultAttempts + int(timeout/maxBackoff) + 1
 }
 
-// backoff is how long the client waits before it tries again after so many attempts.
+// backoff returns how long the client waits after this number of attempts.
 func backoff(attempts int) time.Duration {
 	return min(time.Duration(attempts*attempts)*minBackoff, maxBackoff)
 }

@@ -14,12 +14,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// Settings are reported by the names of the client's fields, with the values that they
-// have after the client has put in its defaults. Left out are fields that only carry
-// the tool's own code into the client (Balancer, Completion, Dial, loggers).
+// The reported settings have the names of the client's fields, and their values after the client has set its defaults.
+// They omit fields that only pass the tool's own code to the client (Balancer, Completion, Dial, loggers).
 
-// producerSettings asks the Writer for what it runs with, where it tells. The defaults
-// that it keeps to itself are named here (Transport's too).
+// producerSettings returns a producer's settings, from the Writer if it reports them. Defaults that the Writer and the
+// Transport do not report are written here.
 func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerConfig) []driver.Setting {
 	runs := w.Stats()
 	batchBytes := w.BatchBytes
@@ -47,24 +46,24 @@ func producerSettings(w *kafka.Writer, t *kafka.Transport, cfg driver.ProducerCo
 		setting("Writer.WriteBackoffMax", runs.WriteBackoffMax),
 		setting("Writer.WriteBackoffMin", runs.WriteBackoffMin),
 		setting("Writer.WriteTimeout", runs.WriteTimeout),
-		// What the driver does beside the client.
+		// The driver's own settings.
 		setting("driver.delivery.timeout", cfg.DeliveryTimeout),
 		setting("driver.max.buffered", orUnset(cfg.MaxBuffered)),
 		securityProtocol(cfg.Access),
 	})
 }
 
-// consumerSettings are those of the Readers and, in a group, of the ConsumerGroup.
+// consumerSettings returns the settings of the Readers and, in a group, of the ConsumerGroup.
 func consumerSettings(common kafka.ReaderConfig, group kafka.ConsumerGroupConfig,
 	cfg driver.ConsumerConfig) []driver.Setting {
-	r := kafka.NewReader(common) // it fetches when it is first asked, and is not
+	r := kafka.NewReader(common) // it fetches only when asked
 	defer func() { _ = r.Close() }()
 	runs := r.Config()
 	settings := []driver.Setting{
 		setting("Dialer.ClientID", orDefault(runs.Dialer.ClientID, kafka.DefaultClientID)),
 		setting("Dialer.SASLMechanism", mechanismName(runs.Dialer.SASLMechanism)),
 		setting("Dialer.Timeout", runs.Dialer.Timeout),
-		// What a broker is asked for is less than the Reader's MaxWait.
+		// The broker's wait is less than the Reader's MaxWait.
 		setting("FetchRequest.MaxWait", brokerWait(runs.MaxWait)),
 		setting("ReaderConfig.Brokers", strings.Join(runs.Brokers, ",")),
 		setting("ReaderConfig.IsolationLevel", isolationName(runs.IsolationLevel)),
@@ -106,8 +105,8 @@ func groupSettings(g kafka.ConsumerGroupConfig) []driver.Setting {
 	}
 }
 
-// securityProtocol is reported by Kafka's name, for want of a name in the client. It
-// is all that a result says of the access, beside the mechanism.
+// securityProtocol reports the protocol by Kafka's name, because the client has no name for it. Together with the
+// mechanism it is all that a result has of the access.
 func securityProtocol(a access.Access) driver.Setting {
 	return driver.Setting{Name: "security.protocol", Value: a.Protocol()}
 }
@@ -121,7 +120,6 @@ func sorted(settings []driver.Setting) []driver.Setting {
 	return settings
 }
 
-// mechanismName is the name only, no credentials.
 func mechanismName(m sasl.Mechanism) string {
 	if m == nil {
 		return "unset"

@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver/drivertest"
 )
 
-// TestDefaultsAreShown: what was not configured is reported as the client has it. A
-// failure here after an update of the library is news for its users.
+// TestDefaultsAreShown: the report has the client's defaults. A failure after an update of the library means that its
+// defaults have changed.
 func TestDefaultsAreShown(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{Acks: driver.AcksAll})
 	drivertest.WantSettings(t, p.Settings(), map[string]string{
@@ -40,7 +40,7 @@ func TestDefaultsAreShown(t *testing.T) {
 	})
 }
 
-// TestSettingsFollowTheConfiguration, also where the client counts otherwise.
+// TestSettingsFollowTheConfiguration: the report shows the effective value, also if the client counts differently.
 func TestSettingsFollowTheConfiguration(t *testing.T) {
 	p := drivertest.Producer(t, New(), driver.ProducerConfig{
 		Brokers: []string{"b1:1", "b2:2"}, Acks: driver.AcksLeader, Compression: "zstd",
@@ -69,7 +69,7 @@ func TestSettingsFollowTheConfiguration(t *testing.T) {
 	})
 }
 
-// TestCredentialsAreNotSettings: settings go into a result, which is shared.
+// TestCredentialsAreNotSettings: settings appear in results, which people share.
 func TestCredentialsAreNotSettings(t *testing.T) {
 	for _, mechanism := range []string{access.MechanismPlain, access.MechanismScram256, access.MechanismScram512} {
 		p := drivertest.Producer(t, New(), driver.ProducerConfig{

@@ -9,21 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/driver"
 )
 
-// trial is a partition's batch in hand: what the attempts at it came to. The Writer has
-// one at a time for each partition, and makes its attempts and tells what became of it
-// on one goroutine, so that needs no lock. The records that it has yet to try come in
-// the order in which it was given them, so their ages are a queue.
+// trial holds the results of the attempts at a partition's current batch. For each partition the Writer has one batch
+// at a time and one goroutine for its attempts and completion. So these fields need no lock. Later records come in the
+// order in which the Writer got them, so their ages are a queue.
 type trial struct {
-	open    bool         // one of the attempts may have put the batch into the log
-	last    error        // of its attempts, where there was no answer
-	written atomic.Int64 // bytes of the latest attempt, as they went out
+	open    bool         // an attempt may have put the batch into the log
+	last    error        // of its attempts without an answer
+	written atomic.Int64 // written bytes of the latest attempt
 
 	mu    sync.Mutex
-	since []time.Time // when the records were handed over, the batch in hand first
-	gone  int         // of those, how many are done
+	since []time.Time // times of Produce, the current batch first
+	gone  int         // how many of those are complete
 }
 
-// push adds the age of a record that comes last.
 func (t *trial) push(since time.Time) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -34,14 +32,13 @@ func (t *trial) push(since time.Time) {
 	t.since = append(t.since, since)
 }
 
-// pull takes the last one back.
 func (t *trial) pull() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	t.since = t.since[:len(t.since)-1]
 }
 
-// until is when the batch in hand has to be done, if there is a timeout.
+// until returns the deadline of the current batch, if there is a timeout.
 func (t *trial) until(timeout time.Duration) (at time.Time, bounded bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -51,8 +48,8 @@ func (t *trial) until(timeout time.Duration) (at time.Time, bounded bool) {
 	return t.since[t.gone].Add(timeout), true
 }
 
-// expired is the error of a batch that is out of time. It does not wrap the one before,
-// after which the Writer would go on trying.
+// expired returns the error of a batch past its deadline. It does not wrap the last error, because the Writer might
+// then retry.
 func (t *trial) expired() error {
 	if t.last == nil {
 		return errExpired
@@ -60,7 +57,7 @@ func (t *trial) expired() error {
 	return fmt.Errorf("%w; the last attempt: %v", errExpired, t.last) //nolint:errorlint // see above
 }
 
-// settle is what became of the batch in hand, of so many records, which ended with err.
+// settle returns the outcome of the current batch, which ended with err.
 func (t *trial) settle(records int, err error) driver.Outcome {
 	outcome := driver.Acked
 	switch {

@@ -19,10 +19,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/latency"
 )
 
-// CheckJava fails the test unless Java's HistogramLogProcessor, out of the given
-// HdrHistogram jar, reads the log and agrees with ReadLog for every tag: on the
-// count, the 50th, 90th and 99th percentile and the maximum, to the nanosecond. It
-// returns what they agree on, by tag, for comparison with a run's summary. Java tells no mean.
+// CheckJava fails the test unless Java's HistogramLogProcessor, from the HdrHistogram jar, agrees with ReadLog for
+// every tag. They compare count, p50, p90, p99 and maximum, to the nanosecond. It returns these figures by tag,
+// without a mean.
 func CheckJava(t testing.TB, jar, log string) map[string]latency.Summary {
 	t.Helper()
 	ours, err := SummariseLog(log)
@@ -70,16 +69,16 @@ func SummariseLog(log string) (map[string]latency.Summary, error) {
 	return summaries, nil
 }
 
-// ProcessLog runs HistogramLogProcessor over the lines of one tag and returns
-// its figures for all intervals together. It needs a java in PATH.
+// ProcessLog runs HistogramLogProcessor on the lines of one tag and returns its figures over all intervals. It needs
+// java in PATH.
 func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, error) {
 	dir, err := os.MkdirTemp("", "hlog-")
 	if err != nil {
 		return latency.Summary{}, err
 	}
 	defer os.RemoveAll(dir)
-	// With -o the processor writes a line for each interval to the file, and
-	// the distribution as a table to file.hgrm. A ratio of 1 keeps nanoseconds.
+	// With -o the processor writes a line for each interval to the file, and the distribution to file.hgrm. A ratio
+	// of 1 keeps nanoseconds.
 	out := filepath.Join(dir, "out")
 	java := exec.CommandContext(ctx, "java", "-cp", jar, "org.HdrHistogram.HistogramLogProcessor",
 		"-v", "-csv", "-i", log, "-tag", tag, "-outputValueUnitRatio", "1", "-o", out)
@@ -87,7 +86,7 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 	if err != nil {
 		return latency.Summary{}, fmt.Errorf("HistogramLogProcessor: tag %s: %w: %s", tag, err, printed)
 	}
-	if len(printed) > 0 { // it reports faults there and exits with 0
+	if len(printed) > 0 { // it prints errors there and exits with 0
 		return latency.Summary{}, fmt.Errorf("HistogramLogProcessor: tag %s: %s", tag, printed)
 	}
 	file, err := os.Open(out)
@@ -102,8 +101,7 @@ func ProcessLog(ctx context.Context, jar, log, tag string) (latency.Summary, err
 	return summary, nil
 }
 
-// lastTotals reads the running totals from the last line of the processor's
-// table of intervals.
+// lastTotals reads the running totals from the last line of the processor's table.
 func lastTotals(r io.Reader) (latency.Summary, error) {
 	table := csv.NewReader(r)
 	table.Comment = '#'
@@ -131,9 +129,8 @@ func lastTotals(r io.Reader) (latency.Summary, error) {
 	}, nil
 }
 
-// WriteSample writes a log with what makes readers stumble: a warm-up before
-// time zero, values at both ends of the range and beyond, a metric that is
-// missing from some intervals, a gap between two intervals.
+// WriteSample writes a log with difficult content. It has a warm-up before time zero, and values at and beyond both
+// ends of the range. Some intervals lack a metric, and there is a gap between two intervals.
 func WriteSample(w io.Writer) error {
 	recorder := latency.NewRecorder(latency.SendDelay, latency.E2EResponseTime, latency.PollTime)
 	var collector latency.Collector

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// TestLoopback: two nodes of one machine have the same clock, and no error denies it.
+// Two nodes of one machine find the offset 0 within their error.
 func TestLoopback(t *testing.T) {
 	boot, err := ReadBoot()
 	if err != nil {

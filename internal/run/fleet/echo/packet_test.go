@@ -5,7 +5,7 @@ import (
 	"testing"
 )
 
-// TestDamageIsRefused: no bit of a packet may be another, under a key and without one.
+// A packet with one flipped bit is refused, with and without a key.
 func TestDamageIsRefused(t *testing.T) {
 	p := packet{kind: answer, to: 2, asker: 3, sequence: 4, heardNs: -5, answeredNs: 6, slewNs: -7}
 	for _, key := range [][]byte{nil, []byte("key")} {

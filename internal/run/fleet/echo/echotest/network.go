@@ -8,15 +8,15 @@ import (
 	"time"
 )
 
-// Network is one of packets in memory, for a bubble of virtual time.
+// Network carries packets in memory, for a bubble of virtual time.
 type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
-	// carry is called with each packet and hands on what is to arrive, and after how long.
+	// carry is called for each packet. It calls arrive for what arrives, with the delay.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
-// Address is where a connection of a Network is.
+// Address is the address of a connection in a Network.
 type Address string
 
 // Network implements net.Addr.
@@ -51,7 +51,7 @@ func (n *Network) Listen(at string) net.PacketConn {
 	return c
 }
 
-// Set changes what becomes of packets.
+// Set sets the fate of packets.
 func (n *Network) Set(carry func(from, to string, packet []byte, arrive func([]byte, time.Duration))) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
