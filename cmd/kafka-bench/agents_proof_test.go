@@ -196,11 +196,3 @@ func TestAgentsOnKafka(t *testing.T) {
 		})
 	}
 }
-
-func hostName(t *testing.T) string {
-	name, err := os.Hostname()
-	if err != nil {
-		t.Fatal(err)
-	}
-	return name
-}
