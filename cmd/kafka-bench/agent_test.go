@@ -10,6 +10,7 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/twmb/franz-go/pkg/kgo"
 	"github.com/twmb/franz-go/pkg/sasl/scram"
@@ -110,7 +111,11 @@ func (l lab) controlRecords(t *testing.T, brokers, topic string) (all func() []s
 	var values []string
 	read.Go(func() {
 		for ctx.Err() == nil {
-			client.PollFetches(ctx).EachRecord(func(r *kgo.Record) { values = append(values, string(r.Key)+string(r.Value)) })
+			fetches := client.PollFetches(ctx)
+			fetches.EachRecord(func(r *kgo.Record) { values = append(values, string(r.Key)+string(r.Value)) })
+			if fetches.Err() != nil { // the topic is not there yet, or not any more
+				time.Sleep(100 * time.Millisecond)
+			}
 		}
 	})
 	return func() []string {
