@@ -12,7 +12,7 @@
 //
 // It prints the tables to standard output as Markdown, and progress to standard error.
 //
-// Files to know: produce.go, consume.go, open.go, memory.go, rounds.go.
+// Files to know: produce.go, consume.go, open.go, memory.go, agents.go, rounds.go.
 package main
 
 import (
@@ -92,6 +92,7 @@ var subjects = []struct {
 	{"ceiling", true, (*lab).ceiling},
 	{"open", true, (*lab).open},
 	{"baseline", true, (*lab).baseline},
+	{"agents", true, (*lab).agents},
 	{"memory", false, (*lab).memory},
 }
 

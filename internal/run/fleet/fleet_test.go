@@ -325,3 +325,35 @@ func TestAgentsStayBetweenRuns(t *testing.T) {
 		}
 	})
 }
+
+// While the load runs, the agents write less than a thousandth of it into their log.
+func TestControlIsLittle(t *testing.T) {
+	within(t, 4, func(w *world) {
+		w.agents(4)
+		o, err := w.run(strings.Replace(strings.Replace(small, "100B", "1KiB", 1), "measure: 4s", "measure: 12s", 1))
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		entries, err := w.log.Read(w.t.Context(), 0)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		written, running := 0, false
+		for _, e := range entries {
+			switch kindOf(e.Record) {
+			case control.KindStart:
+				running = true
+			case control.KindSent:
+				running = false
+			}
+			if running {
+				written += len(e.Record)
+			}
+		}
+		ratio := float64(written) / float64(o.Run.Load.Bytes)
+		t.Logf("%d bytes of control records, %d of load: %.6f", written, o.Run.Load.Bytes, ratio)
+		if written == 0 || ratio > 0.001 {
+			t.Errorf("%d bytes of control records, %d of load", written, o.Run.Load.Bytes)
+		}
+	})
+}
