@@ -9,7 +9,6 @@ import (
 	"testing"
 )
 
-// tiny is a module with a function, a test that protects it and one that protects nothing.
 var tiny = map[string]string{
 	"go.mod": "module example.com/tiny\n\ngo 1.26\n",
 	"two.go": "package tiny\n\nfunc two() int { return 2 }\n",
