@@ -14,8 +14,7 @@ import (
 	"testing"
 )
 
-// benchmarks is a package whose benchmarks report a given time without measuring, and record the
-// order of the trees.
+// The benchmarks report a given time without measuring, and record the order of the trees.
 const benchmarks = `package hot
 
 import (
@@ -68,15 +67,13 @@ func TestAgainst(t *testing.T) {
 		}
 	}
 	order, err := os.ReadFile(turns)
-	// -benchtime=1x runs a benchmark once.
 	if want := strings.Repeat("Before After After Before ", 2); err != nil || string(order) != want {
 		t.Errorf("the turns were %q (%v), want %q", order, err, want)
 	}
 	wantNoWorktree(t, dir)
 }
 
-// A work tree that is no slower than the commit passes, and one that does not compile leaves no
-// files behind.
+// A work tree that does not compile leaves no files behind.
 func TestAgainstItself(t *testing.T) {
 	dir := checkout(t)
 	t.Setenv("ORDER_OF_TURNS", filepath.Join(t.TempDir(), "turns"))
@@ -123,7 +120,6 @@ func TestRatio(t *testing.T) {
 	}
 }
 
-// row returns the cells of the row that begins with name; nil if there is none.
 func row(table, name string) (cells []string) {
 	for line := range strings.Lines(table) {
 		all := strings.Split(strings.Trim(strings.TrimSpace(line), "|"), "|")
@@ -137,7 +133,6 @@ func row(table, name string) (cells []string) {
 	return cells
 }
 
-// checkout makes a repository in which every benchmark reports 100 ns.
 func checkout(t *testing.T) (dir string) {
 	t.Helper()
 	dir = t.TempDir()
