@@ -100,7 +100,7 @@ func (m *measure) fairness() float64 {
 	return sum * sum / (float64(len(m.p.producers)) * squares)
 }
 
-// quantile is a quantile of sorted times; 0 if there are none.
+// quantile is 0 without times.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

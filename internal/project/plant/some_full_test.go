@@ -2,5 +2,5 @@
 
 package plant_test
 
-// some returns all values.
+// All values.
 func some[T any](values ...T) []T { return values }
