@@ -17,8 +17,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// If the broker is killed and restarted in runs with acks 1 and acks all, run.json agrees to the
-// record with a witness and with the log.
+// Under acks 1 and acks all, run.json agrees to the record with a witness and with the log.
 func TestCrash(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	levels := []string{"load.acks=1", "load.acks=all"}
@@ -52,7 +51,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash kills a broker two seconds into the measured window of its run, and restarts it.
+// crash kills a broker two seconds into the measured window, and restarts it.
 type crash struct {
 	broker *cluster.Broker
 	took   time.Duration

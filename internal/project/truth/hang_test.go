@@ -23,7 +23,7 @@ type deaf struct {
 	began atomic.Pointer[time.Time] // of the measured window
 }
 
-// hears forwards in, whose writer never waits for it.
+// The writer of in never waits for hears.
 func (d *deaf) hears(in io.Reader) io.Reader {
 	d.heard = make(chan []byte, 10_000)
 	go func() {
@@ -67,8 +67,8 @@ func (d *deaf) Event(e result.Event) {
 
 var _ observe.Watcher = (*deaf)(nil)
 
-// If one of two processes hangs for two seconds, the intervals continue with the other one's
-// figures and name the late one. Nothing is missing afterwards.
+// The intervals continue with the other process's figures and name the late one. Nothing is missing
+// afterwards.
 func TestHungProcessBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, h := range hanging {
@@ -112,8 +112,8 @@ var hanging = map[string]hung{
 	},
 }
 
-// wantLateIntervals checks that the intervals name a process that hung for 2 s. It returns the
-// number of such intervals, and of those without figures of the other process.
+// wantLateIntervals expects a process that hung for 2 s. It returns the number of intervals that
+// name it, and of those without figures of the other process.
 func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
 	read := int64(0) // the end of the previous reading

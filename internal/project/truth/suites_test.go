@@ -18,8 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// In reduced quick forms of suites on three brokers, every run is valid, its books balance, nothing
-// is lost, and the campaign has an answer.
+// In reduced quick forms of suites, every run is valid, its books balance, nothing is lost, and the
+// campaign has an answer.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []struct {
@@ -45,7 +45,6 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// wantSuite makes the quick form of a suite, and checks its runs and its answer.
 func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...string) {
 	t.Helper()
 	plan, recorded := runSuite(t, c, suite, overrides...)
@@ -72,7 +71,7 @@ func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	}
 }
 
-// wantAnswer checks that the answer's sentence names every configuration with a valid run.
+// The sentence names every configuration with a valid run.
 func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	t.Helper()
 	d, err := campaigns.Analyse(recorded, "")
@@ -104,7 +103,7 @@ func (c oneCluster) For(context.Context, scenario.Cluster) (cluster.Cluster, err
 	return c.Cluster, nil
 }
 
-// runSuite makes the quick form of a preset on a cluster, once, and reads it.
+// runSuite makes the quick form of a preset, once.
 func runSuite(
 	t *testing.T, c cluster.Cluster, preset string, overrides ...string,
 ) (campaign.Plan, *result.RecordedCampaign) {
