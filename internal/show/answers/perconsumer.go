@@ -41,8 +41,6 @@ func (c crew) each() analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// perConsumer answers how much each consumer read, with more consumers and with
-// more brokers.
 func perConsumer(d *analysis.Study) Answer {
 	const name = analysis.ThroughputFigure
 	crews := crewsOf(d.ValidCells())
@@ -53,7 +51,6 @@ func perConsumer(d *analysis.Study) Answer {
 		}
 		return unit.Absent
 	}}
-	// The base of each crew is the first comparable one.
 	against := func(head string, alike func(a, b crew) bool) column {
 		return column{head, func(cell *analysis.Cell) string {
 			for _, c := range crewsOf([]*analysis.Cell{cell}) {
@@ -79,7 +76,6 @@ func perConsumer(d *analysis.Study) Answer {
 	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
 }
 
-// moreConsumers prints for each number of brokers how a consumer's rate changed.
 func moreConsumers(crews []crew) (clauses []string) {
 	f := analysis.FigureCalled(analysis.ThroughputFigure)
 	for _, group := range grouped(crews, func(c crew) int { return c.brokers }) {
@@ -98,8 +94,6 @@ func moreConsumers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// moreBrokers prints for each number of consumers the ratio of the rate with the
-// most brokers to that with the fewest.
 func moreBrokers(crews []crew) (clauses []string) {
 	byConsumers := slices.Clone(crews)
 	slices.SortStableFunc(byConsumers, func(a, b crew) int { return cmp.Compare(a.consumers, b.consumers) })
@@ -114,7 +108,6 @@ func moreBrokers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// grouped splits crews into groups of adjacent ones with the same key.
 func grouped(crews []crew, key func(crew) int) (groups [][]crew) {
 	for i, c := range crews {
 		if i == 0 || key(c) != key(crews[i-1]) {
