@@ -15,8 +15,7 @@ type outcome struct {
 	always       bool // draw it even if it is 0
 }
 
-// outcomes are the counts of the scheduled records, in the order of a record's
-// life. With several groups, deliveries count all copies.
+// outcomes are in the order of a record's life. With several groups, deliveries count all copies.
 func outcomes(r *result.Run) []outcome {
 	all := []outcome{
 		{"scheduled", "load.scheduled", r.Load.Scheduled, true},
@@ -44,8 +43,6 @@ func outcomes(r *result.Run) []outcome {
 	return slices.DeleteFunc(all, func(o outcome) bool { return o.count == 0 && !o.always || !r.Says(o.figure) })
 }
 
-// books draws the outcomes of the measured window's records, with a panel for each
-// run.
 func books(in Input) (draw.Spec, error) {
 	s, err := in.selected()
 	if err != nil {

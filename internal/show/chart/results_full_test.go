@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Every chart of every recorded run and campaign is consistent, or reports the missing data.
 func TestRecordedRuns(t *testing.T) {
 	const folder = "../../../results"
 	drawnOf := map[string]int{}
