@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// play shows a recorded run as if it went on.
 func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
 	r := showtest.Simulate(t, p)
 	planned := []result.Phase{
@@ -56,8 +55,6 @@ func TestLiveAsLines(t *testing.T) {
 	}
 }
 
-// The full progress has a line for each metric of each interval, with its running
-// total.
 func TestLiveInFull(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight", Full: true, Terminal: true})
@@ -73,8 +70,7 @@ func TestLiveInFull(t *testing.T) {
 	}
 }
 
-// terminal implements what the view needs: lines, a cursor, and three escape
-// sequences.
+// terminal has what the view needs: lines, a cursor, and three escape sequences.
 type terminal struct {
 	t      *testing.T
 	lines  []string
@@ -151,7 +147,6 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
-// In a campaign, the view begins with the campaign's progress.
 func TestLiveOfACampaign(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
@@ -170,8 +165,7 @@ func TestLiveOfACampaign(t *testing.T) {
 	}
 }
 
-// The lag over the last 60 intervals begins at 0, and an interval without a lag is
-// blank.
+// An interval without a lag is blank.
 func TestLagOverTime(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true})
@@ -189,7 +183,6 @@ func TestLagOverTime(t *testing.T) {
 	}
 }
 
-// No line wraps on a narrow terminal, coloured or not.
 func TestLiveKeepsToTheWidth(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := &plainTerminal{}
@@ -201,7 +194,6 @@ func TestLiveKeepsToTheWidth(t *testing.T) {
 	}
 }
 
-// plainTerminal only measures.
 type plainTerminal struct{ widest int }
 
 func (m *plainTerminal) Write(p []byte) (int, error) {
