@@ -22,8 +22,8 @@ var floors = map[string][]string{
 	"backpressure": {},
 	"kmq":          {},
 
-	"internal/plan":    {}, // what a run should do
-	"internal/measure": {}, // how values are counted
+	"internal/plan":    {},
+	"internal/measure": {},
 	"internal/result":  {"internal/plan", "internal/measure"},
 	"internal/kafka":   {"internal/plan"},
 	"internal/load":    {"backpressure", "internal/plan", "internal/measure", "internal/result", "internal/kafka"},
@@ -46,7 +46,7 @@ const workshop = "internal/project"
 var walls = map[string][]string{
 	// Public: nothing from internal.
 	"backpressure": {},
-	// what an application needs to use the gate
+	// What an application needs to use the gate.
 	"backpressure/kadmlag":  {"backpressure"},
 	"backpressure/kgogate":  {"backpressure"},
 	"backpressure/promgate": {"backpressure"},
@@ -139,11 +139,11 @@ var walls = map[string][]string{
 
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
-	// pure
+	// Pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
 	"internal/result/outcome":    {"internal/result", "internal/plan/unit"},
 
-	// pure
+	// Pure.
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
 		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
@@ -163,7 +163,7 @@ var walls = map[string][]string{
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
-	// a pure fold over a log, and the log in Kafka
+	// A pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
 		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
 		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
@@ -189,7 +189,7 @@ var walls = map[string][]string{
 	// drawvg is separate so that other programs need not link its libraries.
 	"internal/show/draw":   {},
 	"internal/show/drawvg": {"internal/show/draw"},
-	// without sentences, which answers, report, compared and campaigns have
+	// It has no sentences; answers, report, compared and campaigns have them.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",
@@ -212,7 +212,7 @@ var walls = map[string][]string{
 
 	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
 	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
-	// HTML, without sentences of its own
+	// HTML without sentences of its own.
 	"internal/show/pages": {
 		"internal/show/analysis", "internal/show/campaigns", "internal/show/chart", "internal/show/compared", "internal/show/draw",
 		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/figure", "internal/plan/unit",
@@ -253,7 +253,6 @@ var pure = []string{
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama", "github.com/segmentio/kafka-go", "github.com/confluentinc"}
 
-// Packages of this module are named by their path within it.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := listed()

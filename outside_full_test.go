@@ -54,7 +54,6 @@ const outsideOutput = `kgogate refuses a client without acknowledgements: true
 kmq refuses an empty config: true
 `
 
-// The module comes from a module proxy in the file system.
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
 	proxy, program := t.TempDir(), t.TempDir()
@@ -98,7 +97,7 @@ func publish(t *testing.T, dir, module string) {
 	// A module within this one is not part of it.
 	for _, name := range strings.Split(command(t, ".", nil, "git", "ls-files", ":(exclude)deploy/kubernetes/check"), "\n") {
 		content, err := os.ReadFile(name)
-		if os.IsNotExist(err) { // deleted, and not committed yet
+		if os.IsNotExist(err) {
 			continue
 		}
 		if err != nil {
