@@ -73,7 +73,7 @@ type answer struct {
 	took   time.Duration
 }
 
-// An error of try means that the break is wrong: the code does not compile, or the test does not
+// try returns an error if the break is wrong: the code does not compile, or the test does not
 // exist.
 func (b broken) try(dir string) (answer, error) {
 	changed, err := b.change(dir)
@@ -100,7 +100,6 @@ func (b broken) passes(dir string) error {
 	return err
 }
 
-// test passes flag to every go command.
 func (b broken) test(dir, flag string) (answer, error) {
 	began := time.Now()
 	test := exec.Command("go", "test", "-count=1", "-vet=off", "-short", "-timeout", "2m",

@@ -30,7 +30,6 @@ func TestAlwaysFails(t *testing.T) { t.Error("whatever two is") }
 
 const change = "- {invariant: NAME, file: two.go, from: \"FROM\", to: \"TO\", test: {package: ., run: RUN}}\n"
 
-// A break is noticed, not noticed, or cannot be tried, and the tree is unchanged.
 func TestRun(t *testing.T) {
 	for name, c := range map[string]struct{ from, to, test, printed, err string }{
 		"noticed":      {"return 2", "return 3", "TestTwo", "TestTwo failed", ""},
