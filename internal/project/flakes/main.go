@@ -61,7 +61,7 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 		return err
 	}
 	defer keepBusy()()
-	failures := make(map[string]int) // by test
+	failures := make(map[string]int)
 	failed := 0
 	for i := range *quick + *test {
 		target, number := "quick", i+1
