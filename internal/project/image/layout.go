@@ -102,7 +102,6 @@ func layout(version string, at time.Time, binaries map[string][]byte) ([]byte, e
 	return files.tar(at)
 }
 
-// Everyone may write to /tmp.
 func layerOf(binary []byte, at time.Time) ([]byte, error) {
 	return archive([]entry{{"kafka-bench", 0o755, binary}, {"tmp/", 0o1777, nil}}, at)
 }

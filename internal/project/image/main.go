@@ -84,7 +84,8 @@ func epoch(text string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// The settings that change the bytes are fixed. A coordinator refuses agents of another version.
+// The settings that change the bytes are fixed. The binary has its version, because a coordinator
+// refuses agents of another one.
 func compile(ctx context.Context, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {
