@@ -32,7 +32,7 @@ const accepted = 1.02
 const fewestRounds = 4
 
 var (
-	errInput  = errors.New("perf against") // reports wrong arguments
+	errInput  = errors.New("perf against")
 	errSlower = errors.New("slower than before")
 )
 
@@ -70,8 +70,8 @@ var hotPaths = []hotPath{
 
 type comparison struct {
 	paths     []hotPath
-	trees     [2]string                // their folders
-	binaries  string                   // folder of the compiled benchmarks
+	trees     [2]string
+	binaries  string
 	benchtime string                   // for each benchmark in each round
 	figures   map[string]*[2][]float64 // nanoseconds of each round, by benchmark
 	stderr    io.Writer

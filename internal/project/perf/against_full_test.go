@@ -73,7 +73,6 @@ func TestAgainst(t *testing.T) {
 	wantNoWorktree(t, dir)
 }
 
-// A work tree that does not compile leaves no files behind.
 func TestAgainstItself(t *testing.T) {
 	dir := checkout(t)
 	t.Setenv("ORDER_OF_TURNS", filepath.Join(t.TempDir(), "turns"))
@@ -104,7 +103,6 @@ func TestRefusedComparisons(t *testing.T) {
 	wantNoWorktree(t, dir)
 }
 
-// One outlier of ten does not move the interval above 1.
 func TestRatio(t *testing.T) {
 	before := []float64{100, 101, 102, 103, 104, 105, 106, 107, 108, 109}
 	after := []float64{200, 202, 204, 206, 208, 210, 212, 214, 216, 218}

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Others have published figures of the preset baseline.
 func (l *lab) baseline(ctx context.Context) error {
 	text, err := scenario.PresetText("baseline")
 	if err != nil {

@@ -30,8 +30,7 @@ type filled struct {
 // filledRun is the run number in the stamps of a filled topic.
 const filledRun = 0x70657266 // "perf"
 
-// consume compares the tool with consumers that only count. All read the same topic from its start,
-// each in its own group.
+// All consumers read the same topic from its start, each in its own group.
 func (l *lab) consume(ctx context.Context) error {
 	topic, remove, err := l.topic(ctx, "filled", partitions)
 	if err != nil {
@@ -243,7 +242,6 @@ func sampleEverySecond(g group) (stop func()) {
 	return func() { close(ended) }
 }
 
-// check also reports an error if records are missing.
 func check(g group, f filled) error {
 	var unique int64
 	for _, r := range g.Receivers() {
@@ -259,7 +257,6 @@ func check(g group, f filled) error {
 
 const look = 2 * time.Millisecond
 
-// untilAll measures the rate from the first records to all, and what this process spends.
 func untilAll(ctx context.Context, all int64, look time.Duration, count func() int64) (sample, error) {
 	var first int64
 	for first == 0 {

@@ -91,7 +91,6 @@ func (l *lab) describe() {
 		h.CPUModel, runtime.NumCPU(), h.OS, time.Now().UTC().Format(time.DateOnly))
 }
 
-// The returned function deletes the topic.
 func (l *lab) topic(ctx context.Context, name string, partitions int) (topic cluster.Topic, remove func(), err error) {
 	l.topics++
 	name = fmt.Sprintf("perf-%s-%d", name, l.topics)

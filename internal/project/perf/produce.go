@@ -24,7 +24,6 @@ const (
 	maxBuffered = 10_000
 )
 
-// produce compares the tool with producers that measure nothing, in a closed loop.
 func (l *lab) produce(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Producing, closed loop
@@ -79,7 +78,6 @@ func newPooled() maker {
 	}
 }
 
-// The values are of a thousand fixed ones.
 func newBare() maker {
 	values := madeBefore(recordBytes)
 	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
@@ -149,7 +147,6 @@ func madeBefore(size int) [][]byte {
 	return values
 }
 
-// watch lets a closed loop warm up before it measures.
 func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	if err := sleep(ctx, warmup); err != nil {
 		return sample{}, err
@@ -211,7 +208,6 @@ func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	return sampleOf(outcome.Run), nil
 }
 
-// The workers share a client with the common settings.
 func produceRun(name, rate string, workers int, warmup, measure time.Duration) string {
 	return fmt.Sprintf(`
 name: %s

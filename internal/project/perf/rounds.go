@@ -64,7 +64,6 @@ func (l *lab) inRounds(ctx context.Context, subject string, contenders []contend
 	return all, nil
 }
 
-// No profile is written if none was asked for.
 func (l *lab) profile(name string) (stop func(), err error) {
 	if l.plan.profiles == "" {
 		return func() {}, nil
