@@ -64,7 +64,6 @@ func drawConfig(t *rapid.T) plant.Config {
 	return c
 }
 
-// The lag never exceeds the bound, whatever the schedule of polls, commits, faults and delays.
 func TestNoScheduleExceedsTheBound(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := drawConfig(t)

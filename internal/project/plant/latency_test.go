@@ -73,7 +73,6 @@ func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	}
 }
 
-// The commit interval does not matter.
 func TestLatencyWithDelivered(t *testing.T) {
 	c := steps(5 * time.Second)
 	c.Delivered = true
@@ -120,7 +119,6 @@ func TestLatencyRecovers(t *testing.T) {
 	}
 }
 
-// The controller needs no settings for the group.
 func TestLatencyEnvelope(t *testing.T) {
 	for _, capacity := range some[float64](4000, 1000, 16_000) {
 		for _, partitions := range some(12, 1, 24) {

@@ -36,7 +36,7 @@ type measure struct {
 	p          *plant
 	peak       int64
 	deliveries []delivery // in order of time, including the warm-up
-	low, high  int64      // bounds
+	low, high  int64
 }
 
 func newMeasure(p *plant) measure {

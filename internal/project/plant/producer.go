@@ -9,7 +9,7 @@ type producer struct {
 	next int // the partition of the next record, before the modulo
 
 	due   float64 // records that came due, including a fraction
-	whole int64   // whole records among due
+	whole int64
 	queue []deferred
 	held  int64 // in the queue
 

@@ -2,5 +2,4 @@
 
 package plant_test
 
-// All values.
 func some[T any](values ...T) []T { return values }
