@@ -8,7 +8,7 @@ import (
 // group is a part of the proof that runs, passes and fails as one.
 type group struct {
 	name string
-	why  string // why it is slow
+	why  string
 	// packages are patterns of go list. The group runs again if a file of one of them changed, or
 	// of a package of this module that they or their tests import.
 	packages []string

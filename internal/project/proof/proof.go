@@ -115,8 +115,8 @@ func overlap(a, b map[string]bool) bool {
 	return false
 }
 
-// try runs a group, unless its stamp says that it passed with the same files. The checksum is of
-// the time before the run, so a change during the run does not count as passed.
+// try runs a group, unless its stamp says that it passed with the same files. It computes the
+// checksum before the run, so a change during the run does not count as passed.
 func (p *proof) try(ctx context.Context, g group, dirs map[string]bool) error {
 	sum, err := p.tree.checksum(g, dirs)
 	if err != nil {
@@ -152,7 +152,6 @@ func (p *proof) try(ctx context.Context, g group, dirs map[string]bool) error {
 	return os.WriteFile(stamp, []byte(sum), 0o644)
 }
 
-// compiler is the C compiler that cgo would use.
 func (p *proof) compiler(ctx context.Context) (name string, found bool) {
 	out, err := output(p.tree.command(ctx, "go", "env", "CC"))
 	fields := strings.Fields(string(out))
@@ -198,7 +197,6 @@ func without(env []string, names ...string) []string {
 
 var tested = regexp.MustCompile(`(?m)^(?:ok  |FAIL)\t(\S+)\t([0-9.]+)s`)
 
-// slowest returns the ten slowest packages, if go test reported more than one.
 func slowest(log string) (lines []string) {
 	type test struct {
 		name    string
@@ -221,7 +219,6 @@ func slowest(log string) (lines []string) {
 	return lines
 }
 
-// conclude returns an error if not all groups passed.
 func (p *proof) conclude(ctx context.Context) error {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	var bad []string

@@ -120,7 +120,6 @@ func TestStamps(t *testing.T) {
 	step("after a failure", one(passed), "-only", "one")
 }
 
-// A failed group leaves no stamp, and the other groups run.
 func TestFailure(t *testing.T) {
 	dir := checkout(t, module)
 	groups := slices.Clone(tinyGroups)
