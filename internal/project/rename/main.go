@@ -36,7 +36,6 @@ func main() {
 // Wrong arguments: nothing was written.
 var errInput = errors.New("rename")
 
-// run takes a new module path, or pairs OLD=NEW of import paths.
 func run(dir string, args []string, stdout io.Writer) error {
 	if len(args) == 0 || args[0] == "" {
 		return fmt.Errorf("%w: give the new module path: make rename-module MODULE=example.com/kafka-bench", errInput)

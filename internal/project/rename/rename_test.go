@@ -93,7 +93,6 @@ func TestRefusedRename(t *testing.T) {
 	}
 }
 
-// A file that cannot be parsed stops the rename before anything is written.
 func TestNothingIsWrittenBesideABrokenFile(t *testing.T) {
 	dir := checkout(t)
 	write(t, filepath.Join(dir, "broken.go"), "package")
