@@ -104,7 +104,6 @@ func (s *shelf) spec(p picture) (draw.Spec, error) {
 	return c.Draw(in)
 }
 
-// The cells are in the order of names.
 func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaign {
 	some := *c
 	some.Campaign.Cells, some.Campaign.Runs, some.Runs = nil, nil, nil
@@ -159,7 +158,6 @@ func write(path string, scene draw.Scene) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// picture is "" if the chart lacks its data.
 func (s *shelf) picture(file string) (string, error) {
 	i := slices.IndexFunc(pictures(), func(p picture) bool { return p.file == file })
 	if i < 0 {

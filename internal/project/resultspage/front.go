@@ -15,7 +15,7 @@ import (
 const (
 	headline = "backpressure-short"
 	search   = searched + "baseline"
-	// with the client of an earlier report
+	// bySarama is sweep-compression with the client of an earlier report.
 	bySarama = "sweep-compression-sarama"
 )
 
@@ -36,7 +36,6 @@ const (
 	blockEnd   = "<!-- result:end -->"
 )
 
-// The text is unchanged without runs.
 func (s *shelf) readme(text []byte) ([]byte, error) {
 	e := s.of(headline)
 	if e.campaign == nil {

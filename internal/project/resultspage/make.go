@@ -104,7 +104,7 @@ func shelve(out, shelf, name string) error {
 	}
 	for _, f := range former {
 		if slices.ContainsFunc(made, func(m folder) bool { return filepath.Base(m.dir) == filepath.Base(f.dir) }) {
-			continue // it was copied again
+			continue
 		}
 		if err := os.RemoveAll(f.dir); err != nil {
 			return err

@@ -27,7 +27,6 @@ func filesBelow(t *testing.T, dir string) []string {
 	return files
 }
 
-// Large files are not kept.
 func TestShelve(t *testing.T) {
 	out, shelf := t.TempDir(), filepath.Join(t.TempDir(), "results")
 	for i, id := range []string{"first1", "second"} {
@@ -50,13 +49,12 @@ func TestShelve(t *testing.T) {
 	}
 }
 
-// Every run keeps its summary and its curves, and the first of each configuration its series.
 func TestShelveSweep(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
 	before := len(filesBelow(t, shelf))
 	saveSweep(t, out)
-	for range 2 { // the second time over itself
+	for range 2 {
 		if err := shelve(out, shelf, "sweep-compression"); err != nil {
 			t.Fatal(err)
 		}

@@ -51,7 +51,6 @@ func (s *shelf) page() ([]byte, error) {
 // pageWidth is in characters, as in the other pages.
 const pageWidth = 124
 
-// Tables, headings and lists are kept.
 func wrapped(page string) []byte {
 	var b bytes.Buffer
 	for i, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
@@ -103,7 +102,6 @@ func (s *shelf) ours(scenario, name string) (string, error) {
 	return between(f, medians), nil
 }
 
-// reported is an earlier report's figure, in our units.
 func reported(scenario, name string) (string, error) {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -164,7 +162,6 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 	return values.Format(f, choose), nil
 }
 
-// Reported figures are below ours.
 func (s *shelf) table() (string, error) {
 	columns := []string{
 		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s",
@@ -270,7 +267,6 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// reportedOverCap is the reported lag ÷ our bound.
 func (s *shelf) reportedOverCap(scenario string) string {
 	r, p := s.one(scenario), priorOf(scenario)
 	if r == nil || r.Run.Backpressure == nil || p.PeakLag == nil {

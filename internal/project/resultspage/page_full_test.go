@@ -55,7 +55,6 @@ func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// There are no charts but those of the committed runs.
 func TestChartsAreThoseOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {

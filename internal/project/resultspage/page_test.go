@@ -80,7 +80,6 @@ var (
 	overloadTight = sync.OnceValue(resulttest.OverloadTight().Run)
 )
 
-// made starts the run the given minutes later.
 func made(plan func() *result.Recorded, name, id string, minutes int) *result.Recorded {
 	r := *plan()
 	r.Run.Run.Name, r.Run.Run.ID = name, id

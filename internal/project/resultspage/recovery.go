@@ -26,10 +26,8 @@ type recovery struct {
 	ExpectedS float64
 }
 
-// difference is relative to the measured time.
 func (r recovery) difference() float64 { return r.ExpectedS/(*r.DrainTimeS) - 1 }
 
-// recoveryOf returns the first recovery of a run.
 func recoveryOf(run *result.Run) (recovery, bool) {
 	for _, c := range run.Lag.Changes {
 		if c.DrainTimeS != nil {

@@ -73,7 +73,7 @@ func readShelf(dir string) (*shelf, error) {
 		}
 		e := s.of(listed.Run.Run.Name)
 		if e == nil {
-			continue // of a campaign
+			continue
 		}
 		run, err := result.Read(listed.Dir)
 		if err != nil {

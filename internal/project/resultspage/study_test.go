@@ -20,7 +20,6 @@ type variantOf struct {
 	ratio []float64 // none for off
 }
 
-// The runs were measured for 30 s.
 func saveStudy(t *testing.T, out, name string, variants []variantOf, change func(*result.Run)) {
 	t.Helper()
 	c := result.Campaign{
@@ -145,7 +144,6 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// Goals and tables name existing variants and figures.
 func TestStudiesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range slices.Concat(studies, suites, queues) {

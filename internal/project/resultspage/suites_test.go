@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Reported figures belong to existing variants.
 func TestSuitesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range suites {
