@@ -18,9 +18,9 @@ import (
 // pkg covers all build tags.
 type pkg struct {
 	folder    string
-	files     []item // with their lines
-	wide      int    // lines wider than the bound
-	functions []item // with their lines
+	files     []item
+	wide      int // lines wider than the bound
+	functions []item
 	// methods are the names of each type's methods. A method with several build tags counts once.
 	methods  map[string]map[string]bool
 	comments prose.Text
