@@ -87,7 +87,7 @@ func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 			packages = append(packages, t)
 		}
 	}
-	_, _ = io.Copy(stdout, out) // a line beyond the buffer
+	_, _ = io.Copy(stdout, out)
 	failed := cmd.Wait()
 	summarise(stdout, packages, time.Since(began))
 	if exit := (*exec.ExitError)(nil); errors.As(failed, &exit) {
