@@ -21,12 +21,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// On Kafka, run.json agrees to the record with a witness at the driver and with the log.
 func TestBooksOnKafka(t *testing.T) {
 	t.Parallel()
 	k, w := clustertest.Shared(t), newWitness()
 	cfg := withDriver(config(t, k, smallScenario(t, "books", "load.acks=all", "consume.work=10us")), w.watch(franz.New()))
-	cfg.KeepTopics = true // for the reader
+	cfg.KeepTopics = true
 	r := run(t, cfg)
 	wantCount(t, "scheduled", r.Run.Load.Scheduled, 1000)
 	wantAsLogged(t, k, r, w)
@@ -91,7 +90,6 @@ func (w *witness) compare(log map[identity][]int64) (found survey) {
 	return found
 }
 
-// readLog returns the offsets of each record in its partition.
 func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)

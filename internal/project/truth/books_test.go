@@ -19,7 +19,7 @@ import (
 // nth of each lane, over a period.
 type vandal struct {
 	nth uint64
-	// in nanoseconds, by when a record was due
+	// The changed records were due in [from, to), in nanoseconds.
 	from, to int64
 
 	mu      sync.Mutex
@@ -151,8 +151,8 @@ func TestBooks(t *testing.T) {
 		vandal func(v *vandal, d *tapped)
 		// want changes the books of an unchanged run into those of the run with n changed records.
 		want        func(d *result.Delivery, n int64)
-		least, most int64  // bounds of the number of changed records
-		warning     string // follows their number
+		least, most int64 // bounds of the number of changed records
+		warning     string
 	}{
 		{
 			name:   "untouched",
@@ -184,7 +184,7 @@ func TestBooks(t *testing.T) {
 			name:   "late by a poll",
 			vandal: func(v *vandal, d *tapped) { d.poll = v.holdBack },
 			want:   func(d *result.Delivery, n int64) { d.Reordered = n },
-			least:  20, most: touchable, // those with a later one of their lane in the poll
+			least:  20, most: touchable,
 			warning: "records were delivered after a later one of the same producer and partition",
 		},
 		{
@@ -312,7 +312,6 @@ func TestLostWarmup(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Records that the consumers never reach are pending, not lost.
 func TestPendingTail(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -360,7 +359,6 @@ func TestLostTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Delivered records that the client reported as unknown or failed do not become acked.
 func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []driver.Outcome{driver.Unknown, driver.Failed} {

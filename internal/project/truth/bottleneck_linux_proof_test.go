@@ -95,14 +95,13 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	return quota
 }
 
-// bind includes future threads.
 func bind(t *testing.T, b *cluster.Broker) {
 	t.Helper()
 	var allowed, only unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		t.Fatal(err)
 	}
-	for core := 0; only.Count() == 0; core++ { // the first one that this process may use
+	for core := 0; only.Count() == 0; core++ {
 		if allowed.IsSet(core) {
 			only.Set(core)
 		}

@@ -138,7 +138,7 @@ func TestPausedProcess(t *testing.T) {
 
 // outsider sends signals to one process of a run, unknown to the run.
 type outsider struct {
-	who   string                           // as the event of its start begins
+	who   string
 	sends map[time.Duration]syscall.Signal // by time in the measured window
 
 	mu  sync.Mutex
@@ -169,7 +169,7 @@ func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	pids := make(map[string][]int)
 	for _, iv := range r.Intervals {
 		for _, p := range iv.Processes {
-			if p.HeapBytes == nil { // late, or it has just begun
+			if p.HeapBytes == nil {
 				continue
 			}
 			if *p.HeapBytes <= 0 || *p.Goroutines <= 0 || p.GCPauseNs != nil && *p.GCPauseNs < 0 {

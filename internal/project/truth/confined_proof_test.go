@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// No control group is left.
 func TestConfined(t *testing.T) {
 	s := smallScenario(t, "confined", "phases.measure=2s", "consume.cpu=0.5", "consume.memory=256MiB")
 	r := run(t, config(t, loopback(t), s))

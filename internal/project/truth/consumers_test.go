@@ -46,7 +46,6 @@ func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
 	}
 }
 
-// Two groups read everything, each in two processes with two members each.
 func TestGroupsApart(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

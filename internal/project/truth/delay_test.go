@@ -28,7 +28,6 @@ func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
 	return r
 }
 
-// Every send and every delivery takes exactly the delay and the linger.
 func TestFixedDelay(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"none": 0, "produce": delayed} {
@@ -116,7 +115,6 @@ func wantTime(t *testing.T, what string, got int64, want time.Duration) {
 	wantBetween(t, what, got, want, want)
 }
 
-// wantBetween compares to the histogram's three digits.
 func wantBetween(t *testing.T, what string, got int64, least, most time.Duration) {
 	t.Helper()
 	if g := rounded(got); g < rounded(int64(least)) || g > rounded(int64(most)) {

@@ -49,7 +49,7 @@ func TestKilledTool(t *testing.T) {
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = tool.Wait() // killed, as asked
+	_ = tool.Wait()
 
 	r := onlyRun(t, filepath.Join(dir, "runs"))
 	wantUnfinished(t, r)
@@ -73,7 +73,7 @@ func TestKilledTool(t *testing.T) {
 }
 
 func alive(pid int) bool {
-	for range 100 { // a killed process needs a moment to end
+	for range 100 {
 		if syscall.Kill(pid, 0) != nil || zombie(pid) {
 			return false
 		}
@@ -82,7 +82,6 @@ func alive(pid int) bool {
 	return true
 }
 
-// A zombie is dead, and its parent has not waited for it.
 func zombie(pid int) bool {
 	if runtime.GOOS != "linux" {
 		return false
@@ -95,7 +94,6 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-// The killed tool has its own folder for clusters.
 func childHome(dir string) (cluster.Home, error) {
 	home, err := cluster.UserHome()
 	home.Clusters = filepath.Join(dir, "clusters")

@@ -67,7 +67,6 @@ func TestInterruptInWindow(t *testing.T) {
 	})
 }
 
-// A run that is interrupted in its warm-up is invalid.
 func TestInterruptInWarmup(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -80,7 +79,7 @@ func TestInterruptInWarmup(t *testing.T) {
 		wantSeries(t, r)
 		warmup := r.Run.Run.Phases[0]
 		length := time.Duration(warmup.EndNs - warmup.StartNs)
-		if length <= 0 || length > 300*time.Millisecond { // the event comes some time before it
+		if length <= 0 || length > 300*time.Millisecond {
 			t.Errorf("the warm-up is %v long, and it was interrupted after 300 ms", length)
 		}
 		wantDue(t, r.Run.Warmup.Load.Scheduled, 1000, length)
@@ -160,7 +159,6 @@ func wantInterrupted(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// A drained run waits until the last delivered record is processed and committed.
 func TestLastWorkIsDone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -68,7 +68,6 @@ func TestOnlyBrokerGone(t *testing.T) {
 		"cluster.brokers=1", "topic.replication=1", unreplicated, "phases.drain=2s"))
 }
 
-// The partition has no other replica.
 func testLeaderGone(t *testing.T, k *cluster.Kafka) {
 	wantOutage(t, k, failover(t, "leader-gone", "[{at: 3s, kill: leader of partition 0}]", 12*time.Second,
 		"topic.replication=1", unreplicated, "phases.drain=2s"))
@@ -280,7 +279,6 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	return r, w
 }
 
-// Each finished restart also has an event for its end.
 func wantPairs(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	gone, ends := make(map[any]bool), 0
@@ -348,7 +346,6 @@ func (w *witness) longestSilences() map[int32]time.Duration {
 	return longest
 }
 
-// The periods before, during and after the fault are adjacent and have every measured record.
 func wantStretches(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	a := r.Run.Availability

@@ -13,7 +13,7 @@ import (
 
 type oneGroup struct {
 	*tapped
-	suffix string // of the group's name
+	suffix string
 }
 
 func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -94,7 +94,6 @@ func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
 	wantCount(t, "delivered to all groups", delivered, iv.Delivered)
 }
 
-// The run's lag and drain are those of the slowest group.
 func TestSlowestGroupLeads(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -71,7 +71,6 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// The only times are those of polls, and the window is a number of fetches long.
 func wantFillTimes(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if len(r.Run.Time) != 1 {
@@ -106,7 +105,6 @@ func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	}
 }
 
-// During a warm-up, no consumer reads the fill.
 func TestFillWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -157,7 +155,6 @@ func TestFillUnderLoad(t *testing.T) {
 	}
 }
 
-// Records too small for a stamp are only counted.
 func TestFillOfUnstampedRecords(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -221,7 +218,6 @@ func (p *refusingProducer) Produce(r *driver.Record) {
 	p.Producer.Produce(r)
 }
 
-// The books exclude failed records of the fill, and a warning says so.
 func TestFillWithHoles(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

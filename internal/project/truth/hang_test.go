@@ -20,10 +20,10 @@ type deaf struct {
 
 	heard chan []byte
 	rest  []byte
-	began atomic.Pointer[time.Time] // of the measured window
+	began atomic.Pointer[time.Time]
 }
 
-// The writer of in never waits for hears.
+// hears never makes the writer of in wait.
 func (d *deaf) hears(in io.Reader) io.Reader {
 	d.heard = make(chan []byte, 10_000)
 	go func() {
@@ -76,7 +76,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 				s := smallScenario(t, "hung", append(h.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
 				cfg, w := withCrew(t, c, s)
-				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond} // between two readings
+				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond}
 				cfg.Watch = d
 				w.within = func(name string, in io.Reader) io.Reader {
 					if name == h.who {
@@ -98,7 +98,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 type hung struct {
 	who       string
 	overrides []string
-	goesOn    func(result.Interval) int64 // the work of the other one
+	goesOn    func(result.Interval) int64
 }
 
 var hanging = map[string]hung{
@@ -116,7 +116,7 @@ var hanging = map[string]hung{
 // name it, and of those without figures of the other process.
 func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
-	read := int64(0) // the end of the previous reading
+	read := int64(0)
 	for _, iv := range r.Intervals {
 		before := read
 		read = iv.ReadToNs + iv.ReadSpanNs

@@ -81,7 +81,6 @@ func libraryGate(t *testing.T, c cluster.Cluster, bound int64) *backpressure.Gat
 	return gate
 }
 
-// consumeSlowly takes 48 records at a time, for 20 ms.
 func consumeSlowly(ctx context.Context, group *kgo.Client, taken *atomic.Int64) {
 	for ctx.Err() == nil {
 		n := group.PollRecords(ctx, 48).NumRecords()

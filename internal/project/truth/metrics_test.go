@@ -24,7 +24,7 @@ type shadow struct {
 	t         *testing.T
 	collector *promrun.Collector
 	done      chan struct{}
-	written   []time.Time // the time of each interval
+	written   []time.Time
 	seen      []result.Interval
 	seenAt    []time.Time
 	events    int
@@ -115,7 +115,6 @@ func labelOf(m *dto.Metric, name string) string {
 	return m.GetLabel()[i].GetValue()
 }
 
-// wantCounter expects no counter if want is nil.
 func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *int64) {
 	t.Helper()
 	series := all["kafka_bench_"+name+"_total"]
@@ -166,8 +165,6 @@ func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric)
 	}
 }
 
-// Both kinds of buckets have all values and the 99th percentile of run.json, and their sum agrees
-// with its mean.
 func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Time) {
 	t.Helper()
 	wantCount(t, "values of "+metric, int64(h.GetSampleCount()), want.Count)

@@ -56,7 +56,6 @@ func TestShed(t *testing.T) {
 
 var reasonPattern = regexp.MustCompile(`^lag (\d+) is (above|below) (\d+)$`)
 
-// Each change of the gate is an event with its reason, and closing and opening alternate.
 func wantDecisions(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	counted, last := int64(0), "gate opened" // a new gate is open
@@ -117,7 +116,6 @@ func TestDefer(t *testing.T) {
 	})
 }
 
-// longestClosed is the longest period in which a measured record can have found the gate closed.
 func longestClosed(r *result.Recorded) (from, to int64) {
 	var since int64
 	for _, e := range r.Events {
@@ -151,7 +149,6 @@ func TestQueueBound(t *testing.T) {
 	})
 }
 
-// credited is pressed with credit control.
 func credited(t *testing.T, excess string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, excess, append([]string{
@@ -161,7 +158,6 @@ func credited(t *testing.T, excess string, overrides ...string) scenario.Scenari
 	}, overrides...)...)
 }
 
-// No reading exceeds the bound, and the gate had to refuse records.
 func wantBound(t *testing.T, r *result.Recorded, bound int64) {
 	t.Helper()
 	b := r.Run.Backpressure

@@ -53,7 +53,6 @@ func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...s
 	return here, apart
 }
 
-// Each record came once and in order.
 func wantWhole(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
@@ -103,7 +102,6 @@ func TestProcessesKeepABound(t *testing.T) {
 	}
 }
 
-// Three busy processes share a bound of 300.
 func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	t.Helper()
 	const bound = 300

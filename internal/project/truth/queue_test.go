@@ -39,7 +39,6 @@ func ofQueue(t *testing.T, name, engine string, overrides ...string) scenario.Sc
 	return s
 }
 
-// Every record acknowledged by the brokers is acknowledged by the application or a dead letter.
 func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	t.Helper()
 	wantValid(t, r)
@@ -82,7 +81,7 @@ func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 	t.Helper()
 	records := float64(q.UniqueDelivered)
-	off := 4 * math.Sqrt(share/records) / (1 - share) // of a geometric distribution
+	off := 4 * math.Sqrt(share/records) / (1 - share)
 	if math.Abs(*q.DeliveriesPerRecord-each) > off || math.Abs(q.ExpectedDeliveriesPerRecord-each) > 1e-9 {
 		t.Errorf("%v deliveries per record, and %v expected; want %v", *q.DeliveriesPerRecord, q.ExpectedDeliveriesPerRecord, each)
 	}
@@ -103,7 +102,7 @@ func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 // The application drops half of its deliveries.
 type dropping struct {
 	name, engine string
-	queue        string  // further keys of the queue
+	queue        string
 	most         float64 // deliveries; 0 is no bound
 }
 
@@ -214,7 +213,6 @@ func TestOldestUnackedOfAFill(t *testing.T) {
 	})
 }
 
-// First deliveries and redeliveries have separate times.
 func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {
 	t.Helper()
 	q, first, again := r.Run.Queue, r.Run.Time["e2e_response_time"], r.Run.Time["redelivery_response_time"]
@@ -243,7 +241,6 @@ func ofEachEngine(t *testing.T, o virtual.Options, test func(t *testing.T, c clu
 	}
 }
 
-// Each record is delivered and acknowledged once, and no topics or groups remain.
 func TestQueueSettles(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
@@ -305,7 +302,6 @@ func wantKilled(t *testing.T, c cluster.Cluster, engine string, overrides ...str
 	return f, q.Unsettled
 }
 
-// The window ends with the last acknowledgement.
 func TestQueueFill(t *testing.T) {
 	t.Parallel()
 	// No FetchDelay: kgo's commit during a rebalance waits in a mutex and stops the bubble's clock,

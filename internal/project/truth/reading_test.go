@@ -112,7 +112,6 @@ func (d *lastHandled) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, e
 	return tap.NewConsumer(cfg)
 }
 
-// wantRead takes as held the number of records in the topic by its offsets.
 func wantRead(t *testing.T, r *result.Recorded, delivered, held int64) {
 	t.Helper()
 	d, l := r.Run.Delivery, r.Run.Load
@@ -153,7 +152,6 @@ func wantLagOfReading(t *testing.T, r *result.Recorded, grouped bool) {
 	wantCount(t, "the lag in the end", *lag.FinalRecords, 0)
 }
 
-// A window that ends before everything is read reports the rest.
 func TestReadingHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -171,7 +169,6 @@ func TestReadingHasATimeout(t *testing.T) {
 	})
 }
 
-// The peak of the backlog excludes what a warm-up reads.
 func TestReadingOn(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -257,7 +254,6 @@ func wantNothingReached(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// Transaction markers are no records.
 func TestReadingTransactions(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

@@ -49,7 +49,6 @@ func (c *stalledConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return chunks, err
 }
 
-// agree reports whether a is within a share of b.
 func agree(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
 
 func event(r *result.Recorded, kind, what string) *result.Event {
@@ -143,7 +142,6 @@ func TestBacklogGrowth(t *testing.T) {
 	})
 }
 
-// slopeOf fits the measured window by least squares.
 func slopeOf(r *result.Recorded) float64 {
 	var n, x, y, xx, xy float64
 	for _, iv := range r.Intervals {

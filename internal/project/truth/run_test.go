@@ -37,7 +37,6 @@ phases: {warmup: 500ms, measure: 1s, drain: 20s}
 sampling: {interval: 100ms, lag: 100ms}
 `
 
-// smallScenario takes overrides such as "load.rate=2k/s".
 func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(small), overrides...)
@@ -52,7 +51,6 @@ const workerWord = "worker"
 
 var workerCommand = []string{os.Args[0], workerWord}
 
-// A cluster of package virtual makes the run virtual.
 func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	t.Helper()
 	cfg := bench.Config{
@@ -178,7 +176,6 @@ func wantBalance(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// histograms adds up the intervals of each tag.
 func histograms(t *testing.T, r *result.Recorded) map[string]*latency.Histogram {
 	t.Helper()
 	file, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The counts of producers and consumers, and the bytes of intervals, add up to the books.
 func TestEachClient(t *testing.T) {
 	t.Parallel()
 	const late = 30 * time.Millisecond

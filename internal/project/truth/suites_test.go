@@ -54,11 +54,10 @@ func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...strin
 	wantAnswer(t, recorded)
 }
 
-// wantCell checks that figures can be taken from a run of a suite.
 func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
-	if s.Consume.Consumers > 0 && s.Load.Producers > 0 { // otherwise the books have only one side
+	if s.Consume.Consumers > 0 && s.Load.Producers > 0 {
 		wantBalance(t, r)
 	}
 	load, d := r.Run.Load, r.Run.Delivery
@@ -71,7 +70,6 @@ func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	}
 }
 
-// The sentence names every configuration with a valid run.
 func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	t.Helper()
 	d, err := campaigns.Analyse(recorded, "")
@@ -82,7 +80,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 		t.Errorf("the answer is %+v", d.Answer)
 	}
 	invalid := slices.ContainsFunc(recorded.Runs, func(r *result.Recorded) bool {
-		return r.Run.Verdict.Status != result.Valid // wantCell reports the reason
+		return r.Run.Verdict.Status != result.Valid
 	})
 	if d.Answer.Status != analysis.AnswerTold && !invalid {
 		t.Errorf("it gives no answer: %+v", d.Answer)

@@ -117,7 +117,6 @@ func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Inter
 	return result.Interval{}
 }
 
-// An interval has a time lag if and only if it has an undelivered record.
 func wantOpen(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, iv := range r.Intervals {

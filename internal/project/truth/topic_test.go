@@ -173,7 +173,7 @@ func TestExistingTopic(t *testing.T) {
 		produce(90)
 		s := smallScenario(t, "guest", "topic.existing=orders")
 
-		first := run(t, config(t, c, s)) // leaves stamped records of another run
+		first := run(t, config(t, c, s))
 		wantValid(t, first)
 		wantBalance(t, first)
 		wantCount(t, "first run: foreign", foreign(first), 0)

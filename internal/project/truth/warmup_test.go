@@ -59,7 +59,6 @@ func TestWarmupStaysOut(t *testing.T) {
 	})
 }
 
-// Each histogram has one value for each of its records.
 func wantHistograms(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	totals := histograms(t, r)
@@ -101,7 +100,6 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// The intervals add up to the books of warm-up and measured window, without gap or overlap.
 func wantSeries(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantOpen(t, r)
@@ -137,7 +135,6 @@ func wantSeries(t *testing.T, r *result.Recorded) {
 	wantCount(t, "duplicates in all intervals", sum.Duplicates, warmup.Delivery.Duplicates+measured.Delivery.Duplicates)
 }
 
-// Each curve has the percentiles of the histogram log.
 func wantCurves(t *testing.T, r *result.Recorded, totals map[string]*latency.Histogram) {
 	t.Helper()
 	if r.Curves == nil {

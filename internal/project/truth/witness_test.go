@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// The cluster's delays spread the times.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	o := virtual.Options{ProduceDelay: 30 * time.Millisecond, FetchDelay: 70 * time.Millisecond}
