@@ -22,7 +22,6 @@ type VariantComparison struct {
 
 var variantFigures = []string{"delivered_per_s", "lag_peak", "e2e_response_time_p99"}
 
-// engineFigures are the figures for comparing a queue's engines with plain.
 var engineFigures = []string{"queue_acked_per_s", "e2e_response_time_p50", "cpu_cores"}
 
 // Compared returns the names of the figures for comparing the campaign's variants.
@@ -33,9 +32,8 @@ func Compared(d *Study) []string {
 	return variantFigures
 }
 
-// CompareVariants tests each variant against its base, as if only these two were compared. Shared
-// among the tests of all variants, the chance of a false alarm would leave five runs of each too
-// little to show anything.
+// CompareVariants tests each variant against its base, as if only these two were compared. If the
+// tests of all variants shared one chance of a false alarm, five runs of each could show nothing.
 func CompareVariants(d *Study) []VariantComparison {
 	var all []VariantComparison
 	for i, cell := range d.Cells {
@@ -77,7 +75,6 @@ func BesideBackpressure(all []Difference) (names []string) {
 	return names
 }
 
-// baseOf returns the index of a cell's base.
 func baseOf(d *Study, i int) (base int, ok bool) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 	cell := d.Cells[i]

@@ -33,7 +33,7 @@ type CompareOptions struct {
 	// Alpha, in (0, 1), is the chance that the primary figure is called different although nothing
 	// differs. All other figures share the same chance once more. 0 means DefaultAlpha.
 	Alpha float64
-	// Primary defaults to PrimaryOf Figures.
+	// Primary is tested at the whole of Alpha. Without a name, it is PrimaryOf Figures.
 	Primary figure.Figure
 	// FailIf are conditions under which a comparison fails. They share another Alpha, whatever
 	// Figures are shown.
@@ -197,8 +197,8 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 // PrimaryName is the figure closest to what users experience.
 const PrimaryName = "e2e_response_time_p99"
 
-// PrimaryOf returns the default figure by which runs are judged: of those that has accepts, the e2e
-// response time p99, or else the first with a good side. Without one, its Name is "".
+// PrimaryOf returns the default figure by which runs are judged: the e2e response time p99 if has
+// accepts it, or else the first accepted figure with a good side. Without one, its Name is "".
 func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {

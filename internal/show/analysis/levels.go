@@ -6,7 +6,6 @@ import (
 	"slices"
 )
 
-// tested is one of several tests that are read together.
 type tested struct {
 	p float64 // of the single test; NaN if nothing could be tested
 	// level is the level of the test's decision, adjusted the p-value to compare with the level of

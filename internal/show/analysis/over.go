@@ -42,9 +42,9 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	return all, true
 }
 
-// Stored returns, for each whole interval of the measured window, the throughput in bytes of keys
-// and values per second. stored is the bytes stored at its middle, including fill and warm-up, and
-// total those at the end.
+// Stored returns, for each whole interval of the measured window, the bytes stored at its middle,
+// including fill and warm-up, and the throughput in bytes of keys and values per second. total is
+// the bytes stored at the end.
 func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	if r.Run.Fill != nil {
 		total = float64(r.Run.Fill.Bytes)

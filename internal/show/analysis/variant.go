@@ -253,7 +253,6 @@ func whole(path string, f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Says(path) }
 }
 
-// checked is a number that only stamped records give.
 func checked(f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Delivery.Checked }
 }
