@@ -34,7 +34,7 @@ func (a Answer) says(sentence string) Answer {
 
 // Question is a question that a suite can ask.
 type Question struct {
-	Name string // as in the scenario's key answer
+	Name string
 	Ask  func(*analysis.Study) Answer
 }
 

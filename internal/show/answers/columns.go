@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// A column is what a table says of each cell.
 type column struct {
 	head string
 	text func(*analysis.Cell) string
@@ -126,8 +125,6 @@ func quotient(r, base analysis.Repeated) string {
 	return text
 }
 
-// againstFirst is a column of the ratio of a figure to that of the cell's base. If the suite names
-// bases, so does the column.
 func againstFirst(d *analysis.Study, head, name string) column {
 	named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil })
 	switch {

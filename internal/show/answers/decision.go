@@ -16,8 +16,8 @@ import (
 type workKind struct {
 	work    string
 	figure  string
-	added   bool              // show how much it exceeds that of plain at the same load
-	repeats bool              // also show repeated acks
+	added   bool // show how much it exceeds that of plain at the same load
+	repeats bool
 	of      []workSource      // in the order of preference
 	cannot  map[string]string // engines that cannot do it, and why
 }

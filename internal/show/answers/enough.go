@@ -103,7 +103,6 @@ func enough(d *analysis.Study) Answer {
 	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
 }
 
-// valueOf returns the number in a cell's name: a count, a number of cores, or bytes.
 func valueOf(c *analysis.Cell) (v float64, known bool) {
 	text := strings.Join(c.Values, "")
 	if v, err := strconv.ParseFloat(text, 64); err == nil {

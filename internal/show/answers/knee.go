@@ -143,7 +143,7 @@ func modelled(c *analysis.Cell, cost stats.Cost) string {
 	return costing(cost.Fixed + cost.PerUnit*size)
 }
 
-// sizeOf is the mean size of a cell's records in bytes; 0 if it is not known.
+// sizeOf is in bytes; 0 if it is not known.
 func sizeOf(c *analysis.Cell) float64 {
 	for _, r := range c.Sample.Taken {
 		if size, _, known := recordCost(&r.Run, c.Sample.Among, time); known {

@@ -10,14 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// A crew is a cell with its numbers of brokers and consumers.
 type crew struct {
 	*analysis.Cell
 	brokers, consumers int
 }
 
-// crewsOf returns the cells that read all records, by brokers and then by
-// consumers.
 func crewsOf(cells []*analysis.Cell) (all []crew) {
 	for _, c := range cells {
 		brokers, wrong := strconv.Atoi(c.Setting("cluster.brokers"))

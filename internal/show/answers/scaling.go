@@ -162,8 +162,6 @@ func coresOf(c *analysis.Cell) string {
 	}
 }
 
-// unconfinedOf returns the valid cell that differs from c only in the CPU limit; nil if there is
-// none.
 func unconfinedOf(d *analysis.Study, c *analysis.Cell) *analysis.Cell {
 	if !confinedOtherwise(d, c) {
 		return nil

@@ -111,7 +111,8 @@ type slopeScale struct {
 	print func(float64) string
 }
 
-// per stored GB; and over all stored bytes, relative to the mean
+// perGB is the change for each stored GB, and overAll that over all stored bytes, relative to the
+// mean.
 var (
 	perGB   = slopeScale{func(s storedSlope) stats.Estimate { return s.times(unitGB) }, signedBytes}
 	overAll = slopeScale{storedSlope.relative, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }}

@@ -50,7 +50,6 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// closedTime is the time of a record in a closed loop, which has no due times.
 const closedTime = "e2e_service_time_p50"
 
 // cpuOfEach takes only the runs with the CPU of both clients and brokers.
