@@ -31,7 +31,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 		}
 	}
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
-	if p.Width < layout.Width { // the medians are in the table above
+	if p.Width < layout.Width {
 		t = t.Without(1)
 	}
 	for i, line := range t.Text() {

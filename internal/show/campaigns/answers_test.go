@@ -71,7 +71,6 @@ func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// against is most with the bases that the suite names.
 func against(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := most(t, repeat)
 	names := c.Campaign.Axes[0].Values
@@ -108,7 +107,6 @@ func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// Records and their bytes cost CPU, at one rate.
 func sized(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
 		size := float64(int(64) << (4 * i))
@@ -166,7 +164,6 @@ func limited(t *testing.T, repeat int, spread float64, reached ...float64) *resu
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: names}}, values)
 }
 
-// Enough needs an interval of the ratio that shows it.
 func TestEnoughIsNotMoreThanTheRunsShow(t *testing.T) {
 	for name, c := range map[string]struct {
 		campaign    *result.RecordedCampaign
@@ -260,7 +257,6 @@ func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	return d.Answer.Sentence
 }
 
-// Only the sentence of a single run of each says that it carries no claim.
 func TestNamedAnswersOfOneRun(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
 		"most": most, "scaling": scaling, "per-consumer": crews, "enough": limits, "knee": knee, "times": beside, "failover": failover,

@@ -54,7 +54,6 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	showtest.Golden(t, "study-repeated.md", showtest.Written(t, repeated, report.Options{Format: report.AsMarkdown}))
 }
 
-// Under backpressure, a question without a figure is answered without a ranking.
 func TestUnrankedUnderBackpressure(t *testing.T) {
 	c := short(t, 2)
 	c.Campaign.Campaign.Question = "Which gate costs the least?"

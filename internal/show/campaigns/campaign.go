@@ -42,7 +42,7 @@ type CampaignDocument struct {
 	Table *AnswerTable `json:"answer_table,omitempty"`
 
 	study    *analysis.Study
-	answered answers.Answer // the source of Table
+	answered answers.Answer
 }
 
 // AnswerTable is the table of a named answer.

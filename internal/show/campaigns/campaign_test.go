@@ -29,7 +29,6 @@ func TestCellSet(t *testing.T) {
 	}
 }
 
-// sweep multiplies the times of each codec by slower.
 func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-sweep-compression-c4wq7d"}
@@ -164,7 +163,7 @@ func TestCampaignUnasked(t *testing.T) {
 		t.Errorf("notes on runs that were made alike: %s", got)
 	}
 	for i, r := range c.Runs {
-		if i%2 == 1 { // the second cell ran on another machine
+		if i%2 == 1 {
 			r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Host.CPUs = "existing", "kJ1", 64
 		}
 	}

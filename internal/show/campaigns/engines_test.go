@@ -103,7 +103,7 @@ func TestPriceOfStartsFirst(t *testing.T) {
 		t.Errorf("without any: %q", got)
 	}
 	for i, planned := range c.Campaign.Runs {
-		if planned.Cell == 2 { // replaces offsetmap
+		if planned.Cell == 2 {
 			showtest.TakesFrom(c.Runs[i], "markers", 9000, map[string]any{"start_first": true})
 			resulttest.Set(&c.Runs[i].Run.Scenario, "load.rate", "6k/s")
 		}
@@ -114,7 +114,7 @@ func TestPriceOfStartsFirst(t *testing.T) {
 	}
 	for i, planned := range c.Campaign.Runs {
 		if planned.Cell == 2 {
-			c.Runs[i].Run.Time = c.Runs[i-1].Run.Time // of markers-50
+			c.Runs[i].Run.Time = c.Runs[i-1].Run.Time
 			c.Runs[i].Run.Broker = nil
 		}
 	}
@@ -143,7 +143,7 @@ func redeliverySuite(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := answered(t, "redelivery", repeat, names, func(i int, noise float64, r *result.Recorded) {
 		q := showtest.TakesFrom(r, []string{"markers", "markers", "offsetmap", "share"}[i], 1500, nil)
 		showtest.Drops(r, q, []float64{0.5, 0.5, 0.5, 0.47}[i], []int{0, 4, 4, 4}[i], noise*[]float64{40, 35, 3, 120}[i])
-		if i == 3 { // more than the drops explain
+		if i == 3 {
 			q.ExpectedDeliveriesPerRecord = 1.875
 			resulttest.Set(&r.Run.Scenario, "consume.queue.drop.share", "50%")
 			q.Lateness.Negative = 1
@@ -176,14 +176,14 @@ func decisionSuite(t *testing.T, repeat int) *result.RecordedCampaign {
 		r.Run.Load.ClosedLoop = kind == "online"
 		q := showtest.TakesFrom(r, engine, noise*(20_000-3000*at), nil)
 		resulttest.Set(&r.Run.Scenario, "description", kind)
-		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind)) // a difference between kinds
+		resulttest.Set(&r.Run.Scenario, "load.producers", len(kind))
 		r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], noise*(1+at/4))
 		switch {
 		case kind == "silent":
 			showtest.Drops(r, q, 0.5, 4, noise*30*at)
 		case names[i] == "kill-offsetmap":
 			q.Lost = 1
-		case kind == "in-order": // the same for both
+		case kind == "in-order":
 			r.Run.Time["e2e_response_time"] = showtest.Scaled(r.Run.Time["e2e_response_time"], 1/(1+at/4))
 		}
 	})
@@ -211,7 +211,6 @@ func TestEngineAnswers(t *testing.T) {
 	}
 }
 
-// The plain scenario differs only in the engine's settings and has nearly the same rate.
 func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	column := func(c *result.RecordedCampaign, head string) map[string]string {
 		d, err := campaigns.Analyse(c, "")
@@ -240,7 +239,7 @@ func TestPlainThatAnEngineIsHeldAgainst(t *testing.T) {
 	}
 
 	c := engineSuite(t, 1)
-	for _, r := range c.Runs { // the plain cell of 2 × 5 has other acks
+	for _, r := range c.Runs {
 		if r.Run.Run.Name == "engines-2x5-all-plain" {
 			resulttest.Set(&r.Run.Scenario, "load.acks", "0")
 		}
@@ -368,7 +367,7 @@ func TestEnginesAgainstPlain(t *testing.T) {
 	}
 	bases := map[string]string{}
 	for _, c := range d.Against {
-		if c.DiffersIn != nil { // the engine is what is compared
+		if c.DiffersIn != nil {
 			t.Errorf("%s differs in %v as well", c.Variant, c.DiffersIn)
 		}
 		bases[c.Variant] = c.Base

@@ -22,7 +22,6 @@ func (a Answer) rankedBy() string {
 	return a.Figure + ", " + why
 }
 
-// unasked notes differences among the runs that no scenario asked for.
 func unasked(d *analysis.Study) (notes []string) {
 	var all []*result.Recorded
 	within := analysis.Attributes{}
