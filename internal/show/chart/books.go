@@ -77,7 +77,7 @@ func booksOf(r named) (draw.Panel, error) {
 		bars.X0, bars.X1 = append(bars.X0, 0), append(bars.X1, float64(o.count))
 		bars.Y = append(bars.Y, float64(i))
 	}
-	bars.Figure = strings.Join(fields, " ") // in the order of the bars
+	bars.Figure = strings.Join(fields, " ")
 	p := draw.Panel{Y: rows("records", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{bars}}
 	return p, nil
 }

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is the default number of figures that cells draws.
 const shownFigures = 4
 
 func tellingFigures(study *analysis.Study) []figure.Figure {
@@ -197,7 +196,6 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 	return nil, nil
 }
 
-// codecs uses the valid runs.
 func codecs(in Input) (draw.Spec, error) {
 	runs := in.Runs
 	if len(runs) == 0 && in.Campaign != nil {

@@ -92,7 +92,7 @@ func Named(name string) (Chart, error) {
 
 // Missing reports that a run or a campaign does not have what a chart draws.
 type Missing struct {
-	Of    string // name of the run or the campaign
+	Of    string
 	Field string // such as lag_records; "" if the whole file is missing
 	File  string // such as intervals.ndjson
 	Why   string // "" if the reason is unknown

@@ -145,7 +145,6 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Every chart of a killed run reports its missing data.
 func TestDrawsWhatThereIs(t *testing.T) {
 	killed := &result.Recorded{Dir: "runs/killed", Run: result.Run{Run: result.Info{ID: "x", Name: "killed"}}}
 	imported := showtest.Simulate(t, resulttest.Baseline())

@@ -12,7 +12,7 @@ import (
 
 // Differences compares sets of runs with the first of them.
 type Differences struct {
-	Base string // name of the first set
+	Base string
 	Sets []DifferenceSet
 }
 

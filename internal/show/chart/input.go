@@ -151,7 +151,6 @@ func (in Input) oneOver() (named, error) {
 	return r, err
 }
 
-// shortNames returns the scenarios' names, with the run's ID if several runs have the same.
 func shortNames(runs []*result.Recorded) []string {
 	count := map[string]int{}
 	for _, r := range runs {

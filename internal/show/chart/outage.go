@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// outage draws the gaps in acks or deliveries of each partition, between the faults of the run and
-// the replicas.
 func outage(in Input) (draw.Spec, error) {
 	r, err := in.one()
 	if err != nil {

@@ -293,7 +293,6 @@ func TestMissingOverTime(t *testing.T) {
 	lacking(t, "age", of1(r), "time_lag_ns", "intervals.ndjson")
 }
 
-// Of several runs, those with data are drawn, with a note on the others.
 func TestNotesOnTheRest(t *testing.T) {
 	r, without := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.Baseline())
 	for i := range without.Intervals {

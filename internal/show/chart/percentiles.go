@@ -13,7 +13,6 @@ import (
 
 func inWords(metric string) string { return strings.ReplaceAll(metric, "_", " ") }
 
-// A curve is a time by the share of records that took no longer.
 type curve struct {
 	shares, ns []float64 // ascending; shares are below 1
 	of         int64     // number of records that the shares refer to
@@ -142,7 +141,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	for _, p := range all {
 		ns = append(ns, p.Series[0].Y...)
 	}
-	for k := range all { // one scale for all
+	for k := range all {
 		all[k].Y.Min, all[k].Y.Max = extent(ns)
 		for i := range all[k].Stripes {
 			all[k].Stripes[i].To = min(all[k].Stripes[i].To, end)

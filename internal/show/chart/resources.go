@@ -116,7 +116,6 @@ func brokerCPU(r named, ids []int32) (all []call) {
 	return all
 }
 
-// process draws the tool's own processes below the latency, to show whether their peaks coincide.
 func process(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {

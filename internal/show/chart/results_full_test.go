@@ -53,7 +53,7 @@ func TestRecordedRuns(t *testing.T) {
 		check(filepath.Base(listed.Dir), Input{Campaign: c})
 	}
 	for _, c := range All() {
-		if c.Name == "differences" || c.Name == "history" { // not of a run
+		if c.Name == "differences" || c.Name == "history" {
 			continue
 		}
 		t.Logf("%s: %d", c.Name, drawnOf[c.Name])

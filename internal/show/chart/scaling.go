@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A shape is the number of workers in a cell: a queue's nodes and their threads, or consumers.
 type shape struct {
 	nodes, threads float64
 	queue          bool
@@ -35,7 +34,6 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are the cells' shapes, smallest first, with the lines and notes of the study.
 type shapes struct {
 	all   []shape
 	lines []line

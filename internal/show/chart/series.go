@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A field is a value that a chart draws of each interval.
 type field struct {
 	name  string
 	value func(*result.Interval) float64 // NaN if it is not known
@@ -166,13 +165,11 @@ type call struct {
 	field
 }
 
-// panelOf returns a panel with those of the fields that a run has.
 func panelOf(axis draw.Axis, r named, calls ...call) (draw.Panel, []string, error) {
 	series, notes, err := gather(calls, func(c call) (draw.Series, error) { return c.of(r, c.name) })
 	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
-// sideBySide returns a panel with the field of those runs that have it.
 func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error)) (draw.Panel, []string, error) {
 	series, notes, err := gather(runs, of)
 	axis.Scale = scaleOf(series)
@@ -247,7 +244,6 @@ func eventMarks(r named, kinds ...string) (all []draw.Mark) {
 	return all
 }
 
-// plain replaces characters that Windows-1252 does not have.
 func plain(text string) string {
 	return strings.NewReplacer("→", "to", "−", "-", "≤", "at most").Replace(text)
 }

@@ -13,7 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// stored adds a fitted line if there are enough intervals.
 func stored(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -92,7 +91,6 @@ func splits[X comparable](study *analysis.Study, path string, x func(*analysis.C
 	return false
 }
 
-// lineName is such as "markers, acks all".
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
@@ -181,7 +179,6 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// linesPanel draws the cells that x gives a place.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}

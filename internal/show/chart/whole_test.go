@@ -134,7 +134,6 @@ func repeats(t *testing.T, n int, names []string, change func(name string, r *re
 	return runs
 }
 
-// bounds is for six or seven values, whose bounds are the lowest and the highest.
 func bounds(values []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -309,7 +308,7 @@ func TestSpeedUp(t *testing.T) {
 	}
 	_, base, _ := bounds(perS(3))
 	s := seriesOf(t, spec, "markers", "queue_acked_per_s")
-	for i, first := range []int{3, 9, 15} { // in the order of the cells
+	for i, first := range []int{3, 9, 15} {
 		low, median, high := bounds(perS(first))
 		same(t, "speed-up", []float64{s.Low[i], s.Y[i], s.High[i]}, []float64{low / base, median / base, high / base})
 	}
