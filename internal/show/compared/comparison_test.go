@@ -316,7 +316,7 @@ func TestABIsSeen(t *testing.T) {
 func survivors(t *testing.T) []analysis.Set {
 	sets := threeSets(t)[:2]
 	m := showtest.NewMaker(t, 4)
-	m.Made = 30 // those of threeSets
+	m.Made = 30
 	sets[1].Runs = nil
 	for range 9 {
 		sets[1].Runs = append(sets[1].Runs, m.Run("baseline", 1, nil))
@@ -352,7 +352,6 @@ func TestFailIfOfSurvivors(t *testing.T) {
 	}
 }
 
-// newer makes a run with later settings, at their defaults or not.
 func newer(settings map[string]any) func(*result.Run) {
 	return func(r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.groups", 1)

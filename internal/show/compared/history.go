@@ -262,7 +262,7 @@ func (h *History) table() layout.Table {
 		for _, v := range run.ClockErrors {
 			row = append(row, layout.Raw(v))
 		}
-		for len(row) < len(s.Rows[0]) { // a single clock
+		for len(row) < len(s.Rows[0]) {
 			row = append(row, "0")
 		}
 		s.Add(row...)

@@ -69,7 +69,7 @@ func TestNoTableMixesMethods(t *testing.T) {
 			t.Errorf("run %d of 10 of the history has e2e_response_time_p99: %t", i+1, known)
 		}
 	}
-	for _, r := range sets[0].Runs { // their name is not compared
+	for _, r := range sets[0].Runs {
 		r.Run.Run.Name = "before"
 	}
 	var text bytes.Buffer
