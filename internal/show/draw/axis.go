@@ -226,7 +226,6 @@ func (a *axis) label(v float64) string {
 	return exact(v)
 }
 
-// data returns the attributes from which the places of values can be computed.
 func (a *axis) data(name string) []Datum {
 	all := []Datum{
 		{name + "-scale", [...]string{"linear", "log", "percentile"}[a.Scale]},

@@ -213,7 +213,7 @@ func TestColumnsKeepTheirExtremes(t *testing.T) {
 						points++
 						add(drawn, at.X, at.Y)
 						for c := math.Floor(at.X); i > 0 && line[i-1].Y == at.Y && c > line[i-1].X; c-- {
-							add(drawn, c, at.Y) // a level line has the columns between its ends
+							add(drawn, c, at.Y)
 						}
 					}
 				}

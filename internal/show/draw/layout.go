@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	edge        = 8.0   // free space around the picture
-	leastWidth  = 240.0 // the smallest width of a chart
+	edge        = 8.0 // free space around the picture
+	leastWidth  = 240.0
 	markerRoom  = 8.0   // from the ends of an axis to the first and last marker
 	plainHeight = 190.0 // of a single panel; below that, of one of several
 	smallHeight = 130.0
@@ -19,7 +19,7 @@ type layout struct {
 	spec        Spec
 	width       float64
 	x           *axis
-	left, right float64 // of the plots
+	left, right float64
 	panels      []*panel
 	y           float64
 	notes       []string
@@ -31,7 +31,7 @@ type panel struct {
 	Panel
 	y           *axis
 	rows        bool // its values lie along the x axis
-	empty       bool // no value of its series is known
+	empty       bool
 	styles      []style
 	direct      bool // names are at the ends of their series, else in a line above the plot
 	top, bottom float64
@@ -255,7 +255,6 @@ func (l *layout) labelsApart(ticks []tick) bool {
 	return true
 }
 
-// centred moves the text to stay within the picture.
 func (l *layout) centred(x, width float64) float64 {
 	return max(min(x-width/2, l.width-edge/2-width), edge/2)
 }

@@ -37,7 +37,6 @@ func (p *panel) named() int {
 	return n
 }
 
-// direct reports whether the names fit at the ends of their series.
 func (l *layout) direct(p *panel) bool {
 	if p.named() == 0 || p.rows || len(l.x.Categories) > 0 {
 		return false

@@ -11,7 +11,7 @@ type Role int
 
 const (
 	Grid Role = iota
-	Zero      // the line of the value 0
+	Zero
 	Tick
 	StripeArea
 	BandArea
@@ -122,7 +122,7 @@ func Style() string {
 			fmt.Fprintf(&b, ".chart .%s{%s}\n", p.class, strings.Join(rules, ";"))
 		}
 	}
-	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n") // neighbours without a gap
+	b.WriteString(".chart .bar{shape-rendering:crispEdges}\n")
 	b.WriteString(inks(func(ink Ink, colour int) string { return Light.Hex(ink, colour) }))
 	dark := inks(func(ink Ink, colour int) string { return Dark.Hex(ink, colour) })
 	// Paper is white in both schemes.

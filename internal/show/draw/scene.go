@@ -36,8 +36,8 @@ const (
 
 // Shape is one element of the picture.
 type Shape struct {
-	Role          Role // how it is painted
-	Colour        int  // of its series, 1 to 5; 0 if the role has its own colour
+	Role          Role
+	Colour        int // of its series, 1 to 5; 0 if the role has its own colour
 	Form          Form
 	Lines         [][]Point
 	Closed        bool

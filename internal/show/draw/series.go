@@ -34,7 +34,6 @@ func (s Series) data(more ...Datum) []Datum {
 	return append([]Datum{{"figure", s.Figure}, {"series", s.Name}}, more...)
 }
 
-// endsAt keeps the rightmost end of each series.
 func (p *panel) endsAt(series int, at Point) {
 	for i := range p.ends {
 		if p.ends[i].series == series {

@@ -189,7 +189,7 @@ func joined(values []float64) string {
 func decimals(v float64) string {
 	v = math.Round(v*100) / 100
 	if v == 0 {
-		return "0" // and not -0
+		return "0"
 	}
 	return strconv.FormatFloat(v, 'f', -1, 64)
 }

@@ -5,7 +5,6 @@ import (
 	"math"
 )
 
-// setTicks chooses the most ticks that fit, and moves free ends to them.
 func (a *axis) setTicks(fits func([]tick) bool) {
 	if a.empty || len(a.Categories) > 0 {
 		return
