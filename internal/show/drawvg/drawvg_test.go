@@ -23,7 +23,6 @@ func chart() draw.Scene {
 	}.Layout(400)
 }
 
-// The widths of package draw are those of the font.
 func TestAdvances(t *testing.T) {
 	face, err := sans()
 	if err != nil {
@@ -101,7 +100,6 @@ func TestPNG(t *testing.T) {
 	}
 }
 
-// has calls so for a place halfway between two points of the first line.
 func has(s draw.Scene, so func(draw.Point) bool) bool {
 	for _, g := range s.Groups {
 		for _, shape := range g.Shapes {
