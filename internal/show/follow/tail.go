@@ -22,7 +22,7 @@ type tail struct {
 	file      *os.File // nil until the file exists
 	at        int64    // the end of the last line that was taken
 	seen      int64    // the size up to which the file was read
-	lines     int      // that were taken
+	lines     int
 	buffer    []byte
 	writtenAt time.Time
 }
