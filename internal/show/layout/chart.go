@@ -135,7 +135,7 @@ func (f Chart) cell(height, line int64, row int) rune {
 
 func (f Chart) all() int { return int(f.top/f.tick) * f.each }
 
-// Rows above the tick above the peak would be blank.
+// rows ends at the tick above the peak, as higher rows would be blank.
 func (f Chart) rows(peak int64) int {
 	return (int(max(peak-1, 0)/f.tick) + 1) * f.each
 }

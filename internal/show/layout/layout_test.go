@@ -43,7 +43,6 @@ func TestRoundTick(t *testing.T) {
 	})
 }
 
-// The height of a bar is its value, to an eighth of a row.
 func TestBars(t *testing.T) {
 	f := Chart{tick: 16, top: 64, each: 2, start: 0, end: 64}
 	rapid.Check(t, func(t *rapid.T) {

@@ -42,7 +42,7 @@ type Block struct {
 
 // Datum is a value as a JSON document has it.
 type Datum struct {
-	Figure string // its name
+	Figure string
 	Stat   string // its field, as in a.median; "" for a figure of one run
 	Of     string // the run, the set or the cell
 	Value  float64
