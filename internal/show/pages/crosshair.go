@@ -47,7 +47,7 @@ func (g grid) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"first": first, "step": step, "count": len(g.X), "labels": g.Labels})
 }
 
-// At has the indexes in Words for each moment, with Digits digits each.
+// coded has in At an index into Words for each moment, with Digits digits each.
 type coded struct {
 	Name string `json:"name"`
 	At   string `json:"at"`
@@ -116,7 +116,6 @@ func (p *Page) gridOf(g grid) int {
 	return len(p.grids) - 1
 }
 
-// wordsOf returns for each moment a value, or the lowest and the highest.
 func wordsOf(s draw.Series, moments []draw.Moment, y draw.Axis) []string {
 	words := make([]string, len(moments))
 	for i, m := range moments {

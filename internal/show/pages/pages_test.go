@@ -73,7 +73,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// No figure of a run's JSON is missing in its page, and none is added.
 func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	for _, r := range []*result.Recorded{
 		showtest.Simulate(t, resulttest.Baseline()), showtest.Simulate(t, resulttest.OverloadTight()), broken(t),

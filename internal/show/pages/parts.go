@@ -94,7 +94,7 @@ func (p *Page) sections(all []layout.Section, first string) {
 		if title == "" {
 			title = first
 		}
-		s.Title = title // also the name of its tables
+		s.Title = title
 		if parts := partsOf(s); len(parts) > 0 {
 			p.section(title, parts...)
 			p.Sections[len(p.Sections)-1].Note = s.Note
@@ -102,7 +102,6 @@ func (p *Page) sections(all []layout.Section, first string) {
 	}
 }
 
-// The first row is the table's head.
 func plainTable(name string, rows [][]string) *Table {
 	if len(rows) < 2 {
 		return nil

@@ -31,7 +31,6 @@ var runCards = []string{
 	"e2e_response_time_p99", "e2e_response_time_p99_9", "lag_peak",
 }
 
-// mostEvents bounds the events in a page; the others are counted.
 const mostEvents = 2000
 
 // Run returns the page of one run, which may be unfinished or imported.

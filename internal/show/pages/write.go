@@ -54,7 +54,7 @@ type written struct {
 	CSS    template.CSS
 	JS     []template.JS
 	Assets string
-	Names  []string // of linked scripts
+	Names  []string
 	Links  []Link
 	Grids  []grid
 	Charts bool
