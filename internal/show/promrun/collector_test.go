@@ -84,7 +84,6 @@ unknown_records_total 106
 	}
 }
 
-// The prefix and the labels of the run are left out.
 func series(t *testing.T, c *Collector, id string) string {
 	t.Helper()
 	names, _ := exported(t)
@@ -106,7 +105,6 @@ func series(t *testing.T, c *Collector, id string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A field that the run or an interval does not have is not exported.
 func TestNothingIsMadeUp(t *testing.T) {
 	c := New()
 	if got := testutil.CollectAndCount(c); got != 0 {
@@ -201,7 +199,6 @@ func TestOnlyThePresentRun(t *testing.T) {
 	}
 }
 
-// Each percentile of the run's histogram is in the bucket of its rank.
 func TestPercentilesLieInTheirBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := latency.NewHistogram()

@@ -29,8 +29,7 @@ func exported(t *testing.T) (names, histograms []string) {
 
 var metricName = regexp.MustCompile(`\bkafka_bench_\w+`)
 
-// The dashboard queries all exported metrics, and times with the same result as native and as
-// classic histograms.
+// The dashboard queries all exported metrics.
 func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	d := readDashboard(t)
 	names, histograms := exported(t)
@@ -74,7 +73,6 @@ func wantBothKinds(t *testing.T, q query, name string) {
 	}
 }
 
-// The dashboard follows Grafana's schema, and each panel has an explanation and a unit.
 func TestDashboardIsWellFormed(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID == "" || d.Title == "" || d.SchemaVersion < 36 {

@@ -21,7 +21,7 @@ type replay struct {
 	log       *latency.LogWriter
 	follower  *follow.Follower
 	collector *Collector
-	written   int // intervals
+	written   int
 }
 
 // All fields of the intervals are known, even those that no real run has together.
@@ -48,7 +48,7 @@ func replayed(t testing.TB) *replay {
 		t: t, run: r, writer: w, log: latency.NewLogWriter(w.HistogramLog(), r.Run.Run.StartedAt),
 		follower: f, collector: New(),
 	}
-	p.follow() // the head
+	p.follow()
 	return p
 }
 
@@ -63,7 +63,6 @@ func fill(i *result.Interval, n int64) {
 	}
 }
 
-// next reports whether the run goes on.
 func (p *replay) next() bool {
 	p.t.Helper()
 	if p.written == len(p.run.Intervals) {
