@@ -18,7 +18,7 @@ type Account struct {
 	SystemStyle, Fared  string
 	Reasons, Warnings   []string // why the run is invalid; other caveats, also of its files
 	Offer, Made, Client string   // the load, what made it, and the client's settings
-	Found               []string // what the run shows
+	Found               []string
 	Sections            []layout.Section
 }
 

@@ -198,7 +198,6 @@ func stretches(r *result.Run) layout.Table {
 	return t
 }
 
-// timesOfStretch omits a percentile that too few records support.
 func timesOfStretch(t result.IntervalTime) []string {
 	cell := func(known bool, ns int64) string {
 		if !known {

@@ -123,7 +123,6 @@ var shedReasons = []struct{ figure, words, short string }{
 	{"shed_by_degrade", "by degrading", "by degrading"},
 }
 
-// shedBy is empty unless there are at least two reasons.
 func shedBy(r *result.Run) (parts []string) {
 	for _, reason := range shedReasons {
 		if v, known := analysis.FigureNamed(reason.figure)(r); known && v > 0 {

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Invalid runs have no sentences about a controller.
 func TestWhatControllersHeld(t *testing.T) {
 	s := showtest.NewStudy(t, 3)
 	said := func(runs ...*result.Recorded) string {

@@ -18,7 +18,6 @@ const (
 	errorsShown = 3
 )
 
-// printBooks checks each sum.
 func printBooks(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	if reads(r) {
@@ -168,7 +167,6 @@ func printRates(p *layout.Page, r *result.Run) {
 	}
 }
 
-// inBytes is "" if the run does not have the figure.
 func inBytes(r *result.Run, name, of string) string {
 	text, known := analysis.FigureCalled(name).Text(r)
 	if !known {
@@ -306,7 +304,6 @@ func sumUp(r *result.Run, width int) string {
 	return text + "."
 }
 
-// reads reports whether a run had consumers but no producers.
 func reads(r *result.Run) bool {
 	return r.Finished() && r.Run.Imported == nil && r.Scenario.Get("load.producers") == "0"
 }

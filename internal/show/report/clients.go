@@ -14,7 +14,6 @@ import (
 
 // The text reports only the least and the most; the tables list each.
 
-// rowsShown bounds the tables of Markdown; run.json has all rows.
 const rowsShown = 100
 
 // even is the smallest ratio of least to most that counts as an even division.

@@ -80,7 +80,6 @@ func printReadFill(p *layout.Page, r *result.Run) {
 
 const offsetsShown = 12
 
-// printOffsets prints the partitions that are behind, otherwise the first ones.
 func printOffsets(p *layout.Page, l result.Lag) {
 	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions),
 		func(o result.PartitionOffsets) bool { return o.Lag == 0 })

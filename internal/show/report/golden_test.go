@@ -69,7 +69,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// harness is on the embedded cluster, without figures of the process.
 func harness(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run

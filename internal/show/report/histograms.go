@@ -135,7 +135,6 @@ func (h *RunHistograms) add(entry latency.LogEntry) {
 
 const warmupTag = "warmup_"
 
-// tagOrder follows a record's life, with the warm-up last.
 func tagOrder(tag string) int {
 	metric, warmup := strings.CutPrefix(tag, warmupTag)
 	order := slices.Index(result.TimeMetrics, metric)

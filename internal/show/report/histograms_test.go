@@ -99,7 +99,7 @@ func TestHistograms(t *testing.T) {
 			t.Errorf("%s of %d values has %+v", tag.Tag, tag.Time.Count, tag.Time)
 		}
 	}
-	for i := range h.Runs { // a test's folders have random names
+	for i := range h.Runs {
 		h.Runs[i].Dir = "runs/20261121T200000Z-" + h.Runs[i].Name + "-" + h.Runs[i].ID
 	}
 	showtest.AllFormats(t, "histograms", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })

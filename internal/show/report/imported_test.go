@@ -37,7 +37,6 @@ func TestStanding(t *testing.T) {
 	}
 }
 
-// No report presents an import as a judged run or shows a figure that it does not have.
 func TestImportedIsNoVerdict(t *testing.T) {
 	for _, c := range []struct {
 		run         *result.Recorded

@@ -17,8 +17,8 @@ type LiveOptions struct {
 	// Terminal asks for a view that is redrawn in place; without it, every interval is a line.
 	Terminal bool
 	Colour   bool
-	Width    int    // columns of the terminal; 0 means layout.Width
-	Name     string // of the run
+	Width    int // columns of the terminal; 0 means layout.Width
+	Name     string
 	// Full prints a line for each metric of each interval, whatever Terminal says.
 	Full bool
 	// Metric is the key of result.TimeMetrics that is shown; "" means the e2e response time.
@@ -262,7 +262,6 @@ func rate(i result.Interval, n int64) string {
 	return unit.PerSecond(float64(n) / length)
 }
 
-// plainRate is for a column below the unit.
 func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(rate(i, n), "/s") }
 
 func lagOf(i result.Interval) string {

@@ -111,7 +111,6 @@ func (m *terminal) Write(p []byte) (int, error) {
 
 func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
 
-// The rate of an interval that was read late uses its real length.
 func TestRateOfAnInterval(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{})
@@ -165,7 +164,6 @@ func TestLiveOfACampaign(t *testing.T) {
 	}
 }
 
-// An interval without a lag is blank.
 func TestLagOverTime(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true})
@@ -219,7 +217,6 @@ type closedPipe struct{ writes int }
 
 func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClosed }
 
-// After an error of the writer, the run goes on and Close returns the error.
 func TestLiveKeepsTheFirstError(t *testing.T) {
 	w := &closedPipe{}
 	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})

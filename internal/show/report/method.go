@@ -33,7 +33,6 @@ func Methods(runs []*result.Run) string {
 	return layout.Enumerate(names)
 }
 
-// mixture lists the figures that a table of runs omits because the methods differ.
 func mixture(recorded []*result.Recorded) (notes []string) {
 	older, ours, newer := 0, 0, 0
 	for _, r := range recorded {

@@ -74,12 +74,12 @@ func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
 
 // Forms are one report in all its formats.
 type Forms struct {
-	Head     Head // of Document
+	Head     Head
 	Text     func(io.Writer, Options) error
 	Markdown func(io.Writer) error
 	Sheets   Sheets
 	Sheet    string // the table that is written if the options name none
-	Document any    // what is written as JSON
+	Document any
 }
 
 // Write writes the report in the format of o.

@@ -121,7 +121,6 @@ func bounds(r *result.Recorded) []layout.Level {
 	return boundLevels(r)
 }
 
-// boundLevels includes bounds of one partition or of an estimated backlog.
 func boundLevels(r *result.Recorded) (all []layout.Level) {
 	for _, i := range r.Intervals {
 		if i.BoundRecords != nil && i.Phase != "drain" { // during the drain, no producer is held back
@@ -172,8 +171,8 @@ func highestOf(lag []layout.Level) (highest int64) {
 	return highest
 }
 
-// chartFor shares a value scale among scale, and the time axis among all. A bound far above the lag
-// would make it flat, and is omitted.
+// chartFor draws the pictures in scale with one scale of values, and all with one time axis. It
+// omits a bound far above the lag, which would make the lag flat.
 func chartFor(scale, all []picture) layout.Chart {
 	var start, end, measured int64
 	for _, d := range all {

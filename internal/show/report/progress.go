@@ -13,7 +13,6 @@ const fullEvery = 5
 
 const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s\n"
 
-// full leaves out metrics that have had no values.
 func (l *Live) full(i result.Interval) string {
 	var b strings.Builder
 	if l.lines%fullEvery == 0 {
@@ -65,7 +64,6 @@ func withBytes(i result.Interval, bytes *int64) string {
 	return unit.Bytes(int64(float64(*bytes)/i.Seconds())) + "/s"
 }
 
-// progress is the part of the phase that is over.
 func (l *Live) progress(i result.Interval) string {
 	length := l.phase.EndNs - l.phase.StartNs
 	if length <= 0 || l.phase.Name != i.Phase {

@@ -118,7 +118,6 @@ func deliveries(q *result.Queue) string {
 
 const attemptsShown = 8
 
-// byAttempt is "" if no record was delivered twice.
 func byAttempt(q *result.Queue) string {
 	if len(q.DeliveriesByAttempt) < 2 {
 		return ""
@@ -139,7 +138,6 @@ func byAttempt(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// onPurpose prints the drops and nacks that the scenario asked for.
 func onPurpose(q *result.Queue) string {
 	var parts []string
 	if q.Dropped > 0 {

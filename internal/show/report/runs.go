@@ -188,7 +188,6 @@ func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
 	m.Table(t)
 }
 
-// Markdown scrolls a wide table.
 func markdownDistributions(m *layout.Markdown, all []distribution) {
 	if len(all) == 0 {
 		return

@@ -66,7 +66,6 @@ func TestJSONHasEveryFigure(t *testing.T) {
 	}
 }
 
-// A percentile is in the text only if ten values lie beyond it.
 func TestPercentilesAreSupported(t *testing.T) {
 	for count, want := range map[int64]string{19: "–", 100_000: "10.4 ms", 99_999: "–"} {
 		r := showtest.Simulate(t, resulttest.Baseline())

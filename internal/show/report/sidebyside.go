@@ -229,7 +229,6 @@ func oneTable(compared []analysis.Variant) (t layout.Table) {
 	return t
 }
 
-// tableOf has a row of ranges below each figure's if repeats differ.
 func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
@@ -285,7 +284,6 @@ func fits(block []analysis.Variant, rows []comparedRow, width int) bool {
 	return true
 }
 
-// cells prints the range if the values differ.
 func cells(s analysis.Spread, format func(float64) string) (median, extent string) {
 	if s.N == 0 {
 		return unit.Absent, ""
@@ -328,7 +326,7 @@ const notValid = "INVALID"
 func verdictOf(v analysis.Variant) string {
 	switch {
 	case len(v.Runs) == 0:
-		return notValid // none has finished
+		return notValid
 	case v.Valid == v.All && v.All == 1:
 		return Standing(&v.Runs[0].Run)
 	case v.Valid == v.All:

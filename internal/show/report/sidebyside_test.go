@@ -26,7 +26,6 @@ func TestSideBySide(t *testing.T) {
 	showtest.Golden(t, "side-by-side", got)
 }
 
-// Invalid runs are left out of their column, and a sentence says so.
 func TestSideBySideOfRepeats(t *testing.T) {
 	var runs []*result.Recorded
 	for seed := range uint64(3) {

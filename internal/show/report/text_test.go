@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// A picture draws the highest sample of each column.
 func TestPictureDrawsTheSamples(t *testing.T) {
 	end := int64(40)
 	peak := int64(253)

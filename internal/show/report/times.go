@@ -102,7 +102,6 @@ func printTimes(p *layout.Page, r *result.Run) {
 	p.Text(2, layout.List(legend...))
 }
 
-// clocked reports whether a time depends on the clocks of two machines.
 func clocked(all []distribution) bool {
 	return slices.ContainsFunc(all, func(d distribution) bool { return d.ErrorNs > 0 })
 }
@@ -179,7 +178,6 @@ func measured(r *result.Run) (all []distribution) {
 	return all
 }
 
-// Service and response times are side by side.
 func printDistributions(p *layout.Page, all []distribution) {
 	above, below, counts, open := []string{""}, []string{""}, []string{"  count"}, []string{"  open"}
 	some := false

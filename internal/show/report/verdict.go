@@ -107,7 +107,6 @@ func printSubject(p *layout.Page, r *result.Run) {
 	}
 }
 
-// clientOptions describes the settings that differ from the client's defaults.
 func clientOptions(scenario result.Settings) string {
 	var parts []string
 	if batch := scenario.Get("load.batch"); batch == "1 record" {
@@ -199,7 +198,6 @@ func groups(n int) string {
 	return unit.Things(int64(n), "group") + " of "
 }
 
-// work is "" if the consumers do nothing with a record.
 func work(scenario result.Settings) string {
 	field := func(name string) string {
 		switch v := scenario.Get("consume.work." + name); v {

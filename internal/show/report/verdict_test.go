@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Empty polls are counted if the scenario has a poll timeout.
 func TestClientOptions(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	for path, value := range map[string]string{
