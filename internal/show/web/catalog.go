@@ -73,7 +73,6 @@ type card struct {
 // mostCards bounds the categories of a page: those with the most runs.
 const mostCards = 24
 
-// cards also returns the number of categories without a card.
 func (c *catalog) cards(l links) (cards []card, left int) {
 	byName := map[string]*card{}
 	for _, run := range c.runs {

@@ -25,8 +25,8 @@ import (
 type family struct {
 	*Pages
 	t      *testing.T
-	ended  chan error         // what Serve returned
-	kill   context.CancelFunc // ends the child
+	ended  chan error
+	kill   context.CancelFunc
 	mu     sync.Mutex
 	warned []string
 }
@@ -335,7 +335,6 @@ func TestAddressIsTaken(t *testing.T) {
 	}
 }
 
-// Metrics that other machines reach need a token, whatever the address is called.
 func TestMetricsNeedAToken(t *testing.T) {
 	everywhere := Address{host: "0.0.0.0", port: "0"}
 	if _, err := connect(t, Options{Metrics: &everywhere}); !strings.HasSuffix(fmt.Sprint(err), ErrReached.Error()) {
@@ -401,7 +400,7 @@ func TestSlowChild(t *testing.T) {
 
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
-		tab, scrape bool // they exist
+		tab, scrape bool
 		measured    bool
 		after       time.Duration
 		want        time.Duration
@@ -453,7 +452,6 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The timeout of the tabs begins when the last page is made.
 func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	s := newShelf(t)
 	dir := s.open().path(s.record("base", 0))
@@ -521,7 +519,7 @@ func TestMetrics(t *testing.T) {
 	}
 	go f.Finish()
 	var last string
-	for { // until the child has ended
+	for {
 		status, text := ask("GET", metricsPath, "", bearer)
 		if status == 0 {
 			break

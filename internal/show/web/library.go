@@ -21,7 +21,7 @@ import (
 type Library struct {
 	dir  string // as the user wrote it
 	root *os.Root
-	fsys fs.FS // of root
+	fsys fs.FS
 
 	mu        sync.Mutex
 	rows      map[string]kept[result.Row]
@@ -135,7 +135,7 @@ func (l *Library) lastLine(e entry) time.Time {
 	return at
 }
 
-// Its Dir begins with the library's folder as the user wrote it.
+// run returns a run whose Dir begins with the library's folder as the user wrote it.
 func (l *Library) run(folder string) (*result.Recorded, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err

@@ -164,7 +164,6 @@ func (s *seen) fill(to *state) {
 
 var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
 
-// agentRows has each agent's rates since the previous pulse.
 func agentRows(now, before result.Pulse) [][]string {
 	rows := [][]string{}
 	for _, a := range now.Agents {
@@ -187,7 +186,6 @@ func agentRows(now, before result.Pulse) [][]string {
 	return rows
 }
 
-// draw draws the charts if they lack an interval and the pause is over.
 func (s *seen) draw() map[string]drawing {
 	began := time.Now()
 	if s.charts == nil {

@@ -89,7 +89,6 @@ func TestEventsAreBounded(t *testing.T) {
 	}
 }
 
-// The charts are drawn at most once per second, with all that came in between.
 func TestChartsRest(t *testing.T) {
 	made := resulttest.OverloadTight().Run()
 	synctest.Test(t, func(t *testing.T) {

@@ -21,7 +21,7 @@ import (
 type shelf struct {
 	t   *testing.T
 	dir string
-	run *result.Recorded // the model of all runs
+	run *result.Recorded
 }
 
 // baseline is read only, because it takes long to make.
@@ -32,7 +32,6 @@ func newShelf(t *testing.T) *shelf {
 	return &shelf{t: t, dir: t.TempDir(), run: baseline()}
 }
 
-// The run started the given minutes after the first.
 func (s *shelf) record(name string, minutes int) string {
 	s.t.Helper()
 	r := *s.run
@@ -166,7 +165,6 @@ func TestListOpensWhatItShows(t *testing.T) {
 	}
 }
 
-// A run that was recorded again is read again.
 func TestListIsOfThePresent(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("first", 0)
@@ -178,7 +176,6 @@ func TestListIsOfThePresent(t *testing.T) {
 	}
 }
 
-// A run that is broken, newer, killed or goes on has a row too.
 func TestRows(t *testing.T) {
 	s := newShelf(t)
 	first, second := s.record("base", 1), s.record("base", 2)
