@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// The page's scenarios are presets, in the order of the presets.
 func TestScenariosArePresets(t *testing.T) {
 	got := scenarios()
 	presets := slices.DeleteFunc(slices.Clone(scenario.Names()), func(name string) bool {
@@ -81,7 +80,6 @@ var (
 	overloadTight = sync.OnceValue(resulttest.OverloadTight().Run)
 )
 
-// made returns a test run under another name, started the given minutes later.
 func made(plan func() *result.Recorded, name, id string, minutes int) *result.Recorded {
 	r := *plan()
 	r.Run.Run.Name, r.Run.Run.ID = name, id
@@ -105,7 +103,6 @@ func saveSweep(t *testing.T, out string) {
 	}, baseline, baseline)
 }
 
-// saveCampaign saves a campaign with runs from one plan for each cell.
 func saveCampaign(t *testing.T, out string, c result.Campaign, plans ...func() *result.Recorded) {
 	t.Helper()
 	for i := range c.Cells {
@@ -167,7 +164,6 @@ func TestPageOfMadeUpRuns(t *testing.T) {
 	}
 }
 
-// A picture of one run shows the first valid one.
 func TestPictureOfAValidRun(t *testing.T) {
 	bad, good := made(baseline, "baseline", "base01", 0), made(baseline, "baseline", "base02", 1)
 	bad.Run.Verdict.Status = result.Invalid
@@ -179,7 +175,6 @@ func TestPictureOfAValidRun(t *testing.T) {
 	}
 }
 
-// Runs from two machines on one page are an error.
 func TestPageOfTwoMachines(t *testing.T) {
 	out := t.TempDir()
 	save(t, out, made(baseline, "baseline", "base01", 0))

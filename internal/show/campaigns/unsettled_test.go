@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// A note says that failed and unknown are not comparable if there are several clients and any such
-// records.
 func TestUnsettledNote(t *testing.T) {
 	for _, test := range []struct {
 		name            string
