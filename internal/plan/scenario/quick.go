@@ -11,14 +11,14 @@ import (
 
 const quickKey = "quick"
 
-// quickSuffix ends the name of a quick form, so that its runs are not taken for full ones.
+// quickSuffix ends the name of a quick form; its runs must not pass for full ones.
 const quickSuffix = "-quick"
 
 // ofBothForms are the keys that a quick form may not set.
 var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
 
-// quick holds partial scenarios that make a short form, applied in order over the scenario. Each
-// merged file may add one.
+// quick holds partial scenarios that make a short form, one per merged file, applied in order over
+// the scenario.
 type quick struct{ parts []choice }
 
 func (q quick) given() bool { return len(q.parts) > 0 }
@@ -41,8 +41,8 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick applies the quick form to doc if wanted. Otherwise it applies it to a copy, to report
-// the form's mistakes early.
+// layQuick applies the quick form to doc if wanted, else to a copy, so that its mistakes are
+// reported early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc
@@ -58,7 +58,6 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 	d.layParts(doc)
 }
 
-// layParts applies the parts of doc's quick form, each in the layer that it was written in.
 func (d *decoder) layParts(doc *document) {
 	layer := d.layer
 	for _, part := range doc.Quick.parts {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// shortForm is a mapping that may also be written as one scalar. The scalar replaces the whole
-// mapping: `arrival: poisson` resets all other keys of arrival.
+// shortForm is a mapping that may also be one scalar, which replaces the whole mapping: `arrival:
+// poisson` resets all other keys of arrival.
 type shortForm interface {
 	setShort(text string) error
 	// short describes the scalar, for errors.
@@ -70,7 +70,6 @@ type sizeMapping struct {
 	List    []unit.Size `yaml:"list,omitempty"`
 }
 
-// size returns the Size of the mapping, whose only key is key.
 func (m sizeMapping) size(key string) Size {
 	switch key {
 	case "uniform":

@@ -47,7 +47,6 @@ func (c *checker) assignor(g Consume) {
 	}
 }
 
-// sessionTimeout allows a session timeout only if the member sets it.
 func (c *checker) sessionTimeout(g Consume) {
 	const path = "consume.session_timeout"
 	switch {
@@ -89,7 +88,6 @@ func (c *checker) group(g Consume) {
 	}
 }
 
-// consumerProcesses requires a consumer for each process, and enough CPU and memory for it to run.
 func (c *checker) consumerProcesses(g Consume) {
 	const path = "consume.processes"
 	switch {

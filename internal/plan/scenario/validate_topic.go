@@ -8,15 +8,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxTopicLength is Kafka's limit. A chosen name must leave room for a suffix: "-markers",
-// "-tracker", "-100".
+// maxTopicLength is Kafka's limit. A chosen name must leave space for the suffixes "-markers",
+// "-tracker" and "-100".
 const (
 	maxTopicLength  = 249
 	maxChosenLength = maxTopicLength - len("-markers-100")
 )
 
-// brokerLimit is Kafka's default of message.max.bytes: 1 MiB and twelve bytes of log overhead. It
-// bounds a compressed batch.
+// brokerLimit is Kafka's default of message.max.bytes: 1 MiB and twelve bytes of log overhead, for
+// the compressed batch.
 const brokerLimit = unit.Size(1<<20 + 12)
 
 // Overhead of a record batch (format v2): its header, and a record's lengths and deltas at their
@@ -49,7 +49,6 @@ func (c *checker) topic(s Scenario) {
 	c.minInSync(t)
 }
 
-// fill requires a fill of at least one record that the topic's retention keeps.
 func (c *checker) fill(s Scenario) {
 	const path = "topic.fill"
 	t := s.Topic
@@ -95,8 +94,7 @@ func (c *checker) existing(t Topic) {
 	}
 }
 
-// kafkaName reports whether name is valid for a topic. Groups have the same rule, because a queue
-// derives topic names from its group.
+// kafkaName checks the name of a topic or a group; a queue derives topic names from its group.
 func (c *checker) kafkaName(path, name, of string, most int) bool {
 	if strings.Trim(name, ".") != "" && len(name) <= most &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {
@@ -121,8 +119,8 @@ func (c *checker) minInSync(t Topic) {
 	}
 }
 
-// batchLimit returns the largest batch that the topic accepts, and the path of the setting to raise.
-// The limit is 0 if it is unknown.
+// batchLimit returns the largest batch that the topic accepts, 0 if unknown, and the setting to
+// raise.
 func (s Scenario) batchLimit() (limit unit.Size, path string) {
 	path = "topic.config.max.message.bytes"
 	if s.Topic.Existing != "" {
