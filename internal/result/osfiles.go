@@ -6,10 +6,10 @@ import (
 )
 
 // osFiles opens files by the operating system's paths. Unlike os.DirFS it accepts absolute paths
-// and "..", because a user may name any folder.
+// and "..".
 type osFiles struct{}
 
-// Open implements fs.FS.
+// Open implements fs.FS; Stat and ReadFile implement the optional parts.
 func (osFiles) Open(name string) (fs.File, error) { return os.Open(name) }
 
 // Stat implements fs.StatFS.

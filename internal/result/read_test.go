@@ -98,7 +98,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// fullDisk accepts room bytes, then the part of a write that fits, and an error.
+// fullDisk accepts room bytes.
 type fullDisk struct {
 	bytes.Buffer
 	room int
@@ -142,8 +142,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// For any file content, reading ends with values or an error, and the values can be written and
-// read again.
+// Reading any content ends with an error, or with values that can be written and read again.
 func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("{\"at_ns\":1,\"kind\":\"phase\",\"what\":\"measure\"}\n{\"at_ns\":2"))
 	f.Add([]byte("{}\n\n"))

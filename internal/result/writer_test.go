@@ -103,7 +103,7 @@ func TestCrashLeavesAReadableRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := read(t, w.Dir())
-		// Without its closing brace the last line is lost; without only its newline it is not.
+		// Only without its closing brace is the last line lost.
 		want, torn := 2, cut > lastLine
 		if cut >= len(whole)-1 {
 			want, torn = 3, false
@@ -155,7 +155,7 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// A NaN gives an error with its place, and a corrected summary can be written.
+// After an error a corrected summary can be written.
 func TestFinishAgainAfterAnError(t *testing.T) {
 	w := create(t)
 	zero := 0.0
@@ -215,7 +215,6 @@ func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-// Events of concurrent goroutines are whole lines.
 func TestEventsFromManyGoroutines(t *testing.T) {
 	const writers, each = 8, 200
 	w := create(t)
@@ -235,7 +234,6 @@ func TestEventsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// Any run is read back as it was written.
 func TestRoundTrip(t *testing.T) {
 	out := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -289,8 +287,8 @@ func render(t *rapid.T, r result.Recorded) string {
 	return string(b)
 }
 
-// draw fills a value of any type of the contract. Lists and maps have at least one element, because
-// the Writer decides how an empty one is written.
+// draw fills a value of any type. Lists and maps have an element, because the Writer decides how
+// empty ones are written.
 func draw[T any](t *rapid.T) T {
 	var v T
 	drawInto(t, reflect.ValueOf(&v).Elem())
@@ -328,7 +326,6 @@ func drawInto(t *rapid.T, v reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(reflect.ValueOf(rapid.String().Draw(t, "key")), value)
 	case reflect.Interface:
-		// Above 2⁵³ a float64 would lose the last digits of a seed.
 		seed := rapid.Uint64().Draw(t, "seed")
 		v.Set(reflect.ValueOf(map[string]any{"seed": json.Number(fmt.Sprint(seed)), "rate": "10k/s"}))
 	case reflect.String:

@@ -59,7 +59,6 @@ func throughput() []Figure {
 	}
 }
 
-// reads reports whether a run only reads.
 func reads(r *result.Run) bool { return r.Load.Scheduled == 0 && r.Consumer.Members > 0 }
 
 func cpuPerDelivered(r *result.Run) (float64, string) {
@@ -90,7 +89,6 @@ func ofConfined(name, title string, kind Kind, v func(result.Confined) *float64)
 		value: ofPart(func(r *result.Run) *result.Confined { return r.Consumer.Confined }, v)}
 }
 
-// seconds converts seconds to nanoseconds; nil stays nil.
 func seconds(s *float64) *float64 {
 	if s == nil {
 		return nil
@@ -99,7 +97,7 @@ func seconds(s *float64) *float64 {
 	return &ns
 }
 
-// leastIdle returns the idle ratio of the busiest broker's request handlers.
+// leastIdle is of the broker with the busiest request handlers.
 func leastIdle(r *result.Run) (float64, string) {
 	least, some := 0.0, false
 	for _, b := range r.Broker {

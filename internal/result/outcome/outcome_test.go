@@ -108,7 +108,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The first matching rule gives the status, and the sentence has all findings.
 func TestTheWorstNamesIt(t *testing.T) {
 	r := kept()
 	r.Delivery.Lost, *r.Load.AckGapMaxNs, r.Load.Deferred = 1, 2e9, 1
