@@ -9,7 +9,7 @@ import (
 // and "..".
 type osFiles struct{}
 
-// Open implements fs.FS; Stat and ReadFile implement the optional parts.
+// Open implements fs.FS.
 func (osFiles) Open(name string) (fs.File, error) { return os.Open(name) }
 
 // Stat implements fs.StatFS.

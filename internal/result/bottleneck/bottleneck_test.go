@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// run returns a finished closed-loop run of ten seconds on two cores, with low use of each
-// resource.
+// run returns a closed-loop run of ten seconds on two cores, with low use of each resource.
 func run(change func(*result.Run)) *result.Run {
 	r := &result.Run{
 		Run: result.Info{
@@ -205,7 +204,7 @@ func TestNothingToJudge(t *testing.T) {
 	}
 }
 
-// drawn fills any type with random figures, where each may be missing.
+// drawn fills any type with random figures, each of which may be missing.
 func drawn(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -260,8 +259,7 @@ func anyRun(t *rapid.T) (*result.Run, Settings) {
 	return r, s
 }
 
-// For any figures there is an answer with sorted saturations from 0 to 1, and a named resource has
-// evidence.
+// Saturations are sorted and from 0 to 1, and a named resource has evidence.
 func TestEveryRunHasAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -289,7 +287,6 @@ func TestEveryRunHasAnAnswer(t *testing.T) {
 	})
 }
 
-// The order of brokers, disks, networks and requests has no effect.
 func TestOrderSaysNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -315,8 +312,7 @@ func shuffle[T any](rng *rand.Rand, s []T) {
 	rng.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 }
 
-// For any figures, a limit that is full only because of a wait for cores is not named, and an
-// invalid run has no bottleneck.
+// A limit that is full only because of a wait for cores is not named.
 func TestConsequencesAreNotNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full, waited := rapid.Float64Range(0, 5).Draw(t, "in flight"), rapid.Float64Range(0, 1).Draw(t, "waited")
@@ -333,7 +329,7 @@ func TestConsequencesAreNotNamed(t *testing.T) {
 	})
 }
 
-// More of a resource never raises its saturation, and a missing figure gives none.
+// More of a resource never raises its saturation.
 func TestMonotone(t *testing.T) {
 	saturation := func(r *result.Run, s Settings, name string) float64 {
 		for _, f := range Find(r, s).Resources {

@@ -34,7 +34,6 @@ func requests(b result.Broker) []result.RequestUse {
 	return b.Metrics.Requests
 }
 
-// part returns a ÷ (a + b), and 0 for 0 ÷ 0.
 func part(a, b float64) float64 {
 	if a <= 0 || a+b <= 0 {
 		return 0
@@ -101,7 +100,6 @@ func (j *judge) responseBound(f *result.ClientRequests) float64 {
 }
 
 // fetchWait judges fetches that brokers delay until min_bytes is reached, if consumers are behind.
-// Otherwise the consumers wait for records.
 func fetchWait(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
@@ -112,8 +110,8 @@ func fetchWait(j *judge) (finding, bool) {
 		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
 }
 
-// commits judges consumers that wait for each commit, by the consumers' own times. The brokers'
-// times are whole milliseconds, and exclude the network.
+// commits judges consumers that wait for each commit, by the consumers' own times: the brokers' are
+// whole milliseconds, without the network.
 func commits(j *judge) (finding, bool) {
 	c := j.Consumer
 	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
@@ -127,7 +125,7 @@ func commits(j *judge) (finding, bool) {
 // committers returns how many can process records during a commit: members, or workers if a member
 // has several.
 func (j *judge) committers() int {
-	if j.Consumer.Utilisation == nil { // without work members deliver by themselves
+	if j.Consumer.Utilisation == nil { // members without work deliver by themselves
 		return j.Consumer.Members
 	}
 	return max(j.Consumer.Members, j.Consumer.Workers)
@@ -190,7 +188,6 @@ func (j *judge) spent() string {
 	return fmt.Sprintf(", %s of it at the broker %s", millis(most/n), what)
 }
 
-// batchSize judges full batches with all requests in flight.
 func batchSize(j *judge) (finding, bool) {
 	busy, known := j.inFlight()
 	fill, told := j.batchFill()
@@ -209,7 +206,6 @@ func (j *judge) batchFill() (fill float64, known bool) {
 	return min(1, *j.Clients.Produce.BytesPerBatch/float64(j.BatchBytes)), true
 }
 
-// sendServiceTime returns the run's send service time, if it was measured.
 func (j *judge) sendServiceTime() (t result.Time, measured bool) {
 	t, measured = j.Time["send_service_time"]
 	return t, measured && j.Says("time.send_service_time")
@@ -228,7 +224,6 @@ func linger(j *judge) (finding, bool) {
 		unit.Nanos(j.LingerNs), unit.Nanos(int64(service.MeanNs)), percent(fill)))
 }
 
-// buffered judges the records in flight of a closed loop.
 func buffered(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	if !j.Load.ClosedLoop || j.MaxBuffered <= 0 || !measured {

@@ -41,7 +41,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A sample that is cut at any byte gives a run or an error.
 func TestTruncated(t *testing.T) {
 	for name, format := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

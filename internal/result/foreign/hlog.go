@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Units of a histogram log, by their names on the command line.
 var hlogUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond}
 
 // ParseHlogUnit reads ns, us or ms.
@@ -28,12 +27,12 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 }
 
 // readHdrLog reads an HdrHistogram interval log of any geometry and with any tags, such as
-// Tussle's. A usual name of one of our metrics becomes that metric; other names are kept. The name
-// is the tag, or the file's name without a tag.
+// Tussle's. A usual name of one of our metrics, as tag or as the file's name, becomes that metric;
+// other names are kept.
 //
-// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval. In a merged
-// log each run begins with its first measured interval. Values are recorded again in nanoseconds as
-// the highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
+// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval; in a merged
+// log, at each run's first measured interval. Values are recorded again in nanoseconds as the
+// highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
 func readHdrLog(d *draft, content []byte) error {
 	log, err := d.hdrLines(content)
 	if err != nil {
@@ -78,8 +77,8 @@ var timeFields = []string{
 	"p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
 }
 
-// hdrEntry is one line of a log. It keeps the encoded histogram, because those of a long log do not
-// fit into memory.
+// hdrEntry is one line of a log with its encoded histogram, because the decoded ones of a long log
+// do not fit into memory.
 type hdrEntry struct {
 	line       int
 	start, end time.Duration
@@ -103,7 +102,6 @@ func (l *hdrLog) startedAt() time.Time {
 	return l.epoch.Add(l.measuredAt)
 }
 
-// Comments that the reader uses.
 const (
 	hdrStartTime     = "#[StartTime: "
 	hdrMeasuredStart = "#[MeasuredStart: "
@@ -150,8 +148,8 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	return log, errors.Join(faults...)
 }
 
-// firstMeasured returns the start of the first interval that is not of the warm-up, or the end of
-// the warm-up.
+// firstMeasured returns the start of the first interval after the warm-up, or the end of the
+// warm-up.
 func (l *hdrLog) firstMeasured() (at time.Duration) {
 	at = l.entries[0].end
 	found := false
@@ -166,7 +164,6 @@ func (l *hdrLog) firstMeasured() (at time.Duration) {
 	return at
 }
 
-// settle sorts the entries and puts them on the run's axis.
 func (l *hdrLog) settle(measured bool) {
 	slices.SortStableFunc(l.entries, func(a, b hdrEntry) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.line, b.line))
@@ -243,10 +240,9 @@ func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	return h, nil
 }
 
-// warmupTag is the prefix of the tags of our warm-up.
 const warmupTag = "warmup_"
 
-// metricNames are other tools' names of our metrics, with words and digits joined by "_".
+// metricNames are other tools' names of our metrics, in the form of plainName.
 var metricNames = map[string]string{
 	"send_service":                     "send_service_time",
 	"send_response":                    "send_response_time",
@@ -264,8 +260,8 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// metricOf returns the metric of a tag, or of the file without a tag. An unknown name is kept, as
-// far as a tag may contain it.
+// metricOf returns the metric of a tag, or of the file if the tag is empty. An unknown name is
+// kept, as far as a tag may contain it.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// hdr encodes a histogram as another tool would.
 func hdr(t interface{ Fatal(...any) }, low, high int64, digits int, values ...int64) string {
 	h := hdrhistogram.New(low, high, digits)
 	for _, v := range values {
@@ -61,7 +60,6 @@ func TestHdrLogOfMicroseconds(t *testing.T) {
 	}
 }
 
-// Without a tag the file's name gives the metric.
 func TestHdrLogWithoutTag(t *testing.T) {
 	log := "0.0,1.0,1.0," + hdr(t, 1, 1000, 1, 5) + "\n"
 	for name, metric := range map[string]string{
@@ -78,7 +76,7 @@ func TestHdrLogWithoutTag(t *testing.T) {
 	}
 }
 
-// Our own log is read back as written, including warm-up and axis.
+// Our own log is read back as written, with warm-up and axis.
 func TestOurOwnLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(1, latency.HighestNs), 1, 50).Draw(t, "values")
@@ -140,7 +138,7 @@ func merged(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// Each run of a merged log gets its name, its metrics and its own time axis.
+// Each run gets its name, its metrics and its own time axis.
 func TestMergedLog(t *testing.T) {
 	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
 	if err != nil || len(all) != 2 {
@@ -169,8 +167,7 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// The requested name is a prefix of the runs' names if there are several; lines of no run are one
-// more run.
+// Lines of no run are one more run.
 func TestMergedLogIsNamed(t *testing.T) {
 	log := merged(t)
 	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {

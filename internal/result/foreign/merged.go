@@ -10,20 +10,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// mergedTag matches a tag of a merged log ("report --hlog-merge"): a run's name and ID, and the
-// original tag.
+// mergedTag matches a tag of "report --hlog-merge": a run's name and ID, and the original tag.
 var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
 type mergedRun struct {
 	name, id string
-	shared   bool   // the log has other runs too, and its header is not this run's
-	content  []byte // with an empty line for each line of another run
+	shared   bool   // the header is not of this run
+	content  []byte // other runs' lines are empty
 }
 
-// maxMerged bounds the runs of a merged log, because each part has as many lines as the log.
+// maxMerged bounds the runs of a log: each part has as many lines as the log.
 const maxMerged = 1000
 
-// mergedRuns splits a merged log; it returns none for another log. A name and ID count as a run if
+// mergedRuns splits a merged log, and returns none for another log. A name and ID count as a run if
 // one of their tags is our metric. All other lines are a further part, without a name.
 func mergedRuns(content []byte) ([]mergedRun, error) {
 	lines := bytes.SplitAfter(content, []byte("\n"))

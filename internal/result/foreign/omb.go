@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// ombFile is the JSON of the OpenMessaging Benchmark: for three latencies a list with an entry for
-// each period, and an aggregate. Counts and lengths follow from the period.
+// ombFile is the JSON of the OpenMessaging Benchmark: for each of three latencies a list with an
+// entry per period, and an aggregate.
 type ombFile struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -35,15 +35,15 @@ type ombFile struct {
 	E2EP99     []number `json:"endToEndLatency99pct"`
 	E2EMax     []number `json:"endToEndLatencyMax"`
 
-	// Aggregates, whose keys are a stem and a suffix.
+	// The keys of aggregates are a stem and a suffix.
 	aggregates map[string]number
 	quantiles  map[string]map[string]number
 }
 
-// ombPeriodNs is the benchmark's period: it reads its counters every ten seconds.
+// ombPeriodNs is how often the benchmark reads its counters.
 const ombPeriodNs = 10_000_000_000
 
-// number is a JSON number, or one of Jackson's words for NaN. It is NaN if nothing was measured.
+// number is a JSON number, or one of Jackson's words for NaN: nothing was measured.
 type number float64
 
 func (n *number) UnmarshalJSON(b []byte) error {
@@ -60,7 +60,6 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ombMetric is one of its three latencies, with our name.
 type ombMetric struct {
 	stem   string // of its keys
 	metric string
@@ -69,9 +68,8 @@ type ombMetric struct {
 	lists  func(*ombFile) (p50, p99, max []number)
 }
 
-// ombMetrics are its latencies. The publish latency begins at the actual send; the delay from the
-// intended to the actual send is separate. The end-to-end latency begins at the record's timestamp,
-// in milliseconds.
+// ombMetrics are its latencies. The publish latency begins at the actual send; the delay before it
+// is separate. The end-to-end latency begins at the record's timestamp, in milliseconds.
 var ombMetrics = []ombMetric{
 	{
 		"PublishLatency", "send_service_time", 1e6, func(f *ombFile) []number { return f.PublishRate },
@@ -121,7 +119,6 @@ func (f *ombFile) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readOMB reads the OpenMessaging Benchmark's JSON.
 func readOMB(d *draft, content []byte) error {
 	var f ombFile
 	doc, err := openDocument(d, content, &f)
@@ -197,7 +194,7 @@ func (f *ombFile) books(d *draft) {
 	}
 }
 
-// overPeriods returns the number of records of a rate, and its mean.
+// overPeriods returns a rate's number of records, and its mean.
 func overPeriods(rates []number) (records int64, perSecond float64) {
 	sum := 0.0
 	for _, rate := range rates {
@@ -211,7 +208,7 @@ func overPeriods(rates []number) (records int64, perSecond float64) {
 	return count(sum * ombPeriodNs / 1e9), sum / float64(len(rates))
 }
 
-// distribution sets one aggregate. Percentiles without a key come from the quantiles.
+// distribution sets one aggregate; percentiles without a key come from the quantiles.
 func (f *ombFile) distribution(d *draft, m ombMetric) {
 	var t result.Time
 	var told []string
@@ -244,7 +241,8 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	d.metric(m.metric, t, append(told, "count")...)
 }
 
-// quantile returns the quantile for percent, or for the next higher one, so it is never too low.
+// quantile returns the quantile for percent, or for the next higher one, so that it is never too
+// low.
 func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) {
 	at := math.Inf(1)
 	for key, value := range f.quantiles[stem] {
@@ -288,7 +286,6 @@ func (f *ombFile) series(d *draft) {
 	}
 }
 
-// describe sets the scenario, as far as the file has it.
 func (f *ombFile) describe(d *draft) {
 	d.Run.Scenario = object{
 		"name": d.options.Name, "description": f.Workload,

@@ -32,7 +32,7 @@ func TestProducerPerf(t *testing.T) {
 	}
 }
 
-// Records without an interval line are in the series, so that it adds up to the total.
+// The series adds up to the total.
 func TestProducerPerfTail(t *testing.T) {
 	r := read(t, "producer-4.txt", foreign.Options{})
 	var acked int64

@@ -112,11 +112,9 @@ func (t *goTime) UnmarshalText(text []byte) error {
 	return err
 }
 
-// readSSP reads the JSON of SSP Kafka Bench.
-//
-// Both its latencies begin when a record is passed to the client, after any wait for the gate, so
-// they are service times. Its timeline begins after the warm-up, but its lag and process samples
-// before it; they are shifted by the warm-up's length.
+// readSSP reads the JSON of SSP Kafka Bench. Both its latencies begin when a record is passed to
+// the client, after any wait for the gate, so they are service times. Its timeline begins after the
+// warm-up, but its lag and process samples before it, by the warm-up's length.
 func readSSP(d *draft, content []byte) error {
 	var f sspFile
 	doc, err := openDocument(d, content, &f)
@@ -187,7 +185,7 @@ func (f *sspFile) books(d *draft) {
 	d.tells("load.closed_loop", "load.admitted", "load.acked", "load.failed", "load.acked_per_s", "load.bytes")
 	d.Run.Delivery = result.Delivery{Delivered: f.Final.Received, DeliveredPerS: f.Final.RecvPerS}
 	d.tells("delivery.checked", "delivery.delivered", "delivery.delivered_per_s")
-	// The tool has one member, regardless of config.consumers, with a goroutine for each partition.
+	// The tool ignores config.consumers, and has a goroutine for each partition.
 	d.Run.Consumer = result.Consumer{Members: 1, Workers: f.Config.Partitions}
 	d.tells("consumer.members", "consumer.workers")
 }

@@ -48,7 +48,6 @@ type walker struct {
 	open []string
 }
 
-// block adds the unknown fields of the struct v at prefix.
 func (w *walker) block(prefix string, v any) {
 	if open, filled := w.fields(prefix, reflect.ValueOf(v)); filled {
 		w.open = append(w.open, open...)
