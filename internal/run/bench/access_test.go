@@ -112,14 +112,14 @@ func wantRefused(t *testing.T, err error, words ...string) {
 	}
 }
 
-// Every client of a run gets access, and the run's files hold the mechanism but no secret.
+// Every client of a run gets access, and the run's files hold no secret.
 func TestSecuredRun(t *testing.T) {
 	type entry struct {
 		settings       []string
 		brokers        []kfake.Opt
 		protocol, sasl string
 	}
-	// Issue certificates inside the bubble, so that they are valid at its time.
+	// The certificates must be valid at the bubble's time.
 	tests := map[string]func(*testing.T, *accesstest.Authority) entry{
 		"PLAIN": func(*testing.T, *accesstest.Authority) entry {
 			return entry{accesstest.Login(access.MechanismPlain, "alice", password), nil, "SASL_PLAINTEXT", "PLAIN"}
@@ -208,7 +208,7 @@ func TestMissingRights(t *testing.T) {
 	groups := allow(group, read, remove)
 	tests := map[string]struct {
 		acls []kfake.ACL
-		want []string // words in the error; nil if the run succeeds
+		want []string // words in the error; nil for none
 	}{
 		"all that is needed":   {slices.Concat(groups, allow(topic, read, write, create, remove, describe)), nil},
 		"no CREATE":            {slices.Concat(groups, allow(topic, read, write, remove, describe)), []string{"was not created", "allow this user CREATE", "topic.existing"}},

@@ -35,20 +35,19 @@ type Config struct {
 	Scenario   scenario.Scenario
 	Cluster    cluster.Cluster
 	Driver     driver.Driver
-	Out        string // the folder for run directories
+	Out        string
 	KeepTopics bool
 	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool
-	// Caveats returns warnings for the verdict of a complete run; nil adds none.
+	// Caveats returns warnings for a complete run's verdict; nil adds none.
 	Caveats func(*result.Run) []string
 	// DiskYardsticks are measured disk speeds in bytes/s, by disk name.
 	DiskYardsticks map[string]float64
-	// Worker is the command line of this program that calls the function Worker. Scenarios with
+	// Worker is the command line that makes this program call the function Worker. Scenarios with
 	// processes need it.
 	Worker []string
-	// Here replaces Worker by a function in this process; nil starts processes. Tests use
-	// WorkerConfig.Serve.
+	// Here replaces Worker by a function in this process, for tests (WorkerConfig.Serve).
 	Here remote.InProcess
 	// Fleet makes the run's parts on other machines; nil makes the whole run here.
 	Fleet Fleet
@@ -56,14 +55,13 @@ type Config struct {
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil uses the scenario's pacer.
 	Sleep func(time.Duration)
-	// Watch follows the run; it may be nil.
 	Watch observe.Watcher
 	// Interrupt ends the run early when it is closed: producers offer no more records, records in
 	// flight complete, and the run is saved.
 	Interrupt <-chan struct{}
 }
 
-// Starting returns a context for the steps before a run. Interrupt cancels it, because there is
+// Starting returns a context for the steps before a run, which Interrupt cancels, because there is
 // nothing to save yet.
 func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,8 +89,8 @@ type Outcome struct {
 // ErrNotSaved reports that a run was made but its result could not be written.
 var ErrNotSaved = errors.New("the run's result could not be saved")
 
-// startLead is the time between the end of preparation and the warm-up. Every worker then sleeps
-// until its first due time.
+// startLead is the time between the preparation and the warm-up, in which every worker begins to
+// sleep until its first due time.
 const startLead = 50 * time.Millisecond
 
 // Run makes one run. If the preparation fails, Run removes what it created and returns an error. A
@@ -148,8 +146,8 @@ func (r *run) warmUp(ctx context.Context) {
 	}
 }
 
-// letGo lets held consumers fetch. If the measured window begins with it, letGo reads the members'
-// counts before they can poll.
+// letGo lets held consumers fetch. If the measured window begins with it, letGo first reads the
+// members' counts.
 func (r *run) letGo(withTheWindow bool) {
 	r.noteHeld()
 	if withTheWindow {
@@ -160,7 +158,7 @@ func (r *run) letGo(withTheWindow bool) {
 }
 
 // fetchingSince returns when consumers could fetch: inPhaseNs if they were released in the window
-// or drain (0 if not), else their earlier release, else the start of the load.
+// or drain, else (0) their earlier release, else the start of the load.
 func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	switch {
 	case inPhaseNs > 0:
@@ -217,7 +215,7 @@ func (r *run) awaitWindow(ctx context.Context) {
 }
 
 // readPoll is how often a run checks whether the topic is read. A late check does not lengthen the
-// window, and with child processes each check asks every process.
+// window, but each asks every child process.
 const readPoll = 100 * time.Millisecond
 
 func (r *run) readToEnd() <-chan struct{} {
@@ -266,10 +264,10 @@ func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) 
 	}
 }
 
-// interruptedDrain is short, because a person waits.
+// short, because a person waits
 const interruptedDrain = 2 * time.Second
 
-// drain waits for acks and deliveries, at most for the drain's timeout. Then it stops producers and
+// drain waits for acks and deliveries, at most for the drain's timeout, then stops producers and
 // consumers.
 func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
@@ -324,8 +322,8 @@ func (r *run) interruptDrain() {
 
 const drainPoll = 10 * time.Millisecond
 
-// awaitEnds waits until the consumers reach the end of every partition. It compares offsets and not
-// counts, so a lost record cannot block it.
+// awaitEnds waits until the consumers reach the end of every partition. It compares offsets, not
+// counts, so that a lost record cannot block it.
 func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	r.until(ctx, drainPoll, func() bool {
 		if r.groups.Dead() != nil {
@@ -354,8 +352,7 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 	}
 }
 
-// awaitWork lets consumers finish their last records, so that each has a processed time and is
-// committed.
+// awaitWork lets consumers process and commit their last records.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
 		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })

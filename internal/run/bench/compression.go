@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A codec sample has about maxSampleBytes, in 1 to maxSampleBatches batches.
+// Sizes of a codec sample.
 const (
 	maxSampleBatches = 32
 	maxSampleBytes   = 4 << 20

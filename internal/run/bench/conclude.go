@@ -24,8 +24,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Conclude makes the result of a run whose coordinator is gone, in a new folder below cfg.Out. It
-// uses the run's plan and the parts that the agents handed in.
+// Conclude makes the result of a run whose coordinator is gone, from the run's plan and the parts
+// that the agents handed in. The new folder is below cfg.Out.
 func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return nil, err
@@ -238,7 +238,6 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 	return all
 }
 
-// takeQueue counts the run as drained if no record is unsettled.
 func (c *conclusion) takeQueue() {
 	c.Queue = &judge.Queue{Settled: c.receivers(nil), Empty: true}
 	if len(c.Groups) > 0 && c.Groups[0].Standing.Queue != nil {
@@ -336,7 +335,7 @@ func (c *conclusion) takeIntervals() error {
 	return nil
 }
 
-// commonEnds returns the times at which all parts ended an interval, ascending.
+// commonEnds returns when all parts ended an interval, ascending.
 func commonEnds(parts []left) []int64 {
 	return slices.DeleteFunc(slices.Clone(parts[0].ends), func(end int64) bool {
 		return slices.ContainsFunc(parts[1:], func(p left) bool { return !slices.Contains(p.ends, end) })

@@ -104,7 +104,6 @@ func (b bereft) Err() error {
 	return errors.New("killed")
 }
 
-// The end of a process ends the wait for its records.
 func TestDrainOfTheBereft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

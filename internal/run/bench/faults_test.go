@@ -198,7 +198,7 @@ func TestRestartThatTheEndCutsShort(t *testing.T) {
 	})
 }
 
-// A fault that took effect and then failed counts as a broker fault, with its error.
+// A fault that took effect and then failed counts, with its error.
 func TestFaultThatFailsHalfWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := scheduled{
@@ -216,7 +216,7 @@ func TestFaultThatFailsHalfWay(t *testing.T) {
 	})
 }
 
-// A broker that does not start again in the drain is a warning.
+// It is a warning.
 func TestUndoingThatFailsInTheDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second, scheduled{

@@ -19,14 +19,14 @@ import (
 type gateConfig struct {
 	Backpressure scenario.Backpressure
 	Partitions   int
-	// Processes is how many processes have producers. Each has a gate and a part of the bound.
+	// Processes is how many processes have producers, each with a gate and a part of the bound.
 	Processes int
 	// Share is this process's part of the bound; nil divides it equally.
 	Share backpressure.Share
 	// Doubt is how long a record that the client gave up may still reach the log.
 	Doubt time.Duration
 	Axis  *load.Axis
-	// Read reads the lag. An error means that it is unknown now.
+	// Read reads the lag; an error means that it is unknown.
 	Read func(context.Context) (backpressure.Reading, error)
 	// Tell receives the gate's events from any goroutine until keep ends; it may be nil.
 	Tell func(result.Event)
@@ -34,7 +34,7 @@ type gateConfig struct {
 
 type gatekeeper struct {
 	cfg gateConfig
-	// Exactly one is set: a gate for the topic, or one for each partition.
+	// Exactly one is set.
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
 
@@ -56,7 +56,7 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		Source:   backpressure.SourceFunc(k.read),
 		OnChange: k.tell,
 	}
-	// On/off control has no bound to divide: each gate uses the whole lag.
+	// With on/off control each gate uses the whole lag.
 	if cfg.Processes > 1 && b.Controller != "hysteresis" {
 		if gate.Share = cfg.Share; gate.Share == nil {
 			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
@@ -95,7 +95,7 @@ func newController(b scenario.Backpressure) (backpressure.Controller, error) {
 	}
 }
 
-// admission sets the gate of the producers; a nil gatekeeper sets none.
+// admission sets the producers' gate; a nil gatekeeper sets none.
 func (k *gatekeeper) admission(cfg *send.Config) {
 	if k == nil {
 		return
@@ -161,7 +161,7 @@ func (k *gatekeeper) standing() snapshot.Gate {
 	}
 }
 
-// bound returns the lag that the controller allows now, for each partition if each has a gate; nil
+// bound returns the lag that the controller allows now, of each partition if each has a gate; nil
 // is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
@@ -210,8 +210,7 @@ var gateWords = map[backpressure.ChangeKind]string{
 	backpressure.Unread:  "partitions not read",
 }
 
-// tell writes an event for a change, at the axis's present time. It ignores changes after keep has
-// ended.
+// tell writes an event for a change, unless keep has ended.
 func (k *gatekeeper) tell(c backpressure.Change) {
 	if k.cfg.Tell == nil || k.ended.Load() {
 		return

@@ -92,8 +92,7 @@ func TestBoundIsTheProcessesPart(t *testing.T) {
 	}
 }
 
-// A lag unknown for the grace time closes or opens the gate as configured. The events show it, and
-// its end.
+// A lag unknown for the grace time closes or opens the gate as configured.
 func TestGateThatCannotSee(t *testing.T) {
 	for blind, admits := range map[string]bool{"closed": false, "open": true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -49,8 +49,7 @@ func TestNeedsOf(t *testing.T) {
 	}
 }
 
-// Mistakes in client settings are reported all at once, with their keys. The client's own error
-// comes last.
+// All mistakes are reported at once, with their keys; the client's own error comes last.
 func TestCheckClients(t *testing.T) {
 	for text, want := range map[string]string{
 		"load: {client: {RecordRetries: 3}}\nconsume: {client: {Rack: a, DisableFetchSessions: true}}": "",

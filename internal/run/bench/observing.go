@@ -80,8 +80,8 @@ func (r *run) observe() {
 	}
 }
 
-// backlogs returns how many records each group has not reached, of those acked by now or of those
-// that the topic held.
+// backlogs returns how many records each group has not reached, of those acked by now or that the
+// topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	var ackedIn []int64
 	if r.readTo == nil {

@@ -8,7 +8,7 @@ import (
 
 type plan struct {
 	release moment
-	// exhausted returns a channel that closes when nothing is left to send or read. The measured
+	// exhausted returns a channel that closes when nothing is left to send or read; the measured
 	// window then ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
@@ -19,19 +19,18 @@ type plan struct {
 	noteHeld      bool
 	// endless is set if other writers keep the topic from having an end.
 	endless bool
-	// unknown names the fields of the result that are not measured.
+	// unknown names the result's fields that are not measured.
 	unknown []string
 }
 
-// moment is when consumers begin to fetch.
 type moment int
 
 const (
-	atOnce     moment = iota // as soon as they have partitions
-	withWarmUp               // when the warm-up begins
-	withWindow               // when the measured window begins
-	inWindow                 // at a time of the measured window
-	withDrain                // when the drain begins
+	atOnce moment = iota // as soon as they have partitions
+	withWarmUp
+	withWindow
+	inWindow
+	withDrain
 )
 
 func (r *run) choosePlan(context.Context) error {
@@ -66,7 +65,7 @@ func (r *run) choosePlan(context.Context) error {
 	default:
 		p.awaitDelivery = r.awaitEnds
 	}
-	if r.readOnly() { // records of other writers have no due time
+	if r.readOnly() { // other writers' records have no due time
 		p.unknown = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
 	}
 	if p.endless {

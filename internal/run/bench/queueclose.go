@@ -25,7 +25,7 @@ func (q *queue) close(patience time.Duration) {
 	}
 }
 
-// remove returns why topics or the group of the queue remain.
+// remove returns why topics or the group remain.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
 	if name := q.markersTopic(); name != "" {

@@ -15,8 +15,7 @@ func (r *run) unsettled() int64 {
 	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
 
-// settlePoll is how often the drain looks for unsettled records, which costs more than a look at
-// positions.
+// settlePoll is longer than drainPoll, because a look for unsettled records costs more.
 const settlePoll = 50 * time.Millisecond
 
 // awaitSettled waits until every acked record is acknowledged or a dead letter, or until the queue
@@ -109,7 +108,7 @@ func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.Q
 	return true
 }
 
-// isEmpty reports whether the queue has nothing left to deliver; false if that is unknown.
+// isEmpty returns false if it is unknown.
 func (q *queue) isEmpty(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()

@@ -25,13 +25,13 @@ type sending struct {
 	topic      string
 	partitions int
 	consumed   bool
-	only       []int // the numbers of the workers here; nil is all
+	only       []int // the workers' numbers; nil is all
 
 	axis     *load.Axis
 	arrivals arrival.Process
 	corpus   *payload.Corpus
 	keys     *payload.Keys
-	gate     *gatekeeper // nil without backpressure
+	gate     *gatekeeper
 	sleep    func(time.Duration)
 }
 
@@ -63,8 +63,7 @@ func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig 
 	}
 }
 
-// inFlight returns the limit of requests in flight, or 0 for a client without such a limit (see
-// NeedsOf).
+// inFlight returns 0 for a client without such a limit (see NeedsOf).
 func inFlight(d driver.Driver, limit int) int {
 	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
 		return 0

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// storage returns the topic's size on the brokers' disks; nil if unknown. The size of a record is
-// known only if the topic holds all records of the run and no others.
+// storage returns the topic's size on the brokers' disks; nil if unknown. A record's size is known
+// only if the topic holds all records of the run and no others.
 func (r *run) storage() *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
@@ -45,7 +45,7 @@ func (r *run) storage() *result.Storage {
 	return s
 }
 
-// replicatedTimeout bounds how long followers may lag; with acks 0 and 1 no producer has waited for
+// replicatedTimeout bounds how long followers may lag: with acks 0 and 1 no producer has waited for
 // them.
 const (
 	replicatedTimeout = 5 * time.Second

@@ -36,7 +36,7 @@ func TestWithinDisk(t *testing.T) {
 	})
 }
 
-// Records are reduced as bytes are, but never to 0, which means no bound.
+// Records are never reduced to 0, which means no bound.
 func TestRecordsWithinDisk(t *testing.T) {
 	s := scenario.Defaults()
 	s.Load.Record.Size, s.Load.Producers = scenario.FixedSize(80), 5
@@ -50,8 +50,7 @@ func TestRecordsWithinDisk(t *testing.T) {
 	}
 }
 
-// A fill is refused if retention would delete records before they are read. The topic's retention
-// comes first.
+// The topic's retention precedes the brokers'.
 func TestKeepsFill(t *testing.T) {
 	const kept = "67108864"
 	for name, c := range map[string]struct {

@@ -63,7 +63,7 @@ func (b *base) groupKind() cluster.GroupKind {
 	return cluster.ClassicGroup
 }
 
-// groupAtEnd combines a group's members with its offsets; a nil lag is unknown.
+// A nil lag is unknown.
 func groupAtEnd(name, state string, members []cluster.Member, lag *probe.Lag, ends []int64) result.GroupAtEnd {
 	g := result.GroupAtEnd{Name: name, State: state, Members: make([]result.Member, len(members))}
 	for i, m := range members {

@@ -50,8 +50,8 @@ type worker struct {
 	ctx     context.Context
 	service *remote.Service
 
-	// mu guards what open makes. Nothing holds it while it waits for a broker, because close must
-	// not wait for that.
+	// mu guards what open makes. It is not held during waits for a broker, because close must not
+	// wait for those.
 	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
@@ -143,7 +143,7 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	return gate, w.hold(func() { w.gate = gate })
 }
 
-// hold calls keep unless close has begun. Then it returns an error, and the caller closes what it
+// hold calls keep unless close has begun; then it returns an error, and the caller closes what it
 // has made.
 func (w *worker) hold(keep func()) error {
 	w.mu.Lock()
@@ -155,7 +155,7 @@ func (w *worker) hold(keep func()) error {
 	return nil
 }
 
-// joinTimeout is short enough to return the reason before the run's request times out.
+// joinTimeout lets the reason arrive before the run's request times out.
 const joinTimeout = remote.OpenTimeout / 2
 
 func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,

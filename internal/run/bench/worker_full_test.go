@@ -50,8 +50,7 @@ func (s *spy) Event(e result.Event) {
 	}
 }
 
-// Producers in child processes log in, with a gate that reads the lag. Other users cannot see the
-// password.
+// Other users cannot see the password.
 func TestSecuredProcesses(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	settings := slices.Concat([]string{"security.protocol=SASL_SSL"}, ca.Trust(t), accesstest.Login(access.MechanismScram512, "alice", password))
