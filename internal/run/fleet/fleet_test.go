@@ -42,10 +42,10 @@ type world struct {
 	cluster *virtual.Cluster
 	log     *control.Memory
 	of      int
-	placed  string // "" is bench.Own
+	placed  string
 	running sync.WaitGroup
 	mu      sync.Mutex
-	ended   map[string]error // agents by name
+	ended   map[string]error
 }
 
 func within(t *testing.T, of int, f func(*world)) {
@@ -210,7 +210,7 @@ func TestAgentsAnywhere(t *testing.T) {
 	})
 }
 
-// Of two processes that claim an index before the start, the later one gets it.
+// Before the start, the later claim of an index counts.
 func TestLaterClaimCounts(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("old", 0, nil)

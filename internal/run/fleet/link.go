@@ -26,7 +26,7 @@ type link struct {
 	of     int
 	warmup time.Duration
 	fills  bool
-	own    bool         // producers send only to partitions of the agent's own consumers
+	own    bool         // producers send only to own consumers' partitions
 	clock  func() int64 // of the machine, in ns
 
 	started chan bench.Started
@@ -34,10 +34,10 @@ type link struct {
 	tell    func(format string, args ...any)
 	clocks  *clocks
 	wanted  []int
-	owns    chan []int32 // the newest partitions of the part
+	owns    chan []int32 // newest partitions of the part
 	seen    *seenClocks
 
-	interrupt chan struct{} // closed to end the part early
+	interrupt chan struct{} // closing it ends the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
 	abandon   func()
@@ -188,7 +188,7 @@ func (l *link) sleepUntil(clockNs int64) {
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	// The drain's time may be over, but others need this record, so it is written with l.ctx.
+	// Others need this record even after the drain's time, so its context is l.ctx.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
 		sent.Failed = "it was interrupted, and ended its load early"

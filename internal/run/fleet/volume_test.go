@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// closed delays produce requests, as a closed loop needs.
+// A closed loop needs delays.
 var closed = virtual.Options{ProduceDelay: time.Millisecond}
 
 func both(t *testing.T, o virtual.Options, yaml string) (one, four result.Run) {
@@ -100,14 +100,14 @@ phases: {warmup: 0s, measure: 1m, drain: 5s}
 sampling: {interval: 500ms, lag: 1s}
 cluster: {metrics: none}
 `)
-	one.Warmup, four.Warmup = result.Warmup{}, result.Warmup{} // its length is arbitrary
+	one.Warmup, four.Warmup = result.Warmup{}, result.Warmup{} // arbitrary lengths
 	same(t, one, four)
 	if windowS(four) > 20 {
 		t.Errorf("the window of four agents is %v s long", windowS(four))
 	}
 }
 
-// Four agents fill a topic as one process does, and read the fill if the scenario says so.
+// Four agents fill a topic as one process does.
 func TestAgentsFill(t *testing.T) {
 	for name, load := range map[string]string{
 		"read only":    "producers: 0",
@@ -145,7 +145,7 @@ func TestAgentsKeepTheBound(t *testing.T) {
 	}{
 		"static":     {"controller: credit, share: static", bound},
 		"demand":     {"controller: credit, share: demand", bound},
-		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // it overshoots until the next reading
+		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // overshoots until the next reading
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// pulseGather is how long the coordinator waits for more pulses after one, to report them together.
+// pulseGather is how long the coordinator waits to report several agents' pulses together.
 const pulseGather = 500 * time.Millisecond
 
 // told is what was reported of an agent.

@@ -35,8 +35,8 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
-// Four questions a second prove an offset even if the two directions take unequal time. A peer is
-// silent exactly 2 s after its last answer.
+// An offset is proved even if the two directions take unequal time, and a peer is silent exactly 2
+// s after its last answer.
 func TestOffsetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -99,7 +99,6 @@ func TestOffsetIsFound(t *testing.T) {
 	})
 }
 
-// Forged and replayed packets are counted and change nothing.
 func TestForgedAndReplayedPackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -124,7 +123,7 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if err := b.Close(); err != nil { // before more is asked
+		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
 		asked, answered := a.Counts(), b.Counts()

@@ -77,7 +77,7 @@ func (t *Topic) Read(ctx context.Context, from int64) ([]control.Entry, error) {
 	}
 }
 
-// lost returns why the log can no longer be read. It ignores errors that the client retries.
+// lost returns why the log can no longer be read, without errors that the client retries.
 func (t *Topic) lost(ctx context.Context, fetches kgo.Fetches) error {
 	if fetches.IsClientClosed() {
 		return kgo.ErrClientClosed
