@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// defaultFillers is the default of topic.fill_producers; more producers hardly fill faster.
+// of topic.fill_producers; more producers hardly fill faster
 const defaultFillers = 4
 
 // Count returns how many records all producers offer at most in the measured window; 0 is no bound
@@ -76,7 +76,7 @@ func written(all ...keyed) (paths []string) {
 	return paths
 }
 
-// amount checks the three ways to give one amount, of which at most one may be set.
+// At most one of the three ways to give an amount may be set.
 func (c *checker) amount(path string, bytes unit.Size, records string, all, each int64, workers int, from string) {
 	c.size(path, bytes, 0, maxVolume)
 	c.between(records, all, 0, maxRecords)

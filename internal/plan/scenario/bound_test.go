@@ -18,7 +18,7 @@ func TestNeededBound(t *testing.T) {
 		{keepsUp + "consume: {commit: 100ms}\nbackpressure: {poll: 10ms}", 1_650},
 		{keepsUp + "consume: {commit: 1s}\nbackpressure: {signal: delivered}", 1_550},
 		{keepsUp + "consume: {commit: batch}", 1_550},
-		// A lower capacity of the consumers lowers the bound.
+		// The consumers' capacity is lower than the rate.
 		{keepsUp + "consume: {commit: 1s, parallel: partition, work: {time: 4ms, jitter: 1ms}}", 3_080},
 		{keepsUp + "consume: {commit: 1s, consumers: 2, work: 1ms}", 2_310},
 		{keepsUp + "consume: {commit: 1s, consumers: 20, work: 1ms}", 11_550},
@@ -40,7 +40,6 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// Warnings reports a bound that is one record too small.
 func TestNeededBoundIsWarnedOf(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)

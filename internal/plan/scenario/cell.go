@@ -11,21 +11,20 @@ import (
 )
 
 // cellReading records which value of a cell set each path, for the places of mistakes. Its methods
-// do nothing on nil, outside of a cell.
+// do nothing on nil.
 type cellReading struct {
-	axes     []axis
-	values   []choice         // one for each axis
-	axis     int              // the axis of the current value; commandLine for an override
-	set      map[string]cause // path → the value that set it
-	before   map[string]place // places of the scenario's own values
-	mistakes Mistakes
-	// unexplained are mistakes that no value of the cell caused.
+	axes        []axis
+	values      []choice         // one for each axis
+	axis        int              // of the current value; commandLine for an override
+	set         map[string]cause // by path
+	before      map[string]place // of the scenario's own values
+	mistakes    Mistakes
 	unexplained Mistakes
 }
 
 const commandLine = -1
 
-// cause is the axis whose value set something, and the place of that value or within that variant.
+// cause is an axis and the place of its value.
 type cause struct {
 	axis int
 	at   place
@@ -108,7 +107,7 @@ func (c *cellReading) explain(f *finding) bool {
 
 func (c cause) sameAxis(other cause) bool { return c.axis == other.axis }
 
-// settersOf returns the first cause of each axis that set path, a part of it or a parent.
+// settersOf returns one cause for each axis that set path, a part of it or a parent.
 func (c *cellReading) settersOf(path string) (causes []cause) {
 	for set, by := range c.set {
 		if within(path, set) || within(set, path) {
@@ -131,8 +130,7 @@ func (c *cellReading) term(causes []cause) string {
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
-// names returns the cells' unique names: the suite's and the values, cut to maxNameLength. They
-// become parts of folder and topic names.
+// names returns unique names, cut to maxNameLength, which become parts of folder and topic names.
 func names(suite string, cells [][]choice) []string {
 	taken := make(map[string]bool)
 	list := make([]string, len(cells))
@@ -153,7 +151,7 @@ func names(suite string, cells [][]choice) []string {
 	return list
 }
 
-// plain converts a text to a part of a name: 10k/s is 10k-s.
+// 10k/s is 10k-s.
 func plain(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !nameLetter(r) })
 	if len(words) == 0 {

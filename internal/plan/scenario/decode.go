@@ -18,14 +18,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxNodes bounds one document's values after its aliases are expanded, against alias bombs. A
-// scenario has about two hundred.
+// maxNodes guards against alias bombs; a scenario has about two hundred values.
 const maxNodes = 20_000
 
 // decoder reads YAML trees into a document by its Go types, one layer over another. It collects all
 // mistakes, and each value's place for the mistakes of Validate.
 type decoder struct {
-	layer  string // the current file or override
+	layer  string
 	layers []string
 	env    environment
 	// drivers are the known drivers; nil allows any.
@@ -35,13 +34,12 @@ type decoder struct {
 	nodes     int
 	mistakes  Mistakes
 	places    map[string]place
-	// failed has the paths that could not be read; incomplete the mappings with an unknown key,
-	// which may have been meant for a missing value.
+	// failed has the paths that could not be read; incomplete the mappings with an unknown key.
 	failed     map[string]bool
 	incomplete map[string]bool
-	overrides  []override   // that apply after all layers
+	overrides  []override   // apply after all layers
 	cell       *cellReading // nil outside of a suite's cell
-	// alias is the outermost alias that is being read. Mistakes report its place, not the anchor's.
+	// alias is the outermost alias that is being read; mistakes have its place.
 	alias *yaml.Node
 }
 
@@ -69,7 +67,7 @@ func (d *decoder) place(n *yaml.Node) place {
 	return place{d.layer, n.Line, n.Column}
 }
 
-// use sets alias while n is read; end resets it.
+// use sets alias until end is called.
 func (d *decoder) use(n *yaml.Node) (end func()) {
 	if n.Kind != yaml.AliasNode || d.alias != nil {
 		return func() {}
@@ -87,8 +85,7 @@ func (d *decoder) mistakeAt(at place, path, problem, remedy string) {
 	d.mistakes = append(d.mistakes, Mistake{at.file, at.line, at.column, path, problem, remedy})
 }
 
-// value reads n into v, the addressable value of path. It merges mappings into v key by key, and
-// replaces other values.
+// value merges a mapping into v key by key, and replaces other values.
 func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	defer d.use(n)()
 	n, ok := d.open(n, path)
@@ -145,7 +142,6 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	return false
 }
 
-// open follows an alias, and refuses a tag, an unset variable and a missing value.
 func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	if !d.count(n, path) {
 		return n, false
@@ -182,7 +178,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// found records the place of path and forgets its parts. A mapping keeps the place of its key.
+// A mapping keeps the place of its key.
 func (d *decoder) found(n *yaml.Node, path string) {
 	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
 		return
@@ -191,7 +187,6 @@ func (d *decoder) found(n *yaml.Node, path string) {
 	d.remember(n, path)
 }
 
-// remember records the place of path, without its parts.
 func (d *decoder) remember(n *yaml.Node, path string) {
 	d.places[path] = d.place(n)
 	if n.Kind != yaml.MappingNode {
@@ -218,7 +213,7 @@ func (d *decoder) forgetAll(path string) {
 	}
 }
 
-// reopens reports whether n is null, which resets a value to its default.
+// null resets a value to its default.
 func reopens(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value != ""
 }
@@ -233,7 +228,6 @@ func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(untold(v.Type(), path))
 }
 
-// untold returns the default of path.
 func untold(t reflect.Type, path string) reflect.Value {
 	at := reflect.ValueOf(document{Scenario: blank(), Order: Interleaved})
 	for key := range strings.SplitSeq(path, ".") {
@@ -273,7 +267,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-// timed requires a time for each fault, because the zero time is valid.
+// A fault needs a time, because zero is a valid one.
 func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
 		return
@@ -287,10 +281,8 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 		"give a time after the start of the measured window, as in {at: 10s, kill: consumer 0}")
 }
 
-// eachKey calls read for each key of the mapping n. Duplicate keys, merge keys and keys that are
-// not scalars are mistakes.
 func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
-	first := make(map[string]int) // line of each key
+	first := make(map[string]int)
 	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
 		key, value := target(n.Content[i]), n.Content[i+1]
 		at := join(path, key.Value)
@@ -311,7 +303,7 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 	}
 }
 
-// atLine returns ", first at line 3", or "" for an override.
+// An override has no lines.
 func (d *decoder) atLine(first int) string {
 	if isOverride(d.layer) {
 		return ""
@@ -337,8 +329,7 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }
 
-// meantBy guesses the key that was meant: one of keys in another spelling, a synonym, a key of
-// another mapping, or one of keys with a typing error; "" without a guess.
+// meantBy guesses the key that was meant; "" without a guess.
 func meantBy(key string, keys []string) string {
 	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
 		return fmt.Sprintf("did you mean %s? ", keys[same])
@@ -435,13 +426,13 @@ func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	}
 }
 
-// textMistake records an error of package unit, which has the form "problem; remedy".
+// err has the form "problem; remedy", as of package unit.
 func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
 	d.mistake(n, path, problem, remedy)
 }
 
-// scalar reads a word, which may look like a number (acks: 1), or a number, which has no quotes.
+// A word may look like a number (acks: 1); a number has no quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
@@ -479,7 +470,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// wholeRemedy suggests the number that text meant: 50M is 50000000.
+// 50M is 50000000.
 func wholeRemedy(text string) string {
 	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
 		return fmt.Sprintf("write %d", rate.Records)

@@ -87,16 +87,14 @@ func Defaults() Scenario {
 // openWarmup marks a warm-up without a value, because 0 is valid.
 const openWarmup = unit.Duration(math.MinInt64)
 
-// derivation fills in an open value that follows from other values.
 type derivation struct {
 	path   string
-	follow string // the default, for errors
+	follow string
 	open   func(*Scenario) bool
 	fill   func(*Scenario)
 }
 
-// derived are the derivations of a scenario. 0 marks an open value, except for the warm-up. The
-// loader reports a written 0 as a mistake.
+// 0 marks an open value, except for the warm-up. The loader reports a written 0 as a mistake.
 var derived = append([]derivation{
 	{
 		"load.rate", "the first step's rate, or 1k/s",
@@ -136,7 +134,7 @@ var derived = append([]derivation{
 		func(s *Scenario) {
 			s.Cluster.Heap = Defaults().Cluster.Heap
 			if s.Cluster.Brokers > 1 {
-				s.Cluster.Heap /= 2 // several brokers must fit into a laptop's memory
+				s.Cluster.Heap /= 2 // for a laptop's memory
 			}
 		},
 	},
@@ -158,7 +156,7 @@ var derived = append([]derivation{
 		func(s *Scenario) {
 			s.Phases.Warmup = Defaults().Phases.Warmup
 			if s.Load.Producers == 0 {
-				s.Phases.Warmup = 0 // it would only read; reading a log needs no warm-up
+				s.Phases.Warmup = 0 // reading a log needs no warm-up
 			}
 		},
 	},
@@ -240,7 +238,6 @@ func (w *Work) resolve() {
 	}
 }
 
-// counted reports whether the distribution chooses among Count keys.
 func (k Keys) counted() bool {
 	return slices.Contains([]string{"sequential", "uniform", "zipf"}, k.Distribution)
 }

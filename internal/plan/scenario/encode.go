@@ -73,14 +73,14 @@ func encode(v reflect.Value) (*yaml.Node, error) {
 	return nil, fmt.Errorf("a value of type %s cannot be printed", v.Type())
 }
 
-// number is the tag of values that print without quotes in YAML and in JSON.
+// number is the tag of values that print without quotes.
 const number = ""
 
 func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
-// encodeStruct omits empty values with omitempty, and prints a mapping of scalars on one line.
+// A mapping of scalars goes on one line.
 func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle}
 	for _, f := range fieldsOf(v.Type()) {
@@ -123,7 +123,7 @@ func encodeList(v reflect.Value) (*yaml.Node, error) {
 	return list, nil
 }
 
-// plainNumbers removes the quotes of words that are numbers (acks: 1).
+// The loader accepts acks: 1 as a word.
 func plainNumbers(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && wholeNumber(n.Value) {
 		n.Tag = number
@@ -133,8 +133,7 @@ func plainNumbers(n *yaml.Node) {
 	}
 }
 
-// wholeNumber reports whether YAML reads text as the same number: no leading zero (octal), not too
-// many digits.
+// wholeNumber excludes leading zeros (octal) and too many digits.
 func wholeNumber(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

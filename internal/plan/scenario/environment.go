@@ -16,9 +16,9 @@ import (
 
 type environment struct {
 	lookup func(string) (string, bool)
-	unset  map[*yaml.Node]bool // values with a variable that is not set
+	unset  map[*yaml.Node]bool // with a variable that is not set
 	bytes  int                 // of replaced text, so far
-	// written has the text of values before the replacement, from the same by place.
+	// texts before the replacement, by value and by place
 	written map[*yaml.Node]string
 	from    map[place]string
 }
@@ -30,7 +30,6 @@ func newEnvironment(lookup func(string) (string, bool)) environment {
 	}
 }
 
-// variable matches the text between the braces.
 var variable = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$`)
 
 func (o Options) lookup() func(string) (string, bool) {
@@ -40,8 +39,7 @@ func (o Options) lookup() func(string) (string, bool) {
 	return os.LookupEnv
 }
 
-// expand replaces the variables in the tree n. A value with an unknown variable is a mistake and is
-// not read.
+// A value with an unknown variable is a mistake and is not read.
 func (d *decoder) expand(n *yaml.Node, path string) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -52,15 +50,14 @@ func (d *decoder) expand(n *yaml.Node, path string) {
 		for i, child := range n.Content {
 			d.expand(child, fmt.Sprintf("%s[%d]", path, i))
 		}
-	case yaml.ScalarNode: // an alias refers to a value that is visited elsewhere
+	case yaml.ScalarNode: // the alias's target is visited elsewhere
 		if strings.Contains(n.Value, "${") {
 			d.expandScalar(n, path)
 		}
 	}
 }
 
-// expandScalar also removes the quotes, because within { } and [ ] YAML requires them around
-// ${NAME}, even for a number.
+// Within { } and [ ] YAML requires quotes around ${NAME}, even for a number.
 func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	text, problem, remedy := d.env.replace(n.Value)
 	if d.env.bytes += len(text); problem == "" && d.env.bytes > maxFileBytes {
@@ -75,7 +72,6 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
-// attribute appends the original text of values with variables to their mistakes.
 func (e *environment) attribute(mistakes Mistakes) Mistakes {
 	for i, f := range mistakes {
 		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
@@ -140,5 +136,4 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 	return value, "", ""
 }
 
-// literally escapes text so that it is read back unchanged.
 func literally(text string) string { return strings.ReplaceAll(text, "${", "$${") }

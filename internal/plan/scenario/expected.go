@@ -51,8 +51,7 @@ func (s Scenario) filled(mean float64) int64 {
 	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
-// bound returns how many records the load's bound lets the measured window offer; 0 is no bound.
-// With a volume each producer sends the record that reaches its part, then stops.
+// 0 is no bound. With a volume each producer sends the record that reaches its part, then stops.
 func (s Scenario) bound(mean float64) int64 {
 	if s.Load.Volume <= 0 || mean <= 0 {
 		return s.Load.Count()
@@ -61,14 +60,14 @@ func (s Scenario) bound(mean float64) int64 {
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
 }
 
-// stretch is a period whose rate is constant or changes linearly.
+// The rate of a stretch is constant or linear.
 type stretch struct {
 	length   unit.Duration
 	from, to unit.Rate
 }
 
-// scheduled returns how many records are due in the warm-up and in the measured window: the
-// integrals of the rate, rounded up, because a window includes its start and excludes its end.
+// scheduled rounds the integrals of the rate up, because a window includes its start and excludes
+// its end.
 func (s Scenario) scheduled() (warm, measured int64) {
 	d, over := s.Load.stretches(), s.Phases.Measure
 	sum := new(big.Rat)
@@ -82,7 +81,7 @@ func (s Scenario) scheduled() (warm, measured int64) {
 	return up(earned([]stretch{first}, s.Phases.Warmup)), up(sum.Add(sum, earned(d, over)))
 }
 
-// stretches returns the rate from the start of the measured window; for bursts, only one period.
+// stretches begin with the measured window; for bursts, they are one period.
 func (l Load) stretches() []stretch {
 	const forever = math.MaxInt64
 	flat := func(length unit.Duration, r unit.Rate) stretch { return stretch{length, r, r} }
@@ -114,8 +113,7 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 		if part <= 0 {
 			continue
 		}
-		// The mean rate over the part is the rate at its middle: from + (to - from) × part / 2
-		// length.
+		// the rate at the middle of the part: from + (to - from) × part / 2 length
 		mean := new(big.Rat).Sub(fraction(s.to), fraction(s.from))
 		mean.Mul(mean, big.NewRat(int64(part), 1))
 		mean.Quo(mean, new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(2), big.NewInt(int64(s.length)))))

@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// party is the state of a group's consumers, or of all brokers, after the faults so far.
+// party is the state of all consumers, or all brokers, after the faults so far.
 type party struct {
 	kind  string
 	first int // consumers count from 0, brokers from 1
@@ -26,7 +26,6 @@ func newBrokers(brokers int) *party {
 	return &party{kind: BrokerTarget, first: 1, who: make([]fate, min(max(0, brokers), maxBrokers))}
 }
 
-// is returns the state of number n; known is false if n does not exist.
 func (p *party) is(n int) (s state, known bool) {
 	if n < p.first || n >= p.next() {
 		return running, false
@@ -36,7 +35,6 @@ func (p *party) is(n int) (s state, known bool) {
 
 func (p *party) next() int { return p.first + len(p.who) }
 
-// set applies f to number n, which exists or is the next.
 func (p *party) set(n int, f ScheduledFault) {
 	if n == p.next() {
 		p.who = append(p.who, fate{})
@@ -48,7 +46,6 @@ func (p *party) set(n int, f ScheduledFault) {
 	p.who[n-p.first] = fate{effects[f.Action()].leaves, back}
 }
 
-// until sets those whose For ends by t to running.
 func (p *party) until(t unit.Duration) {
 	for i, f := range p.who {
 		if f.back > 0 && f.back <= t {

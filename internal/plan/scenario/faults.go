@@ -33,7 +33,7 @@ const (
 )
 
 type effect struct {
-	leaves state // the target's state afterwards; the opposite action
+	leaves state // afterwards; the opposite action
 	undo   string
 	mends  bool
 }

@@ -9,15 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// field is one key of a mapping: a struct field with a yaml tag.
 type field struct {
 	key       string
 	index     []int // for reflect.Value.FieldByIndex
 	omitEmpty bool
 }
 
-// fieldsOf lists the keys of a struct type in the order of its declaration, with those of inlined
-// structs.
+// in the order of declaration, with the keys of inlined structs
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -43,7 +41,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// elsewhere returns the paths of a key that was written in the wrong mapping: load.acks for "acks".
+// for "acks" load.acks
 func elsewhere(key string) []string {
 	var paths []string
 	var visit func(t reflect.Type, path string)

@@ -10,10 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// maxCells bounds a matrix; at one minute per run, a thousand cells take a night.
+// at one minute per run, a thousand cells take a night
 const maxCells = 1000
 
-// maxChoiceText bounds a value's text, because an alias may make it very long.
+// An alias may make a value's text very long.
 const maxChoiceText = 1000
 
 // notVaried are the keys that apply to all cells.
@@ -39,7 +39,7 @@ func (a axis) where() string {
 	return join("matrix", a.path)
 }
 
-// sets returns the path that an axis sets; "" for variants, which may set any path.
+// "" for variants, which may set any path
 func (a axis) sets() string {
 	if a.path == VariantAxis {
 		return ""
@@ -55,7 +55,7 @@ type choice struct {
 	against string
 }
 
-// exclusion omits the cells that match all of its terms.
+// All terms must match.
 type exclusion struct {
 	at    place
 	terms []term
@@ -90,7 +90,7 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	*m = next
 }
 
-// lay adds a, or replaces the axis with a's path, or removes that axis if away is set.
+// lay adds a, replaces the axis with its path, or removes that axis if away is set.
 func (m *matrix) lay(a axis, away bool) {
 	i := slices.IndexFunc(m.axes, func(other axis) bool { return other.path == a.path })
 	switch {
@@ -206,8 +206,8 @@ func writeFlow(b *strings.Builder, n *yaml.Node) {
 	}
 }
 
-// cells returns the combinations of the axes' values, the last axis changing fastest, without the
-// excluded ones. Without axes there is one cell without values. ok is false after a mistake.
+// The last axis changes fastest. Without axes there is one cell without values. ok is false after a
+// mistake.
 func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 	before := len(d.mistakes)
 	d.axes(m)

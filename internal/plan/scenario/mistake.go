@@ -7,8 +7,7 @@ import (
 	"strings"
 )
 
-// maxMistakes bounds the mistakes of one error; a broken file of 1 MiB could have a hundred
-// thousand.
+// A broken file of 1 MiB could have a hundred thousand mistakes.
 const maxMistakes = 100
 
 // Mistake is one mistake in a scenario: its place, the problem and the remedy.

@@ -116,7 +116,6 @@ var keysOfOthers = []string{
 	"topic",    // not the mapping
 }
 
-// Every synonym is reachable, names an existing key or flag, and hides no key.
 func TestSynonyms(t *testing.T) {
 	for word, ours := range synonyms {
 		if synonym(word) != ours {

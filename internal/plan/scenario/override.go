@@ -19,7 +19,7 @@ func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
 }
 
-// shown returns an override for messages, without a value that may be a credential.
+// shown hides a value that may be a credential.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && native.Access(text) {
 		return path + "=…"
@@ -34,8 +34,8 @@ func (d *decoder) override(o override, doc *document) {
 	d.set(o, doc)
 }
 
-// set applies one override, "load.rate=20k/s", whose value is YAML, to s. As in a file, a mapping
-// is merged key by key, null resets a value, and other values replace it.
+// set applies one override, "load.rate=20k/s", whose value is YAML. As in a file, a mapping is
+// merged key by key, null resets a value, and other values replace it.
 func (d *decoder) set(o override, s *document) {
 	d.begin(o.layer)
 	path, text, ok := strings.Cut(o.text, "=")
@@ -94,7 +94,7 @@ func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 	return value
 }
 
-// keysAt returns the keys of a path; each key of an override has its own place.
+// Each key of an override has its own place.
 func keysAt(path string, at place) []*yaml.Node {
 	var keys []*yaml.Node
 	for _, key := range splitPath(path) {
@@ -107,8 +107,8 @@ func keysAt(path string, at place) []*yaml.Node {
 	return keys
 }
 
-// splitPath splits a dotted path into keys. The rest after a mapping of Kafka's settings is one key
-// (topic.config.max.message.bytes), and so is the rest after matrix.
+// The rest after a mapping of Kafka's settings is one key (topic.config.max.message.bytes), and so
+// is the rest after matrix.
 func splitPath(path string) []string {
 	var keys []string
 	t := reflect.TypeFor[document]()
@@ -125,7 +125,7 @@ func splitPath(path string) []string {
 	}
 }
 
-// fieldType returns the type of a key in a mapping of type t; nil if there is none.
+// nil if there is none
 func fieldType(t reflect.Type, key string) reflect.Type {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil

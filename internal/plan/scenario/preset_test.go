@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// docs/SCENARIOS.md has each preset's number of runs, and its phases in whole seconds.
 func TestPresetsAreAsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/SCENARIOS.md")
 	if err != nil {
@@ -44,7 +43,6 @@ func TestPresetsAreAsDocumented(t *testing.T) {
 
 func seconds(d unit.Duration) float64 { return time.Duration(d).Seconds() }
 
-// All but the failover warm up their brokers and shuffle the order.
 func TestThroughputSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "throughput-producer"), slices.Index(presetNames, "broker-failover")
 	for _, name := range presetNames[first : last+1] {
@@ -159,8 +157,7 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 	}
 }
 
-// expectedWarnings are the intended warnings of presets and cells, by patterns of path.Match; the
-// first match counts.
+// Patterns are of path.Match; the first match counts.
 var expectedWarnings = []struct {
 	cells    string
 	warnings []string
@@ -208,7 +205,6 @@ func checkWarnings(t *testing.T, c Cell) {
 	}
 }
 
-// A closed loop has one sender per thread, and every capable engine takes part.
 func TestQueueSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "kmq-study"), slices.Index(presetNames, "kmq-rolling")
 	for _, name := range presetNames[first : last+1] {

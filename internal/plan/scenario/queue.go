@@ -95,7 +95,6 @@ func (q Queue) LastDelivery(records float64) time.Duration {
 	return time.Duration(math.Ceil(rounds)) * time.Duration(q.Visibility)
 }
 
-// openQueue are the derivations of a queue.
 var openQueue = []derivation{
 	queueDefault("threads", "1", (*Queue).anyEngine, func(q *Queue) *int { return &q.Threads }, 1),
 	queueDefault("batch", "10", (*Queue).anyEngine, func(q *Queue) *int { return &q.Batch }, 10),
@@ -116,7 +115,6 @@ var openQueue = []derivation{
 
 func (q *Queue) anyEngine() bool { return q.Used() }
 
-// lends reports whether the engine uses the scenario's visibility.
 func (q *Queue) lends() bool { return q.Engine == "markers" || q.Engine == "offsetmap" }
 
 func (q *Queue) writes() bool { return q.lends() }

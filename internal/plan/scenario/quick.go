@@ -11,14 +11,12 @@ import (
 
 const quickKey = "quick"
 
-// quickSuffix ends the name of a quick form; its runs must not pass for full ones.
+// Quick runs must not pass for full ones.
 const quickSuffix = "-quick"
 
-// ofBothForms are the keys that a quick form may not set.
 var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
 
-// quick holds partial scenarios that make a short form, one per merged file, applied in order over
-// the scenario.
+// Partial scenarios, one per merged file, are applied in order over the scenario.
 type quick struct{ parts []choice }
 
 func (q quick) given() bool { return len(q.parts) > 0 }
@@ -41,7 +39,7 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick applies the quick form to doc if wanted, else to a copy, so that its mistakes are
+// layQuick applies the quick form to doc, or if not wanted to a copy, so that its mistakes are
 // reported early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
@@ -67,7 +65,7 @@ func (d *decoder) layParts(doc *document) {
 	d.layer = layer
 }
 
-// aside returns a copy of d for reading without effect on d.
+// aside returns a copy for reading without effect on d.
 func (d *decoder) aside() *decoder {
 	return &decoder{
 		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes,

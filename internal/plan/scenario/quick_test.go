@@ -90,7 +90,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Any driver is valid if no drivers are known.
 func TestDrivers(t *testing.T) {
 	known := []string{"franz", "sarama"}
 	for _, c := range []struct {

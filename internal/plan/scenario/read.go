@@ -44,15 +44,14 @@ func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	return s, nil
 }
 
-// document is the content of a scenario file: a scenario, and which runs to make of it.
 type document struct {
 	Scenario `yaml:",inline"`
 	Question string `yaml:"question,omitempty"`
 	Answer   string `yaml:"answer,omitempty"` // one of Answers
 	By       string `yaml:"by,omitempty"`     // the figure that the answer uses, such as acked_per_s
-	// Quick is a partial scenario, which --quick applies below --set.
+	// --quick applies Quick below --set.
 	Quick quick `yaml:"quick,omitempty"`
-	// Variants are partial scenarios; each runs with every combination of the matrix.
+	// Each variant runs with every combination of the matrix.
 	Variants variants `yaml:"variants,omitempty"`
 	Matrix   matrix   `yaml:"matrix,omitempty"`
 	Order    string   `yaml:"order"` // of the runs: interleaved, blocked
@@ -79,7 +78,7 @@ func (o Options) readLayer(arg string) (layer, error) {
 	return layer{arg, text}, err
 }
 
-// read applies the layers and the overrides. readable is false if the result cannot be validated.
+// The result cannot be validated unless readable.
 func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	d = newDecoder(o)
 	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
@@ -191,8 +190,7 @@ func nameOf(file string) string {
 	return name[:min(len(name), maxNameLength)]
 }
 
-// document applies the one document of text to doc, and reports whether the result can be
-// validated.
+// document reports whether the result can be validated.
 func (d *decoder) document(text []byte, doc *document) bool {
 	if line, column, what := unreadable(text); what != "" {
 		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: line, Column: column, Problem: what,
@@ -214,7 +212,7 @@ func (d *decoder) document(text []byte, doc *document) bool {
 	return !d.failed[""]
 }
 
-// parse returns the root of the one document in text; nil after a mistake.
+// nil after a mistake
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	roots, err := parseYAML(text)
 	switch {
@@ -245,7 +243,7 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// syntaxRemedies are by the YAML library's message.
+// by the YAML library's message
 var syntaxRemedies = []struct{ problem, remedy string }{
 	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
 	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
@@ -282,8 +280,7 @@ func before(text string, at place) string {
 	return string(letters[:min(max(at.column-1, 0), len(letters))])
 }
 
-// unreadable finds the first character that YAML forbids, because the YAML library reports no place
-// for it.
+// The YAML library reports no place for a forbidden character.
 func unreadable(text []byte) (line, column int, what string) {
 	line, column = 1, 1
 	for i := 0; i < len(text); {
@@ -301,7 +298,7 @@ func unreadable(text []byte) (line, column int, what string) {
 	return 0, 0, ""
 }
 
-// writtenZeros reports derived values that the file set to zero, which Resolve takes for open.
+// Resolve takes zero for open.
 func (d *decoder) writtenZeros(s *Scenario) {
 	for _, v := range derived {
 		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {

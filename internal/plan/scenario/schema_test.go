@@ -23,7 +23,6 @@ import (
 
 const schemaFile = "../../../schema/scenario.schema.json"
 
-// The published schema matches the Go types, their comments, and the words and bounds of Validate.
 func TestSchemaIsThePublishedOne(t *testing.T) {
 	got := publishedSchema(t)
 	if *update {
@@ -55,7 +54,6 @@ const (
 	openSchema     = "variable_or_null"
 )
 
-// textSchemas are the types that are a text in YAML.
 var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[unit.Rate]():     rateSchema,
 	reflect.TypeFor[unit.Size]():     sizeSchema,
@@ -75,7 +73,6 @@ const (
 	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`
 )
 
-// pattern returns the schema of a text that matches, or of 0, which needs no unit.
 func pattern(text, description string, examples ...any) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: description, Examples: examples, AnyOf: []*jsonschema.Schema{
 		{Type: "string", Pattern: "^(" + text + ")$"}, {Const: 0},
@@ -126,7 +123,6 @@ var schemaWords = map[string][]string{
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
-// freeTexts are the keys that accept any word.
 var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
 	"Topic.name", "Consume.group"}
 
@@ -149,7 +145,7 @@ var schemaBounds = map[string]struct {
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
 
-// madeByHand are the types whose schemas combine all others.
+// Their schemas combine all others.
 var madeByHand = []reflect.Type{reflect.TypeFor[matrix](), reflect.TypeFor[variants](), reflect.TypeFor[quick]()}
 
 func publishedSchema(t *testing.T) []byte {
@@ -190,7 +186,6 @@ func publishedSchema(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// schemaMaker adds what the Go types do not say.
 type schemaMaker struct {
 	t    *testing.T
 	root *jsonschema.Schema
@@ -255,7 +250,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 	s.Maximum = json.Number(strconv.FormatUint(bounds.most, 10))
 }
 
-// enum returns words, and also their numbers if they are numbers.
+// enum has also the numbers of words that are numbers.
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)
@@ -266,7 +261,7 @@ func enum(words []string) (list []any) {
 	return list
 }
 
-// shortSchema returns the schema of a struct's scalar form; nil if it has none.
+// nil if there is no scalar form
 func shortSchema(of reflect.Type) *jsonschema.Schema {
 	switch of {
 	case reflect.TypeFor[Arrival]():
@@ -444,7 +439,6 @@ func TestSchemaTakesWhatIsPrinted(t *testing.T) {
 	})
 }
 
-// documented returns the YAML examples in the documents that are not only comments.
 func documented(t *testing.T) (examples []string) {
 	t.Helper()
 	fenced := regexp.MustCompile("(?s)```yaml\n(.*?)```")

@@ -63,7 +63,7 @@ func FixedSize(size unit.Size) Size {
 	return Size{Distribution: "fixed", Values: []unit.Size{size}}
 }
 
-// sizeMapping is the long form of a Size; exactly one of its keys is set.
+// Exactly one key is set.
 type sizeMapping struct {
 	Uniform []unit.Size `yaml:"uniform,omitempty"`
 	Normal  []unit.Size `yaml:"normal,omitempty"`

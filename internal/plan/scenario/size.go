@@ -6,7 +6,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// normalReach is the largest deviation of a normal size, in standard deviations.
 const normalReach = 4
 
 // Bounds returns the smallest and the largest size of a record; both are 0 without values. Normal

@@ -143,7 +143,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	return s
 }
 
-// axes returns the matrix's axes, then the variants: a cell's name ends in its variant's.
+// A cell's name ends in its variant's.
 func (doc document) axes() []axis {
 	all := slices.Clone(doc.Matrix.axes)
 	if doc.Variants.given() {
@@ -152,12 +152,12 @@ func (doc document) axes() []axis {
 	return all
 }
 
-// oneByOne reads each value of each axis separately over doc, to find mistakes that are independent
-// of other axes, and values that mean the same.
+// oneByOne reads each value separately over doc, to find mistakes that are independent of other
+// axes, and values that mean the same.
 func (d *decoder) oneByOne(doc document, all []axis) {
 	for _, a := range all {
 		values := a.values
-		if len(values) == 0 { // no value could be read; check the path nevertheless
+		if len(values) == 0 { // check the path nevertheless
 			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line,
 				Column: a.at.column}
 			values = []choice{{text: "null", node: null, at: a.at}}

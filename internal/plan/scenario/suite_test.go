@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// suiteOf reads a suite from f.yaml and texts applied over it.
 func suiteOf(o Options, text string, over ...string) (Suite, error) {
 	layers := []layer{{"f.yaml", []byte(text)}}
 	for i, text := range over {
@@ -129,7 +128,6 @@ func TestSuiteMistakes(t *testing.T) {
 		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate: 1000/s is the same as 1k/s; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {consume.work: [4ms, {time: 4000us}]}", "f.yaml:1:30: matrix.consume.work: {time: 4000us} is the same as 4ms; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {load.linger: [5ms, null]}", "f.yaml:1:29: matrix.load.linger: null is the same as 5ms; keep one of them; repeat says how often a cell is run"},
-		// A mistake of the scenario is reported once, at its place.
 		{"load: {linger: -1s}\nmatrix: {load.acks: [0, 1]}", "f.yaml:1:16: load.linger: -1s is too low; give at least 0s"},
 		{"name: a b\nmatrix: {load.acks: [0, 1]}", `f.yaml:1:7: name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		// A mistake that a value causes elsewhere is reported at the value.

@@ -157,10 +157,9 @@ var synonyms = map[string]string{
 	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
 }
 
-// toSendOrRead stands for a number of records, of tools that send or read.
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
-// Reasons why a word has no meaning here.
+// why a word has no meaning here
 const (
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
 	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
@@ -168,7 +167,7 @@ const (
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
-// valueSynonyms map other tools' values, by key and in lower case, to ours.
+// by key and in lower case
 var valueSynonyms = map[string]map[string]string{
 	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
 	"load.compression":   {"uncompressed": "none", "off": "none"},
@@ -185,8 +184,7 @@ var valueSynonyms = map[string]map[string]string{
 	"backpressure.controller":       {"none": "off"},
 }
 
-// valueSynonym returns our value for another tool's value at path, or "". Of a Java class it reads
-// the last part.
+// "" if unknown. Of a Java class only the last part counts.
 func valueSynonym(path, value string) string {
 	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
 }

@@ -78,8 +78,7 @@ func (s Scenario) Validate() error {
 	return mistakes.bounded().asError()
 }
 
-// finding is a mistake, and the paths of other values that it depends on; it is dropped if one of
-// them is unreadable.
+// A finding is dropped if one of the values in from is unreadable.
 type finding struct {
 	Mistake
 	from []string
@@ -153,7 +152,6 @@ func (c *checker) required(path string, value unit.Duration) bool {
 	return c.positive(path, value)
 }
 
-// rate requires an open-loop rate above zero.
 func (c *checker) rate(path string, r unit.Rate) bool {
 	const example = "give a rate, as in 20k/s"
 	switch {
@@ -204,7 +202,7 @@ func (c *checker) scenario(s Scenario) {
 	c.driver(s.Driver)
 }
 
-// driver requires a name; only the command line knows the drivers.
+// Only the command line knows the drivers.
 func (c *checker) driver(name string) {
 	if name == "" {
 		c.mistake("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds of a target: polls do not resolve times below a millisecond.
+// Polls do not resolve times below a millisecond.
 const (
 	minTarget = unit.Duration(time.Millisecond)
 	maxTarget = unit.Duration(time.Hour)
@@ -84,7 +84,6 @@ func (c *checker) limits(b Backpressure) {
 	c.target(b)
 }
 
-// target requires a target for exactly the controllers that have one.
 func (c *checker) target(b Backpressure) {
 	const path = "backpressure.target"
 	holds := b.Controller == "latency" || b.Controller == "aimd"

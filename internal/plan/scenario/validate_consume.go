@@ -31,7 +31,6 @@ func (c *checker) consume(s Scenario) {
 	c.queue(s)
 }
 
-// assignor allows an assignor only if the members assign the partitions.
 func (c *checker) assignor(g Consume) {
 	const path = "consume.assignor"
 	switch {
@@ -62,7 +61,6 @@ func (c *checker) sessionTimeout(g Consume) {
 	}
 }
 
-// from allows a start only for a topic that holds records.
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {

@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// faults requires ascending times in the measured window, and targets in a state that the fault can
-// change.
 func (c *checker) faults(s Scenario) {
 	const path = "faults"
 	if len(s.Faults) > maxLevels {
@@ -44,7 +42,7 @@ func (c *checker) faults(s Scenario) {
 	}
 }
 
-// oneGroup requires one group with consumers, because a fault names only a consumer's number.
+// A fault names only a consumer's number.
 func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
@@ -63,7 +61,6 @@ func (c *checker) oneGroup(g Consume) bool {
 	return true
 }
 
-// faultTime requires a time in the window and not before the previous fault's.
 func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	measure := s.Phases.Measure
 	switch {
@@ -85,8 +82,7 @@ func (c *checker) lasting(at string, f ScheduledFault) {
 	}
 }
 
-// consumerFate checks f against the consumer's state, and applies it. The next free number may
-// start.
+// The next free number may start.
 func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	const given = "consume.consumers"
 	n, action := f.Target().Number, f.Action()
@@ -110,8 +106,7 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	crew.set(n, f)
 }
 
-// brokerFate is consumerFate for a broker, but none can be added. After a fault of a partition's
-// leader the states are unknown.
+// No broker can be added. After a fault of a partition's leader the states are unknown.
 func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlier []ScheduledFault) {
 	const given = "cluster.brokers"
 	n, action := f.Target().Number, f.Action()
@@ -133,7 +128,6 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	brokers.set(n, f)
 }
 
-// befalls requires an action that is possible in the state is.
 func (c *checker) befalls(path string, f ScheduledFault, is state, given string) {
 	who, action := f.Target(), f.Action()
 	switch {

@@ -10,10 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxVolume bounds load.volume: 1 PiB takes a month at 400 MB/s.
+// 1 PiB takes a month at 400 MB/s.
 const maxVolume = 1 << 20 * unit.GiB
 
-// Limits of the clients under test.
 const (
 	minDelivery        = unit.Duration(time.Second)
 	idempotentInFlight = 5 // Kafka's maximum; franz-go accepts no other number
@@ -69,7 +68,6 @@ func (c *checker) closedLoop(s Scenario) {
 	}
 }
 
-// readOnly refuses keys that need producers.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
 	if s.Topic.Existing == "" && !s.Filled() {
@@ -110,8 +108,8 @@ func (c *checker) producer(s Scenario) {
 	}
 }
 
-// client refuses settings that hold credentials or addresses, because scenarios are printed. The
-// driver checks the others.
+// Scenarios are printed, so credentials and addresses are refused. The driver checks other
+// settings.
 func (c *checker) client(path string, settings map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if native.Access(name) {

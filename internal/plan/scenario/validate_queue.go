@@ -127,7 +127,6 @@ func (c *checker) engine(path string, q Queue) {
 	}
 }
 
-// queueRun refuses keys of ordinary consumers and of child processes.
 func (c *checker) queueRun(s Scenario) {
 	g := s.Consume
 	for _, refused := range []struct {

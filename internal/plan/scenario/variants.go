@@ -18,7 +18,7 @@ const variantsKey = "variants"
 
 const againstKey = "against"
 
-// ofAllVariants are the keys that a variant may not set.
+// A variant may not set them.
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
 	func(key string) bool { return key == "name" || key == "description" })
 
@@ -82,7 +82,7 @@ func (d *decoder) bases(next, before variants, path string) {
 	}
 }
 
-// variant reads one entry: a partial scenario with a name, or the name of an earlier variant.
+// variant reads a partial scenario with a name, or the name of an earlier variant.
 func (d *decoder) variant(child *yaml.Node, before variants, path string) (v choice) {
 	defer d.use(child)()
 	n, ok := d.open(child, path)
@@ -160,8 +160,7 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	return ""
 }
 
-// layVariant applies a cell's variant to doc, then the overrides again, except those of keys that
-// apply to all variants.
+// Overrides come after the variant, but those of keys that apply to all variants came before.
 func (d *decoder) layVariant(doc *document) {
 	c := d.cell
 	i := slices.IndexFunc(c.axes, func(a axis) bool { return a.path == VariantAxis })

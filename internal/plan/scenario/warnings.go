@@ -127,7 +127,7 @@ func (s Scenario) faultWarnings() (w warnings) {
 	return append(w, s.brokerFaultWarnings()...)
 }
 
-// silence returns a consumer's session timeout, which the brokers set for a share group.
+// For a share group the brokers set it.
 func (s Scenario) silence() unit.Duration {
 	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
 		s.Consume.Queue.Engine == "share" {

@@ -76,8 +76,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	return all, nil
 }
 
-// createShares creates the topic in which processes divide the lag bound by demand; "" if the
-// scenario needs none.
+// createShares returns "" if the scenario needs no topic to divide the lag bound by demand.
 func (r *run) createShares(ctx context.Context) (name string, err error) {
 	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
 		return "", nil
@@ -91,8 +90,8 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// keepGate runs the gate. Child processes read the lag for their gates themselves; the run then
-// reads it only for its peak, and sends them the delivered positions if their gates use those.
+// keepGate runs the gate. Child processes read the lag for theirs themselves; the run then reads it
+// only for its peak, and sends them the delivered positions if they use those.
 func (r *run) keepGate(ctx context.Context) {
 	if r.own != nil {
 		r.own.keep(ctx)

@@ -89,8 +89,7 @@ type Outcome struct {
 // ErrNotSaved reports that a run was made but its result could not be written.
 var ErrNotSaved = errors.New("the run's result could not be saved")
 
-// startLead is the time between the preparation and the warm-up, in which every worker begins to
-// sleep until its first due time.
+// startLead before the warm-up lets every worker sleep until its first due time.
 const startLead = 50 * time.Millisecond
 
 // Run makes one run. If the preparation fails, Run removes what it created and returns an error. A
@@ -157,8 +156,8 @@ func (r *run) letGo(withTheWindow bool) {
 	r.groups.Release()
 }
 
-// fetchingSince returns when consumers could fetch: inPhaseNs if they were released in the window
-// or drain, else (0) their earlier release, else the start of the load.
+// fetchingSince returns when consumers could fetch: inPhaseNs unless 0, else their earlier release,
+// else the start of the load.
 func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	switch {
 	case inPhaseNs > 0:
@@ -211,19 +210,19 @@ func (r *run) awaitWindow(ctx context.Context) {
 		return
 	}
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: r.plan.exhaustedBy})
-	r.sleepUntil(ctx, r.axis.End()) // the next record would have been due then
+	r.sleepUntil(ctx, r.axis.End())
 }
 
-// readPoll is how often a run checks whether the topic is read. A late check does not lengthen the
-// window, but each asks every child process.
+// A late check of whether the topic is read does not lengthen the window, but each asks every child
+// process.
 const readPoll = 100 * time.Millisecond
 
 func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead closes its channel when consumers have read what the topic held, after it has called
-// then with the time of the last record.
+// onceRead closes its channel when consumers have read what the topic held, after it has called then
+// with the last record's time.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {
@@ -246,7 +245,6 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 // sleepUntil returns false if the run was interrupted or abandoned before the time of the axis.
 func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
 
-// sleepUnless is sleepUntil, but returns true at once when early closes.
 func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
 	defer timer.Stop()
@@ -264,11 +262,8 @@ func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) 
 	}
 }
 
-// short, because a person waits
 const interruptedDrain = 2 * time.Second
 
-// drain waits for acks and deliveries, at most for the drain's timeout, then stops producers and
-// consumers.
 func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
@@ -284,7 +279,7 @@ func (r *run) drain(ctx context.Context) {
 		if r.plan.release == inWindow {
 			r.letGoNs = r.axis.Now()
 		}
-		r.groups.Release() // if the window ended before their release was due
+		r.groups.Release()
 	}
 	select {
 	case <-r.producers.Done():
@@ -352,7 +347,6 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 	}
 }
 
-// awaitWork lets consumers process and commit their last records.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
 		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })
@@ -390,7 +384,7 @@ func (r *run) stopGroup(ctx context.Context) {
 	defer cancel()
 	r.groups.Stop(stop)
 	r.atStop = r.groups.Stand(remote.Want{Books: true}).Reached()
-	r.lag.Look(stop) // after the last commit
+	r.lag.Look(stop)
 }
 
 func (r *run) patience(timeout time.Duration) time.Duration {

@@ -82,7 +82,7 @@ type left struct {
 	index int // of its agent
 	name  string
 	all   iter.Seq2[snapshot.Snapshot, error]
-	ends  []int64 // of all intervals but the last, ascending
+	ends  []int64 // ascending, without the last
 }
 
 type conclusion struct {
@@ -168,7 +168,7 @@ func (c *conclusion) describe() error {
 	c.Setup = c.setup()
 	c.Info.StartedAt, c.Info.Host, c.Info.Cluster, c.Info.Driver = first.StartedAt, first.Host, c.plan.Cluster, first.Driver
 	for _, p := range c.parts {
-		if c.Info.Driver.Consumer == nil { // an agent that only sends has none
+		if c.Info.Driver.Consumer == nil {
 			c.Info.Driver.Consumer = p.Info.Driver.Consumer
 		}
 	}
@@ -276,8 +276,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	return parts, missing, nil
 }
 
-// takeIntervals closes the run's intervals. Each ends where all parts ended one; the last ends with
-// the parts.
+// Each interval ends where all parts ended one; the last ends with the parts.
 func (c *conclusion) takeIntervals() error {
 	handed := &source{}
 	c.collector.AddSource(handed)
@@ -335,7 +334,6 @@ func (c *conclusion) takeIntervals() error {
 	return nil
 }
 
-// commonEnds returns when all parts ended an interval, ascending.
 func commonEnds(parts []left) []int64 {
 	return slices.DeleteFunc(slices.Clone(parts[0].ends), func(end int64) bool {
 		return slices.ContainsFunc(parts[1:], func(p left) bool { return !slices.Contains(p.ends, end) })
@@ -353,7 +351,7 @@ func lagOf(told []Interval) (lag result.Interval) {
 	return lag
 }
 
-// eventsOf returns a part's events. Only part 0 reports phases.
+// Only part 0 reports phases.
 func eventsOf(told []Interval, part int) (events []result.Event) {
 	for _, t := range told {
 		for _, e := range t.Events {
@@ -398,7 +396,7 @@ func (s *source) Recorded(merge func(part latency.Encoded) error) {
 	s.times = nil
 }
 
-// reader reads a part's snapshots except the last, which closes no interval.
+// The last snapshot closes no interval.
 type reader struct {
 	next func() (snapshot.Snapshot, error, bool)
 	stop func()
@@ -412,7 +410,6 @@ func newReader(p left) *reader {
 	return r
 }
 
-// until reads up to the snapshot that ends at end, or to the last one, and merges the histograms.
 func (r *reader) until(end int64) (snapshot.Snapshot, []Interval, error) {
 	var times []latency.Encoded
 	var told []Interval

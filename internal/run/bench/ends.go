@@ -15,19 +15,16 @@ import (
 // lost that the leader has.
 
 const (
-	// endsPatience is how long ends below the acked count must stand still: longer than a returning
-	// old leader needs to learn of the new one.
+	// Longer than a returning old leader needs to learn of the new one.
 	endsPatience = 3 * time.Second
-	// endsLooks is how many reads in a row must have shown them.
-	endsLooks = 5
+	endsLooks    = 5
 )
 
-// seenEnds holds the ends last read, since when they stand still, and for how many reads.
 type seenEnds struct {
 	ends    []int64
 	sinceNs int64
 	looks   int
-	have    []int64 // ends of the leaders' logs at the read before; nil if unknown
+	have    []int64 // of the leaders' logs at the read before; nil if unknown
 }
 
 func (s *seenEnds) missed() { *s = seenEnds{} }
@@ -60,7 +57,7 @@ func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]in
 	return false
 }
 
-// reached returns false if have is nil, which is unknown.
+// A nil have is unknown.
 func reached(ends, have []int64) bool {
 	for p := range have {
 		if ends[p] < have[p] {
@@ -75,8 +72,8 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 	return r.seen.final(ends, r.axis.Now(), all, func() ([]int64, error) { return r.lagReader.LogEnds(ctx) })
 }
 
-// acked returns how many acked records the consumers must read in each partition, with the fill; of
-// all parts, once an agent knows them.
+// acked returns how many acked records, with the fill, the consumers must read in each partition;
+// of all parts, once an agent knows them.
 func (r *run) acked() []int64 {
 	if r.part != nil && r.part.total != nil {
 		return r.part.total
@@ -84,7 +81,7 @@ func (r *run) acked() []int64 {
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }
 
-// withFill adds the records of a fill that consumers read to ackedIn; nil is zero.
+// withFill adds a fill that consumers read; nil is zero.
 func (r *run) withFill(ackedIn []int64) []int64 {
 	acked := make([]int64, r.topic.Partitions)
 	copy(acked, ackedIn)
@@ -96,8 +93,8 @@ func (r *run) withFill(ackedIn []int64) []int64 {
 	return acked
 }
 
-// readable reports whether each partition has at least its acked records between from and its end;
-// a nil from is zero.
+// readable reports whether each partition has its acked records between from and its end; a nil
+// from is zero.
 func readable(ends, from, acked []int64) bool {
 	for p, n := range acked {
 		if from != nil {

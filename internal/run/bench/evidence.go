@@ -127,10 +127,9 @@ func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 	}
 }
 
-// expected returns how many records are scheduled in the measured window; nil if that is random or
-// unknown.
+// expected is nil if the number of records is random or unknown.
 func (r *run) expected() *float64 {
-	// The parts of a volume are bytes: if sizes differ, some workers end before others.
+	// A volume is divided by bytes: if sizes differ, some workers end before others.
 	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 ||
 		r.cfg.Scenario.Load.Arrival.Process == "poisson" {
 		return nil
@@ -173,8 +172,7 @@ func clusterOf(cfg Config) result.Cluster {
 	}
 }
 
-// phases returns the actual phases. After an interrupt in the warm-up, the measured window has no
-// length.
+// After an interrupt in the warm-up, the measured window has no length.
 func (r *run) phases() []result.Phase {
 	zero, end := min(0, r.axis.End()), r.axis.End()
 	return []result.Phase{

@@ -126,7 +126,6 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	return remote.ConsumersOf(here, cfg, opened), nil
 }
 
-// cells is safe for concurrent use.
 type cells struct {
 	mu       sync.Mutex
 	by, note string // of the first cell

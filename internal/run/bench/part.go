@@ -96,7 +96,7 @@ func (p Plan) receivers(s scenario.Scenario) (of []int) {
 	return of
 }
 
-// fillers returns the numbers of a part's filling producers. If no part sends, all fill.
+// If no part sends, all fill.
 func (p Plan) fillers(s scenario.Scenario, part int) []int {
 	senders := p.senders(s)
 	if len(senders) == 0 {
@@ -295,7 +295,6 @@ func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	}
 }
 
-// partitionsHere returns the partitions of the first group's members here; none for a queue.
 func (r *run) partitionsHere() []int32 {
 	if len(r.groups) == 0 || r.queue != nil {
 		return nil
@@ -303,7 +302,7 @@ func (r *run) partitionsHere() []int32 {
 	return r.groups[0].Held()
 }
 
-// mine returns the offsets that consumers here must reach: 0 in partitions of other parts.
+// mine sets the ends of other parts' partitions to 0.
 func (r *run) mine(ends []int64) []int64 {
 	if r.part == nil {
 		return ends

@@ -8,12 +8,11 @@ import (
 
 type plan struct {
 	release moment
-	// exhausted returns a channel that closes when nothing is left to send or read; the measured
-	// window then ends early, for the reason exhaustedBy.
+	// exhausted returns a channel that closes when nothing is left to send or read; the window then
+	// ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead reports whether consumers have read what the topic held; nil if that cannot end the
-	// window.
+	// hasRead is nil if having read all records cannot end the window.
 	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
 	noteHeld      bool
@@ -26,7 +25,7 @@ type plan struct {
 type moment int
 
 const (
-	atOnce moment = iota // as soon as they have partitions
+	atOnce moment = iota
 	withWarmUp
 	withWindow
 	inWindow

@@ -57,8 +57,7 @@ func (b *base) id() string {
 	return b.writer.ID()
 }
 
-// run is one run under way. Only the goroutine of Run uses its fields, unless a block says
-// otherwise.
+// Only the goroutine of Run uses the fields of run, unless a block says otherwise.
 type run struct {
 	base
 	shares    cluster.Topic // where processes divide the bound, if they do
@@ -82,7 +81,7 @@ type run struct {
 
 	observer  *observe.Observer
 	lag       *observe.Lag
-	brokers   *observe.Brokers // nil if no broker has metrics
+	brokers   *observe.Brokers // nil without metrics
 	faults    *faults
 	machine   *observe.Machine
 	intervals *observe.Intervals
@@ -114,13 +113,11 @@ type run struct {
 
 func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
 
-// manual reports whether the consumers have no group.
 func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manual" }
 
 const readyTimeout = 60 * time.Second
 
-// prepare also waits until the consumers have their partitions. After an error nothing is left
-// behind.
+// After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
 	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
@@ -154,7 +151,7 @@ func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error)
 	return nil
 }
 
-// earlyEnd is the interrupt of a run that has nothing to save. It unwraps to context.Canceled.
+// earlyEnd unwraps to context.Canceled.
 type earlyEnd struct{ while string }
 
 func (e *earlyEnd) Error() string {
@@ -252,9 +249,9 @@ func (b *base) chosenGroups() []string {
 
 const createTimeout = 30 * time.Second
 
-// createTopic creates the run's topic. An interrupt does not cancel it, because a topic whose ID is
-// unknown cannot be deleted. Without an answer, it looks for the topic by its name. A name that the
-// scenario chose may be another's topic, so the error only says that it may exist.
+// An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
+// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
+// another's topic, so the error only says that it may exist.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -314,7 +311,7 @@ func (r *run) beginReading(ctx context.Context) error {
 	if r.hasQueue() {
 		return nil // a queue begins with the first record of the run's topic
 	}
-	// A commit fixes the start, so that no record comes in between.
+	// A commit fixes the start.
 	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
@@ -360,7 +357,6 @@ func (r *run) leaveShares() {
 	r.share = nil
 }
 
-// senders returns how many processes have producers, each with a gate.
 func (r *run) senders() int {
 	if r.part != nil {
 		return len(r.part.plan.senders(r.cfg.Scenario))
@@ -368,7 +364,7 @@ func (r *run) senders() int {
 	return r.cfg.Scenario.Load.Processes
 }
 
-// readFirstLag reports the lag once, because a bounded gate admits nothing before.
+// A bounded gate admits nothing before its first reading.
 func (r *run) readFirstLag(ctx context.Context) error {
 	if r.own != nil { // child processes do so themselves
 		r.own.poll(ctx)
@@ -376,8 +372,7 @@ func (r *run) readFirstLag(ctx context.Context) error {
 	return nil
 }
 
-// findBeginning finds where reading begins: at the topic's end or its start. From the start, a
-// read-only run ends at the present end.
+// From the topic's start, a read-only run ends at the present end.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
 		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {
@@ -481,8 +476,7 @@ func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
 	}
 }
 
-// release closes everything and removes the run's topic and groups. It may be called at any stage,
-// and more than once.
+// release may be called at any stage, and more than once.
 func (r *run) release() {
 	if r.producers != nil {
 		r.producers.Close()

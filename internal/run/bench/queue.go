@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// queue holds what a run adds if its consumers use kmq.
 type queue struct {
 	*base
 	group   *queued.Group
@@ -94,8 +93,6 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	return l, q.readDeadLetters()
 }
 
-// openDeadLetters creates the dead-letter topic if the scenario has one. A part uses the
-// coordinator's.
 func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	if !q.cfg.Scenario.Consume.Queue.Dead() {
 		return nil
@@ -133,7 +130,6 @@ func (q *queue) config() kmq.Config {
 	}
 }
 
-// markersTopic returns "" if the engine has no markers.
 func (b *base) markersTopic() string {
 	if b.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
 		return ""

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A queue is inspected once nothing has happened for the length, and then again after as long.
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
@@ -69,7 +68,6 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// One message becomes at most maxTold events.
 func TestQueueLog(t *testing.T) {
 	w, err := result.Create(t.TempDir(), "log", time.Now())
 	if err != nil {

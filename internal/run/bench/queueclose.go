@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// close waits for the tracker at most for patience.
 func (q *queue) close(patience time.Duration) {
 	if q.tracker != nil && !q.trackerEnded {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// above all API keys of Kafka
+// maxKey is above all API keys of Kafka.
 const maxKey = 128
 
 type traffic struct {

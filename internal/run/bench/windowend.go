@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// readWindowEnd reads groups and topic at the end of the measured window, while the run drains.
-// Values that brokers do not return are nil.
+// readWindowEnd runs during the drain. Values that brokers do not return are nil.
 func (r *run) readWindowEnd() *result.WindowEnd {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience(observe.ReadTimeout))
 	defer cancel()

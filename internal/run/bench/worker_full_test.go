@@ -26,7 +26,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// spy reads the command lines and environments of a run's processes.
 type spy struct {
 	pids []int
 	seen []byte

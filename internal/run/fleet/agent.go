@@ -118,7 +118,7 @@ type planned struct {
 	plan   bench.Plan
 }
 
-// next waits for the plan of a run after last; nil if the session is over.
+// next returns nil if the session is over.
 func (a *agent) next(ctx context.Context, last int) (*planned, error) {
 	if last > 0 { // else it waits until people start the coordinator
 		var cancel context.CancelFunc

@@ -14,7 +14,7 @@ func TestCheck(t *testing.T) {
 	for _, of := range []struct {
 		yaml      string
 		placement string
-		want      []string // parts of the refusals, in order
+		want      []string
 	}{
 		{ample, bench.Own, nil},
 		{ample + "faults: [{at: 1s, kill: consumer 0}]", bench.Own, []string{"faults: ", "leave one of the two out"}},

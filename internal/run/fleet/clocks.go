@@ -17,11 +17,10 @@ import (
 
 // Clock says how an agent compares its clock with the clocks of other agents.
 type Clock struct {
-	// Boot identifies the clock. Agents of one boot know their offset exactly; agents without an ID
-	// ask.
+	// Boot identifies the clock, whose offset agents of one boot know exactly.
 	Boot echo.Boot
-	// Conn answers questions for the time at the address Addr; empty is Conn's. If Conn is nil,
-	// others ask over the log, and the error is some milliseconds.
+	// Conn answers questions for the time at Addr; empty is Conn's address. Without Conn others ask
+	// over the log, and the error is some milliseconds.
 	Conn net.PacketConn
 	Addr string
 	// Resolve returns the address of another agent; nil resolves UDP addresses.
@@ -36,7 +35,7 @@ const (
 	readyAgain = 2 * time.Second // between repetitions of an agent's offset
 	logEvery   = 500 * time.Millisecond
 	settleFor  = 10 * time.Second // for clocks that do not answer after the run
-	mostEchoes = 64               // waiting questions and answers over the log
+	mostEchoes = 64
 )
 
 type clocks struct {
@@ -159,7 +158,6 @@ func wanted(plan bench.Plan, s scenario.Scenario, index int) (agents []int) {
 	return agents
 }
 
-// ask asks agents by UDP, and again after another instance has claimed an index.
 func (c *clocks) ask(agents []int, s *control.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -192,7 +190,6 @@ func (c *clocks) exact(agent int) bool {
 	return agent == c.index || c.peers[agent].exact != nil
 }
 
-// at returns the offset of an agent's clock, at a time on this agent's clock.
 func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	if agent == c.index {
 		return clock.Bound{}, true
@@ -209,7 +206,7 @@ func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	return c.node.At(uint32(agent), ns)
 }
 
-// over returns the error of a used offset between two times on this agent's clock.
+// over returns the error of a used offset, between two times of this agent's clock.
 func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	if c.exact(agent) {
 		b, _ := c.at(agent, to)
@@ -218,8 +215,7 @@ func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	return c.node.Over(uint32(agent), from, to, used)
 }
 
-// know reports whether the agents' clocks are known. It asks over the log those that do not answer
-// by UDP.
+// know asks over the log those that do not answer by UDP.
 func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) bool {
 	unknown := slices.DeleteFunc(slices.Clone(agents), func(i int) bool {
 		_, known := c.at(i, now)
@@ -262,7 +258,7 @@ type seenClock struct {
 	sinceNs, errorNs int64 // the error until sinceNs
 }
 
-// see chooses the offsets that the part uses, at the start zeroNs on this agent's clock.
+// zeroNs is the start on this agent's clock.
 func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	s := &seenClocks{clocks: c, zeroNs: zeroNs, implied: implied}
 	now := c.clock.NowNs()
@@ -292,7 +288,7 @@ func (s *seenClocks) watch(ctx context.Context) {
 	}
 }
 
-// look records the errors that are proved up to untilNs, and returns the agents without a proof.
+// look returns the agents whose errors are not proved up to untilNs.
 func (s *seenClocks) look(untilNs int64) (unknown []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

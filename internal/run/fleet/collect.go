@@ -14,7 +14,7 @@ import (
 // bench.Conclude.
 func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, handed bench.Handed, err error) {
 	c := &Coordinator{cfg: Config{Spool: folder}}
-	// A record of this process marks the end of the log; readers ignore it.
+	// Readers ignore this record; it marks the end of the log.
 	mine := random()
 	if err := control.NewWriter(s.Log, s.Key, s.Topic, control.Coordinator, mine).Write(ctx, 0, control.End{}); err != nil {
 		return plan, handed, err

@@ -39,7 +39,7 @@ type Coordinator struct {
 	run    int
 	first  firstReady
 
-	refused map[int]string // why agents are refused, by index
+	refused map[int]string // by index
 
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
@@ -82,7 +82,7 @@ func (c *Coordinator) Ended(index int, why error) {
 	c.m.wake()
 }
 
-// gone returns why agents' processes ended. The member's lock is held.
+// The member's lock is held.
 func (c *Coordinator) gone(of []int) (texts []string) {
 	for _, i := range of {
 		if why, ended := c.ended[i]; ended {
@@ -259,7 +259,7 @@ func (c *Coordinator) makeRoom(run int) error {
 	return nil
 }
 
-// begin writes the plan, and fails if another process coordinates the session.
+// begin fails if another process coordinates the session.
 func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	if err := c.makeRoom(c.run + 1); err != nil {
 		return err
@@ -318,7 +318,7 @@ func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.Fle
 // settle is how long the agents' partitions must stay the same before the start.
 const settle = 300 * time.Millisecond
 
-// start writes the start once all agents are ready, and again if it names a replaced instance.
+// start writes another start if one names a replaced instance.
 func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -399,7 +399,6 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	return owners, err
 }
 
-// owned returns the agent that owns each partition; Coordinator if none does.
 func owned(s *control.State, plan bench.Plan) []int {
 	owners := slices.Repeat([]int{control.Coordinator}, plan.Partitions)
 	for i, a := range s.Agents() {
@@ -424,14 +423,14 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop ends the load early, at a future time that all agents know. The measured window begins in
-// after began.
+// stop ends the load at a future time that all agents know. The measured window begins in after
+// began.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
 // gather returns what is missing once all agents have handed in or cannot, or are silent for
-// handInWithin after limit. If one fails, it ends the load of the others.
+// handInWithin after limit. If one fails, the load of the others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)
@@ -469,7 +468,7 @@ func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (miss
 
 const lastWords = 5 * time.Second
 
-// failing returns the agents that ended early or failed, and those of them that will not hand in.
+// failing returns the agents that failed or ended early, and those of them that will not hand in.
 // The member's lock is held.
 func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost []int) {
 	for i := range c.cfg.Of {

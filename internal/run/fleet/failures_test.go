@@ -75,7 +75,7 @@ func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	}
 }
 
-// The agent does not begin, and stops the others.
+// The others stop.
 func TestStartIsReadTooLate(t *testing.T) {
 	within(t, 2, func(w *world) {
 		late := &failing{read: func(all []control.Entry) ([]control.Entry, error) {
@@ -98,7 +98,6 @@ func TestStartIsReadTooLate(t *testing.T) {
 	})
 }
 
-// An agent that pauses during the load makes the run invalid.
 func TestAgentStandsStill(t *testing.T) {
 	within(t, 2, func(w *world) {
 		var stood atomic.Bool
@@ -132,7 +131,6 @@ func TestGapInASequence(t *testing.T) {
 	})
 }
 
-// Copied and forged records, and records of replaced processes, change nothing.
 func TestForeignRecords(t *testing.T) {
 	within(t, 2, func(w *world) {
 		s := w.session()
@@ -243,7 +241,6 @@ func TestLogIsLost(t *testing.T) {
 	})
 }
 
-// Agents finish without their coordinator.
 func TestCollectAfterTheCoordinator(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -292,7 +289,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 	})
 }
 
-// It hands in, and ends the run for all.
+// It ends the run for all.
 func TestAgentIsInterrupted(t *testing.T) {
 	within(t, 2, func(w *world) {
 		interrupt := make(chan struct{})
@@ -312,7 +309,7 @@ func TestAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// The first interrupt ends all agents at the same time; a second one abandons the run.
+// The second interrupt abandons the run.
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +349,6 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 	}
 }
 
-// Each agent prints why it is refused.
 func TestAgentsThatDoNotFit(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -383,7 +379,7 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Pulses of all agents are reported together, and each agent's events once.
+// Each agent's events are reported once.
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)

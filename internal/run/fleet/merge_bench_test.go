@@ -18,9 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/judge"
 )
 
-// BenchmarkMerge reports the time to conclude a run of 100 agents, from the snapshots to the result
-// on disk, as a part of its measured window of 60 s. Each interval has 8 metrics of 10,000
-// lognormal values. The goal is at most 0.25.
+// BenchmarkMerge reports the time to conclude a run of 100 agents, as a part of its measured window
+// of 60 s. Each interval has 8 metrics of 10,000 lognormal values. The goal is at most 0.25.
 func BenchmarkMerge(b *testing.B) {
 	const of, windowS = 100, 60
 	s, err := scenario.Parse("merged", []byte(`
@@ -85,7 +84,7 @@ func lognormal() latency.Encoded {
 	return c.Collect().Encode()
 }
 
-// interval returns an agent's snapshot at the end of a second; counting begins at 0.
+// Counting begins at second 0.
 func interval(b *testing.B, agent, second int, times latency.Encoded) snapshot.Snapshot {
 	told := bench.Interval{}
 	if second > 0 {
@@ -98,7 +97,6 @@ func interval(b *testing.B, agent, second int, times latency.Encoded) snapshot.S
 	return s
 }
 
-// end returns the last snapshot of an agent, which has sent to its own partition.
 func end(b *testing.B, agent, of, windowS int) snapshot.Snapshot {
 	s := counted(agent, windowS)
 	sender, receiver := ledger.NewSender(agent, of), ledger.NewReceiver(int32(agent), of)

@@ -31,8 +31,7 @@ type member struct {
 	foreign bool          // the coordinator wrote such a record
 }
 
-// join follows the log until ctx ends. heard receives each change; it may be nil and must not
-// block.
+// join follows the log until ctx ends. heard may be nil and must not block.
 func join(ctx context.Context, s Session, agent int, heard func(control.Change)) *member {
 	m := &member{instance: random(), state: control.NewState(s.Key, s.Topic), changed: make(chan struct{})}
 	m.writer = control.NewWriter(s.Log, s.Key, s.Topic, agent, m.instance)
@@ -68,7 +67,6 @@ func (m *member) follow(ctx context.Context, log control.Log, heard func(control
 	}
 }
 
-// note keeps why a record was refused, if its key differs.
 func (m *member) note(record []byte, refused error) {
 	if !errors.Is(refused, control.ErrOtherKey) && !errors.Is(refused, control.ErrNoKey) && !errors.Is(refused, control.ErrUnsealed) {
 		return
@@ -79,14 +77,14 @@ func (m *member) note(record []byte, refused error) {
 	m.foreign = m.foreign || control.Claimed(record) == control.Coordinator
 }
 
-// wake makes waiting calls look again. m.mu is held.
+// m.mu is held.
 func (m *member) wake() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// await calls look with the state after each change, until it returns true. It returns an error if
-// ctx ends or the log is lost before.
+// await calls look after each change, until it returns true. It returns an error if ctx ends or the
+// log is lost before.
 func (m *member) await(ctx context.Context, look func(*control.State) bool) error {
 	for {
 		m.mu.Lock()

@@ -69,7 +69,7 @@ func same(t *testing.T, one, four result.Run) {
 	}
 }
 
-// Four agents send the records and bytes of one process, and their window ends with its.
+// Their window ends with its.
 func TestAgentsShareVolume(t *testing.T) {
 	for name, bound := range map[string]string{"records": "records: 4001", "each": "records_each: 1000", "volume": "volume: 400kB"} {
 		t.Run(name, func(t *testing.T) {
@@ -107,7 +107,6 @@ cluster: {metrics: none}
 	}
 }
 
-// Four agents fill a topic as one process does.
 func TestAgentsFill(t *testing.T) {
 	for name, load := range map[string]string{
 		"read only":    "producers: 0",
@@ -136,7 +135,6 @@ cluster: {metrics: none}
 	}
 }
 
-// Four agents keep one bound, however they divide it.
 func TestAgentsKeepTheBound(t *testing.T) {
 	const bound = 800
 	for name, of := range map[string]struct {

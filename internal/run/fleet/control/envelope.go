@@ -51,7 +51,6 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, keyMask) }
 // MarshalText returns the mask.
 func (Key) MarshalText() ([]byte, error) { return []byte(keyMask), nil }
 
-// Reasons why a record is refused.
 var (
 	ErrForeign   = errors.New("it is no record of a control log")
 	ErrVersion   = errors.New("it has a later version: use one release of kafka-bench on all machines")
@@ -176,7 +175,7 @@ func tag(key Key, topic [16]byte, b []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// keyID distinguishes keys without revealing them.
+// keyID does not reveal the key.
 func keyID(key Key) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("key ID"))

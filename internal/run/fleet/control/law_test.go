@@ -13,7 +13,7 @@ import (
 )
 
 // world is a log whose processes read and write late, write twice and do not know that they were
-// replaced. It keeps the valid instances by rules of its own.
+// replaced. It has its own rules for valid instances.
 type world struct {
 	t    *rapid.T
 	rand *rand.Rand // uniform, unlike rapid's numbers
@@ -174,7 +174,7 @@ func (w *world) check() {
 	}
 }
 
-// told is a state without the counts of effects.
+// without the counts of effects
 func told(s *State) State {
 	c := *s
 	c.next, c.counts, c.agents = 0, [effects]int64{}, maps.Clone(s.agents)

@@ -191,7 +191,7 @@ func (End) Kind() Kind { return KindEnd }
 // Kind implements Body.
 func (Echo) Kind() Kind { return KindEcho }
 
-// decode returns a pointer to the record's body; nil for a snapshot. Its error is ErrMalformed.
+// A pointer, or nil for a snapshot. The error is ErrMalformed.
 func (r Record) decode() (any, error) {
 	var body any
 	switch r.Kind {

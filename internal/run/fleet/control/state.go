@@ -160,7 +160,7 @@ func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	return Applied, replaced
 }
 
-// direct folds a record of the coordinator. The session's is the first.
+// direct folds a record of the coordinator; the first one is the session's.
 func (s *State) direct(r Record, body any) Effect {
 	if s.coordinator.instance == 0 {
 		s.coordinator = speaker{instance: r.Instance, sequence: r.Sequence - 1}
@@ -205,7 +205,7 @@ func (s *State) direct(r Record, body any) Effect {
 	return Applied
 }
 
-// begin begins a run and forgets the run before, except its agents.
+// begin forgets the previous run, except its agents.
 func (s *State) begin(run int, p *Plan) {
 	s.run, s.plan, s.reading, s.start, s.stop = run, p, nil, nil, nil
 	s.coordinator.gaps = 0
@@ -214,7 +214,7 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names reports whether a start names the valid instances, a time for each, and owners among them.
+// names requires the valid instances, a time for each, and owners among them.
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {
@@ -266,8 +266,7 @@ func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	return Applied, nil
 }
 
-// take adds a piece of a snapshot, and returns the snapshot once it is complete. Pieces of an
-// earlier snapshot are copies.
+// take returns a snapshot once it is complete. Pieces of an earlier one are copies.
 func (a *agent) take(r Record) (Effect, []byte) {
 	p := &a.of
 	if r.Number < p.snapshots || p.all {

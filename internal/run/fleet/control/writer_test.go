@@ -63,7 +63,6 @@ func (l *shaky) begin(t *testing.T) *Writer {
 	return agent
 }
 
-// A repeated call leaves no gap and no snapshot that counts twice.
 func TestFailedAppends(t *testing.T) {
 	for _, lands := range []bool{false, true} {
 		l := &shaky{}

@@ -175,7 +175,7 @@ func (n *Node) askOften(alive context.Context, p *peer, first time.Duration) {
 	}
 }
 
-// ask sends one question; it reads the time last.
+// The time is read last.
 func (n *Node) ask(p *peer) {
 	slew := n.cfg.Clock.SlewNs()
 	n.mu.Lock()
@@ -223,7 +223,7 @@ func (n *Node) read() {
 	}
 }
 
-// answer reads the time last, before it seals the answer.
+// The time is read last, before the seal.
 func (n *Node) answer(p packet, now int64, from net.Addr) {
 	if !n.admit(p) {
 		return

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// virtual is a clock in virtual time that is ahead and has a wrong rate.
+// virtual is ahead and has a wrong rate.
 func virtual(ahead time.Duration, offPpm int64) Clock {
 	start := time.Now()
 	return Clock{
@@ -35,8 +35,7 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
-// An offset is proved even if the two directions take unequal time, and a peer is silent exactly 2
-// s after its last answer.
+// The two directions may take unequal time. A peer is silent exactly 2 s after its last answer.
 func TestOffsetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network

@@ -5,7 +5,6 @@ import (
 	"testing"
 )
 
-// A packet with one flipped bit is refused.
 func TestDamageIsRefused(t *testing.T) {
 	p := packet{kind: answer, to: 2, asker: 3, sequence: 4, heardNs: -5, answeredNs: 6, slewNs: -7}
 	for _, key := range [][]byte{nil, []byte("key")} {

@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// Of several readings of both clocks the closest pair counts.
+// The closest pair counts.
 const readings = 4
 
 // machineSlew returns CLOCK_MONOTONIC minus CLOCK_MONOTONIC_RAW, in nanoseconds.

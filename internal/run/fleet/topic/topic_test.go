@@ -60,7 +60,6 @@ func read(t *testing.T, log *Topic, from int64, n int) (texts []string) {
 
 func TestLog(t *testing.T) { virtual.Test(t, virtual.Options{Brokers: 3}, testLog) }
 
-// All read one order.
 func testLog(t *testing.T, c *virtual.Cluster) {
 	opened := make(chan *Topic)
 	for range 2 {
@@ -190,7 +189,7 @@ func TestAppendWaits(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Second}, testAppendWaits)
 }
 
-// A cancelled append may still get into the log; its repetition is then a copy.
+// Repeating a cancelled append gives at most a copy.
 func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	w := control.NewWriter(log, nil, log.ID(), 0, 1)
@@ -245,7 +244,6 @@ func testLostLog(t *testing.T, c *virtual.Cluster) {
 	}
 }
 
-// Records have zstd compression and acks from all replicas, and hold neither password nor key.
 func TestOnTheWire(t *testing.T) {
 	const password = "s3cret-of-alice"
 	key := control.Key("a key that nobody may read")

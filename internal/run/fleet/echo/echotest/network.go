@@ -12,7 +12,7 @@ import (
 type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
-	// carry is called for each packet, and calls arrive for what arrives, with the delay.
+	// carry calls arrive for each packet that arrives, with its delay.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
