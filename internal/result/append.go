@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// appender appends whole lines to a file without a buffer, so that a crash leaves at most the last
-// one incomplete.
+// appender writes whole lines without a buffer, so that a crash leaves at most the last one
+// incomplete.
 type appender struct {
 	name string
 
@@ -64,7 +64,7 @@ func (a *appender) line(v any) error {
 	return err
 }
 
-// close syncs and closes the file; a second close returns nil.
+// A second close returns nil.
 func (a *appender) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()

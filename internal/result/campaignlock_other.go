@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// lockCampaign creates the campaign's lock file. If it exists, the error wraps ErrCampaignBusy;
-// after a crash a person must remove it.
+// If the lock file exists, the error wraps ErrCampaignBusy; after a crash a person must remove it.
 func lockCampaign(dir string) (*os.File, error) {
 	path := filepath.Join(dir, campaignLock)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)

@@ -8,7 +8,7 @@ import (
 	"time"
 )
 
-// campaignLock is the lock file, which exists only while a process writes, or after a crash.
+// The lock file exists only while a process writes, or after a crash.
 const campaignLock = ".lock"
 
 // ErrCampaignBusy reports a campaign that another process has open.
@@ -56,7 +56,7 @@ func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 		return nil, Campaign{}, err
 	}
 	w := &CampaignWriter{dir: dir, lock: lock}
-	c, err := ReadCampaignFile(osFiles{}, dir) // again: another process may have saved it before the lock
+	c, err := ReadCampaignFile(osFiles{}, dir) // another process may have saved it before the lock
 	if err != nil {
 		return nil, Campaign{}, errors.Join(err, w.Close())
 	}

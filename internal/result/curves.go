@@ -34,7 +34,7 @@ func CurvePercentiles() []float64 {
 	return append(all, 100)
 }
 
-// errNoCurves reports an older or unfinished run.
+// The run is older or unfinished.
 var errNoCurves = errors.New("no curves")
 
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// They are equidistant, and include each nine.
+// The steps are equal, and include each nine.
 func TestCurvePercentiles(t *testing.T) {
 	all := result.CurvePercentiles()
 	different := len(slices.Compact(slices.Clone(all)))

@@ -35,16 +35,13 @@ const (
 	idLength   = 6  // characters; 30 bits
 )
 
-// makeFolder creates the folder of a new run in outDir, which it also creates, and returns the
-// run's short ID.
 func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out",
 			err)
 	}
 	prefix := startedAt.UTC().Format(folderTime) + "-" + folderName(name) + "-"
-	// Mkdir refuses an existing folder, so that runs never share one. IDs are equal once in 10⁹;
-	// two tries are enough.
+	// Runs never share a folder. IDs are equal once in 10⁹; two tries are enough.
 	for range 2 {
 		id = newID()
 		dir = filepath.Join(outDir, prefix+id)
@@ -79,7 +76,7 @@ func folderName(name string) string {
 	return "run"
 }
 
-// newID is random, because one folder may hold runs of several machines.
+// One folder may hold runs of several machines.
 func newID() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails (crypto/rand)

@@ -83,7 +83,6 @@ func TestReadThroughARoot(t *testing.T) {
 	}
 }
 
-// A campaign's runs next to it are found through a root above both.
 func TestReadCampaignThroughARoot(t *testing.T) {
 	out := t.TempDir()
 	run := recordIn(t, out, resulttest.Baseline().Run())

@@ -20,7 +20,6 @@ import (
 // if it is missing.
 const goldenDir = "testdata/20261121T195900Z-overload-tight-t3va6k"
 
-// Reading and writing the golden run loses no value.
 func TestGoldenRunReads(t *testing.T) {
 	if _, err := os.Stat(goldenDir); *update && errors.Is(err, fs.ErrNotExist) {
 		writeGolden(t)
@@ -72,7 +71,7 @@ func tree(t *testing.T, document []byte) any {
 	return v
 }
 
-// lost returns the paths of values that want has and got does not.
+// lost returns the paths of values that only want has.
 func lost(path string, want, got any) []string {
 	object, ok := want.(map[string]any)
 	if !ok {

@@ -133,7 +133,7 @@ func (c *Curves) version() int      { return c.SchemaVersion }
 func (c *Campaign) version() int    { return c.SchemaVersion }
 func (d *rowDocument) version() int { return d.SchemaVersion }
 
-// readDocument reads a document into an empty value; without the file the error wraps missing.
+// to is empty; without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
 	b, err := fs.ReadFile(fsys, file)
@@ -184,11 +184,11 @@ func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error
 	return lines, note, nil
 }
 
-// lineBuffer is enough for most lines; a longer one needs an allocation.
+// A longer line needs an allocation.
 const lineBuffer = 64 << 10
 
-// readLines decodes a value from each line; errors begin with the line's number. An incomplete last
-// line, as after a crash, is not an error; torn is its number, or 0.
+// An incomplete last line, as after a crash, is not an error; torn is its number, or 0. Errors
+// begin with the line's number.
 func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, torn int, err error) {
 	lines := bufio.NewReaderSize(r, lineBuffer)
 	for number := 1; ; number++ {
@@ -211,7 +211,7 @@ func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, t
 	}
 }
 
-// readLine's result is valid until the next call.
+// The result is valid until the next call.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -228,7 +228,7 @@ func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(lin
 // DecodeEvent reads a line of events.ndjson; see Read.
 func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
 
-// decode is json.Unmarshal that keeps all digits of numbers of unknown type.
+// decode keeps all digits of numbers of unknown type.
 func decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()

@@ -98,7 +98,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-// fullDisk accepts room bytes.
 type fullDisk struct {
 	bytes.Buffer
 	room int
@@ -118,7 +117,7 @@ func (d *fullDisk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); re
 func (d *fullDisk) Sync() error               { return nil }
 func (d *fullDisk) Close() error              { return nil }
 
-// On a full disk each line fails with its file's name, and later lines are whole.
+// Each line fails with its file's name; later lines are whole.
 func TestFullDisk(t *testing.T) {
 	disk := &fullDisk{room: 40}
 	a := &appender{name: EventsFile, file: disk}
@@ -142,7 +141,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// Reading any content ends with an error, or with values that can be written and read again.
+// Values that were read can be written and read again.
 func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("{\"at_ns\":1,\"kind\":\"phase\",\"what\":\"measure\"}\n{\"at_ns\":2"))
 	f.Add([]byte("{}\n\n"))

@@ -60,8 +60,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// generate returns the JSON Schema of v's type. It allows other fields, which a newer kafka-bench
-// of the same schema version may add.
+// Other fields are allowed, because a newer kafka-bench of the same schema version may add some.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true, Mapper: anySettings}
@@ -89,7 +88,7 @@ func anySettings(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// markNullable allows null for pointers without omitempty: a figure that was not measured.
+// null is a figure that was not measured.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)

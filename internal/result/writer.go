@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// unfinished is the reason in run.json until Finish, so that a killed run is invalid.
+// A killed run must be invalid.
 const unfinished = "the run did not finish"
 
 const unjudged = "the run has no verdict"
@@ -141,7 +141,7 @@ func (w *Writer) close() error {
 	return err
 }
 
-// summary replaces run.json with r, without null lists.
+// without null lists
 func (w *Writer) summary(r Run) error {
 	r.SchemaVersion = SchemaVersion
 	r.Run.ID = w.id
@@ -178,7 +178,7 @@ func replaceFile(dir, name string, content []byte) error {
 	return nil
 }
 
-// replace atomically replaces a file, also for readers and in a crash.
+// replace is atomic, also for readers and in a crash.
 func replace(dir, name string, content []byte) error {
 	temporary := filepath.Join(dir, "."+name+".new")
 	if err := writeSynced(temporary, content); err != nil {

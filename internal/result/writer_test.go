@@ -76,7 +76,6 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// A run that was killed at any point can be read, and is invalid.
 func TestCrashLeavesAReadableRun(t *testing.T) {
 	w := create(t)
 	r := read(t, w.Dir())
@@ -155,7 +154,6 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// After an error a corrected summary can be written.
 func TestFinishAgainAfterAnError(t *testing.T) {
 	w := create(t)
 	zero := 0.0
@@ -184,7 +182,6 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// Discard keeps an output folder that existed before, or that holds another run.
 func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	theirs := t.TempDir()
 	ours := filepath.Join(theirs, "runs")
@@ -287,8 +284,7 @@ func render(t *rapid.T, r result.Recorded) string {
 	return string(b)
 }
 
-// draw fills a value of any type. Lists and maps have an element, because the Writer decides how
-// empty ones are written.
+// The Writer decides how empty lists and maps are written, so they have an element.
 func draw[T any](t *rapid.T) T {
 	var v T
 	drawInto(t, reflect.ValueOf(&v).Elem())
@@ -309,7 +305,7 @@ func drawInto(t *rapid.T, v reflect.Value) {
 			return
 		}
 		if v.Type() == reflect.TypeFor[result.Settings]() {
-			// Above 2⁵³ a float64 would lose the last digits of a seed.
+			// A float64 would lose a seed's last digits above 2⁵³.
 			seed := rapid.Uint64().Draw(t, "seed")
 			v.Set(reflect.ValueOf(resulttest.Settings(map[string]any{"seed": seed, "rate": "10k/s"})))
 			return

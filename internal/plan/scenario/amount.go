@@ -6,7 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// of topic.fill_producers; more producers hardly fill faster
+// More producers hardly fill faster.
 const defaultFillers = 4
 
 // Count returns how many records all producers offer at most in the measured window; 0 is no bound

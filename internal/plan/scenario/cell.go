@@ -151,7 +151,7 @@ func names(suite string, cells [][]choice) []string {
 	return list
 }
 
-// 10k/s is 10k-s.
+// plain makes 10k-s of 10k/s.
 func plain(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !nameLetter(r) })
 	if len(words) == 0 {

@@ -470,7 +470,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// 50M is 50000000.
+// wholeRemedy suggests 50000000 for 50M.
 func wholeRemedy(text string) string {
 	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
 		return fmt.Sprintf("write %d", rate.Records)

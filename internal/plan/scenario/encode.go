@@ -123,7 +123,7 @@ func encodeList(v reflect.Value) (*yaml.Node, error) {
 	return list, nil
 }
 
-// The loader accepts acks: 1 as a word.
+// plainNumbers removes the quotes of words that are numbers (acks: 1).
 func plainNumbers(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && wholeNumber(n.Value) {
 		n.Tag = number

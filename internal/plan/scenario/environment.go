@@ -18,7 +18,7 @@ type environment struct {
 	lookup func(string) (string, bool)
 	unset  map[*yaml.Node]bool // with a variable that is not set
 	bytes  int                 // of replaced text, so far
-	// texts before the replacement, by value and by place
+	// written and from have the texts before the replacement, by value and by place.
 	written map[*yaml.Node]string
 	from    map[place]string
 }

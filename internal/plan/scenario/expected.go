@@ -113,7 +113,7 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 		if part <= 0 {
 			continue
 		}
-		// the rate at the middle of the part: from + (to - from) × part / 2 length
+		// The mean rate is the rate at the middle of the part: from + (to - from) × part / 2 length
 		mean := new(big.Rat).Sub(fraction(s.to), fraction(s.from))
 		mean.Mul(mean, big.NewRat(int64(part), 1))
 		mean.Quo(mean, new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(2), big.NewInt(int64(s.length)))))

@@ -33,7 +33,7 @@ const (
 )
 
 type effect struct {
-	leaves state // afterwards; the opposite action
+	leaves state // the target's state afterwards
 	undo   string
 	mends  bool
 }

@@ -15,7 +15,7 @@ type field struct {
 	omitEmpty bool
 }
 
-// in the order of declaration, with the keys of inlined structs
+// fieldsOf keeps the order of the declaration, and includes the keys of inlined structs.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -41,7 +41,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// for "acks" load.acks
+// elsewhere returns load.acks for acks.
 func elsewhere(key string) []string {
 	var paths []string
 	var visit func(t reflect.Type, path string)

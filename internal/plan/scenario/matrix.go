@@ -10,7 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// at one minute per run, a thousand cells take a night
+// At one minute per run, a thousand cells take a night.
 const maxCells = 1000
 
 // An alias may make a value's text very long.
@@ -39,7 +39,7 @@ func (a axis) where() string {
 	return join("matrix", a.path)
 }
 
-// "" for variants, which may set any path
+// sets returns "" for variants, which may set any path.
 func (a axis) sets() string {
 	if a.path == VariantAxis {
 		return ""

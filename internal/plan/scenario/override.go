@@ -125,7 +125,7 @@ func splitPath(path string) []string {
 	}
 }
 
-// nil if there is none
+// fieldType returns nil for an unknown key.
 func fieldType(t reflect.Type, key string) reflect.Type {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil

@@ -78,7 +78,7 @@ func (o Options) readLayer(arg string) (layer, error) {
 	return layer{arg, text}, err
 }
 
-// The result cannot be validated unless readable.
+// readable reports whether the result can be validated.
 func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	d = newDecoder(o)
 	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
@@ -212,7 +212,7 @@ func (d *decoder) document(text []byte, doc *document) bool {
 	return !d.failed[""]
 }
 
-// nil after a mistake
+// parse returns nil after a mistake.
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	roots, err := parseYAML(text)
 	switch {
@@ -243,7 +243,7 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// by the YAML library's message
+// syntaxRemedies are by the YAML library's message.
 var syntaxRemedies = []struct{ problem, remedy string }{
 	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
 	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
@@ -298,7 +298,7 @@ func unreadable(text []byte) (line, column int, what string) {
 	return 0, 0, ""
 }
 
-// Resolve takes zero for open.
+// writtenZeros reports derived values that are set to 0, which Resolve takes for open.
 func (d *decoder) writtenZeros(s *Scenario) {
 	for _, v := range derived {
 		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {

@@ -341,7 +341,7 @@ func anyWork(t *rapid.T) Work {
 
 func pick(t *rapid.T, choices []string) string { return rapid.SampledFrom(choices).Draw(t, "choice") }
 
-// in seconds
+// least and most are in seconds.
 func duration(t *rapid.T, least, most int64) unit.Duration {
 	return unit.Duration(rapid.Int64Range(least*int64(time.Second), most*int64(time.Second)).Draw(t, "duration"))
 }

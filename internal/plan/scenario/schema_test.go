@@ -250,7 +250,7 @@ func (m schemaMaker) bound(s *jsonschema.Schema, name string) {
 	s.Maximum = json.Number(strconv.FormatUint(bounds.most, 10))
 }
 
-// enum has also the numbers of words that are numbers.
+// enum returns words, and also their numbers if they are numbers.
 func enum(words []string) (list []any) {
 	for _, word := range words {
 		list = append(list, word)
@@ -261,7 +261,7 @@ func enum(words []string) (list []any) {
 	return list
 }
 
-// nil if there is no scalar form
+// shortSchema returns nil if there is no scalar form.
 func shortSchema(of reflect.Type) *jsonschema.Schema {
 	switch of {
 	case reflect.TypeFor[Arrival]():

@@ -159,7 +159,7 @@ var synonyms = map[string]string{
 
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
-// why a word has no meaning here
+// Reasons why a word has no meaning here.
 const (
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
 	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
@@ -167,7 +167,7 @@ const (
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
-// by key and in lower case
+// valueSynonyms are by key, then by another tool's value in lower case.
 var valueSynonyms = map[string]map[string]string{
 	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
 	"load.compression":   {"uncompressed": "none", "off": "none"},
@@ -184,7 +184,7 @@ var valueSynonyms = map[string]map[string]string{
 	"backpressure.controller":       {"none": "off"},
 }
 
-// "" if unknown. Of a Java class only the last part counts.
+// valueSynonym returns "" for an unknown value. Of a Java class only the last part counts.
 func valueSynonym(path, value string) string {
 	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
 }

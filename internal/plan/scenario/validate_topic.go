@@ -14,7 +14,7 @@ const (
 	maxChosenLength = maxTopicLength - len("-markers-100")
 )
 
-// message.max.bytes by default: 1 MiB and twelve bytes of log overhead
+// brokerLimit is the default of message.max.bytes: 1 MiB and twelve bytes of log overhead.
 const brokerLimit = unit.Size(1<<20 + 12)
 
 // Format v2: a batch's header, and a record's lengths and deltas at their longest.

@@ -8,13 +8,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A longer work would cost the consumer its group membership.
+// Longer work would cost the consumer its group membership.
 const maxWork = unit.Duration(time.Hour)
 
 // With 4, one record in a hundred takes ten thousand times the median.
 const maxSigma = 4
 
-// the 99th percentile of the standard normal distribution
+// z99 is the 99th percentile of the standard normal distribution.
 const z99 = 2.3263478740408408
 
 func (w Work) byTail() bool { return w.Median != 0 || w.Sigma != 0 || w.P50 != 0 || w.P99 != 0 }

@@ -101,7 +101,6 @@ type finding struct {
 	own    float64 // without the effect of other processes
 }
 
-// known is false without figures
 type rule func(*judge) (finding, bool)
 
 // rules has the narrowest resource of each kind first.
@@ -115,7 +114,7 @@ type judge struct {
 	*result.Run
 	Settings
 	window float64 // seconds
-	// undelayed is the part of their time in which the run's processes did not wait for a core.
+	// the part of their time in which the run's processes did not wait for a core
 	undelayed float64
 }
 
@@ -179,7 +178,7 @@ func fullest(found []finding) string {
 	return fmt.Sprintf("; the fullest was %s: %s", top.Name, top.Evidence)
 }
 
-// Tolerances, because some records cross the ends of the window.
+// Some records cross the ends of the window.
 const (
 	letThrough = 0.999 // of the scheduled records
 	gotAcked   = 0.99  // of the offered rate
@@ -187,8 +186,7 @@ const (
 	growth     = 0.01  // of the acked rate, by which a backlog may grow beyond its error
 )
 
-// keptUp reports whether the run completed all that was offered; false for closed loops and
-// read-only runs.
+// keptUp is false for closed loops and read-only runs.
 func (j *judge) keptUp() bool {
 	l := j.Load
 	if l.ClosedLoop || l.Scheduled == 0 || l.OfferedPerS <= 0 {
@@ -260,7 +258,7 @@ func (j *judge) timed(f finding, known bool) (finding, bool) {
 	return f, known
 }
 
-// found returns a finding, or none if saturation is NaN or negative.
+// There is no finding if saturation is NaN or negative.
 func found(name string, k kind, saturation float64, remedy, evidence string, args ...any) (finding, bool) {
 	if !(saturation >= 0) {
 		return finding{}, false

@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// run returns a closed-loop run of ten seconds on two cores, with low use of each resource.
+// run is a closed loop of ten seconds on two cores, with low use of each resource.
 func run(change func(*result.Run)) *result.Run {
 	r := &result.Run{
 		Run: result.Info{
@@ -45,7 +45,6 @@ var settings = Settings{
 	Partitions: 6, FetchMinBytes: 1, FetchMaxBytes: 50 << 20, FetchMaxPartitionBytes: 1 << 20, FetchMaxWaitNs: 500e6,
 }
 
-// held makes requests wait in a broker's handlers without CPU.
 func held(r *result.Run) {
 	r.Broker[0].CPUWaitRatio = new(0.15)
 	r.Broker[0].Metrics.Requests[0].PerS, r.Broker[0].Metrics.Requests[0].LocalMs = 100, new(45.5)
@@ -204,7 +203,7 @@ func TestNothingToJudge(t *testing.T) {
 	}
 }
 
-// drawn fills any type with random figures, each of which may be missing.
+// Each figure may be missing.
 func drawn(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -329,7 +328,6 @@ func TestConsequencesAreNotNamed(t *testing.T) {
 	})
 }
 
-// More of a resource never raises its saturation.
 func TestMonotone(t *testing.T) {
 	saturation := func(r *result.Run, s Settings, name string) float64 {
 		for _, f := range Find(r, s).Resources {

@@ -62,7 +62,6 @@ func partitions(j *judge) (finding, bool) {
 		"%d partitions for %d workers, and those that have one were busy for %s of the window", n, c.Workers, percent(min(1, share)))
 }
 
-// fetchSize judges full fetches that the consumers wait for.
 func fetchSize(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.BytesPerRequest == nil || f.Connections == 0 {
@@ -86,8 +85,8 @@ func fetches(j *judge) *result.ClientRequests {
 	return j.Clients.Fetch
 }
 
-// responseBound returns the largest response of a fetch: its own bound, or the sum of the
-// partitions' bounds on a mean connection. 0 is unknown.
+// The bound is the fetch's own, or the sum of the partitions' bounds on a mean connection; 0 is
+// unknown.
 func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	bound := float64(j.FetchMaxBytes)
 	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {
@@ -99,7 +98,7 @@ func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	return bound
 }
 
-// fetchWait judges fetches that brokers delay until min_bytes is reached, if consumers are behind.
+// Brokers delay fetches until min_bytes is reached; it matters only if consumers are behind.
 func fetchWait(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
@@ -110,8 +109,7 @@ func fetchWait(j *judge) (finding, bool) {
 		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
 }
 
-// commits judges consumers that wait for each commit, by the consumers' own times: the brokers' are
-// whole milliseconds, without the network.
+// The brokers' own times are whole milliseconds, without the network.
 func commits(j *judge) (finding, bool) {
 	c := j.Consumer
 	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
@@ -122,8 +120,7 @@ func commits(j *judge) (finding, bool) {
 		"%s commits of %s each are %s of the consumers' time", unit.Count(c.Commits), millis(*c.CommitMeanMs), percent(min(1, share))))
 }
 
-// committers returns how many can process records during a commit: members, or workers if a member
-// has several.
+// committers are members, or workers if a member has several.
 func (j *judge) committers() int {
 	if j.Consumer.Utilisation == nil { // members without work deliver by themselves
 		return j.Consumer.Members
@@ -155,7 +152,7 @@ func (j *judge) inFlight() (share float64, known bool) {
 	return p.InFlightMean / float64(p.Connections*j.InFlight), true
 }
 
-// spent describes the phase in which produce requests spent most of their time at the brokers.
+// spent describes the phase that took the most time at the brokers.
 func (j *judge) spent() string {
 	phases := []struct {
 		what string
@@ -211,7 +208,7 @@ func (j *judge) sendServiceTime() (t result.Time, measured bool) {
 	return t, measured && j.Says("time.send_service_time")
 }
 
-// linger judges the part of the send service time that may be the linger, if batches are not full.
+// Full batches do not wait for the linger.
 func linger(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	fill, known := j.batchFill()

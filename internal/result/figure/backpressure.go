@@ -63,8 +63,8 @@ func held(v func(result.Backpressure) float64) func(*result.Run) (float64, strin
 	}
 }
 
-// lagOfBound is above 1 if the bound was exceeded. Older runs have the peak over window and drain,
-// and not by partition.
+// Above 1 the bound was exceeded. Older runs have the peak over window and drain, and not by
+// partition.
 func lagOfBound(r *result.Run) (float64, string) {
 	b := r.Backpressure
 	switch {
@@ -115,7 +115,7 @@ func ofBound(v func(result.Bound) int64) func(*result.Run) (float64, string) {
 	}
 }
 
-// ofShed counts shed records by reason; older runs have it only in their books.
+// Older runs have it only in their books.
 func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Records, Better: Lower, fields: []string{"load.shed"},

@@ -93,7 +93,7 @@ func Backpressured() []Figure {
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
-// known is computed once, because reports look up many figures.
+// Reports look up many figures.
 var known = sync.OnceValue(All)
 
 // Named returns the figure of a name. Its error suggests a name.

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// stretched has that e2e p99 in milliseconds, and half of it for sending.
+// half of ms for sending
 func stretched(ms int64) *result.Stretch {
 	return &result.Stretch{Time: map[string]result.IntervalTime{
 		"e2e_response_time": {Count: 1000, P99Ns: ms * 1e6}, "send_response_time": {Count: 1000, P99Ns: ms * 5e5},
@@ -342,7 +342,6 @@ func TestFormatOfWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// Copies in several groups are not independent.
 func TestCopiesAreNotIndependent(t *testing.T) {
 	r := result.Run{Time: map[string]result.Time{}, Delivery: result.Delivery{Copies: 3}}
 	r.Run.FinishedAt = time.Unix(1, 0)
@@ -374,7 +373,6 @@ func must(t *testing.T, name string) Figure {
 	return f
 }
 
-// Without producers the throughput is what was delivered.
 func TestFiguresOfAReader(t *testing.T) {
 	r := run()
 	r.Load = result.Load{}

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// measuredWith returns a run of that method; 0 is an imported run.
+// 0 is an imported run.
 func measuredWith(method int) *result.Run {
 	r := run()
 	r.Run.MethodVersion = method
@@ -17,7 +17,6 @@ func measuredWith(method int) *result.Run {
 	return r
 }
 
-// In a set of both methods only the later one's runs have a redefined figure.
 func TestAmong(t *testing.T) {
 	const otherwise, unknown = "measured otherwise before method 2", "measured with method 3, and this kafka-bench compares up to method 2"
 	for _, c := range []struct {
@@ -56,7 +55,6 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// A reference must define deliveries alike.
 func TestReferenceOfAnotherMethod(t *testing.T) {
 	off, on := measuredWith(1), measuredWith(2)
 	off.Backpressure = nil

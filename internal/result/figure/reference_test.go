@@ -53,7 +53,6 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Runs that were not consumed, or without a scenario, are no reference.
 func TestNoReference(t *testing.T) {
 	credit := of("credit", "credit", "1s", "4ms", 2600)
 	unread, untold, idle := of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 0)

@@ -68,7 +68,6 @@ func cpuPerDelivered(r *result.Run) (float64, string) {
 	return *r.Process.CPUCores * 1e9 / r.Delivery.DeliveredPerS, consumed(r)
 }
 
-// ofPart is a figure of an optional part of the result.
 func ofPart[Part any](part func(*result.Run) *Part, v func(Part) *float64) func(*result.Run) (float64, string) {
 	return pointed(func(r *result.Run) *float64 {
 		p := part(r)
@@ -97,7 +96,6 @@ func seconds(s *float64) *float64 {
 	return &ns
 }
 
-// leastIdle is of the broker with the busiest request handlers.
 func leastIdle(r *result.Run) (float64, string) {
 	least, some := 0.0, false
 	for _, b := range r.Broker {

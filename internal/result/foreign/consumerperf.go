@@ -38,7 +38,6 @@ func readConsumerPerf(d *draft, content []byte) error {
 	return err
 }
 
-// consumerTable is the table, by its columns' names.
 type consumerTable struct {
 	detailed bool
 	columns  []string
@@ -61,7 +60,7 @@ var (
 
 const consumerOlder = 6
 
-// consumerGivesUp is printed if the tool got fewer records than requested.
+// The tool got fewer records than requested.
 const consumerGivesUp = "WARNING: Exiting before consuming"
 
 // consumerDate matches a row with the default --date-format.
@@ -129,7 +128,7 @@ func (t *consumerTable) header(d *draft, number int, cells []string) error {
 	return nil
 }
 
-// cell returns a row's figure; zero if there is no such column.
+// zero if there is no such column
 func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64, error) {
 	at := slices.Index(t.columns, column)
 	if at < 0 {
@@ -145,7 +144,7 @@ func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64,
 	return v, nil
 }
 
-// when parses a time, in which Java prints milliseconds after a colon.
+// Java prints milliseconds after a colon.
 func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Time, error) {
 	text := row.cells[slices.Index(t.columns, column)]
 	if at := strings.LastIndexByte(text, ':'); at >= 0 {
@@ -223,7 +222,7 @@ func (t *consumerTable) totals(d *draft) error {
 	return nil
 }
 
-// intervals reads a row for each interval, which lack records after the last row.
+// Records after the last row are missing.
 func (t *consumerTable) intervals(d *draft) error {
 	var faults []error
 	var start, last time.Time

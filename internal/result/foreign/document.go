@@ -9,7 +9,6 @@ import (
 	"strconv"
 )
 
-// document is a JSON file with each value's line, for errors.
 type document struct {
 	*draft
 	lines  map[string]int // by path, such as timeline[3].elapsed_s; without null values
@@ -58,8 +57,7 @@ func (c *lineCounter) to(content []byte, offset int64) int {
 	return c.line
 }
 
-// index records the line of the next value and of all values in it. The content is valid JSON,
-// whose nesting encoding/json bounds.
+// The content is valid JSON, whose nesting encoding/json bounds.
 func (doc *document) index(path string, decoder *json.Decoder, content []byte, lines *lineCounter) error {
 	token, err := decoder.Token()
 	if err != nil {

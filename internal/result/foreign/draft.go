@@ -45,7 +45,7 @@ func (d *draft) fault(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.path, line, fmt.Errorf(format, args...))
 }
 
-// metric sets a distribution; told are the fields that the source has.
+// told are the fields that the source has.
 func (d *draft) metric(name string, t result.Time, told ...string) {
 	d.Run.Time[name] = t
 	for _, field := range told {
@@ -87,7 +87,7 @@ func (d *draft) times() {
 	info.FinishedAt = info.StartedAt.Add(length)
 }
 
-// nanos converts v of unit nanoseconds each, limited to ±maxNanos.
+// v counts unit nanoseconds; the result is within ±maxNanos.
 func nanos(v, unit float64) int64 {
 	v = math.Round(v * unit)
 	switch {
@@ -101,7 +101,7 @@ func nanos(v, unit float64) int64 {
 	return int64(v)
 }
 
-// maxNanos, a hundred years, lets times be added without overflow.
+// Times of a hundred years can be added without overflow.
 const maxNanos = 100 * 365 * 24 * 3_600_000_000_000
 
 func count(v float64) int64 {

@@ -151,8 +151,7 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	return all, nil
 }
 
-// named returns the options for one of a file's runs. A merged log's run keeps its name; of
-// several, Options.Name is the prefix.
+// A merged log's run keeps its name; of several, Options.Name is the prefix.
 func (o Options) named(path string, part mergedRun, of int) Options {
 	own := part.name
 	if own == "" {

@@ -122,7 +122,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Incomplete results are errors with a line.
 func TestFaultsNameTheLine(t *testing.T) {
 	sample := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// Any content is a run that can be saved, or an error that names the file.
 func FuzzParse(f *testing.F) {
 	for name := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

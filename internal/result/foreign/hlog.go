@@ -148,8 +148,7 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	return log, errors.Join(faults...)
 }
 
-// firstMeasured returns the start of the first interval after the warm-up, or the end of the
-// warm-up.
+// firstMeasured falls back to the end of the warm-up.
 func (l *hdrLog) firstMeasured() (at time.Duration) {
 	at = l.entries[0].end
 	found := false
@@ -181,7 +180,7 @@ func (l *hdrLog) settle(measured bool) {
 	}
 }
 
-// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag is optional.
+// The form is "Tag=tag,start,length,max,histogram"; the tag is optional.
 func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	tag := ""
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
@@ -220,7 +219,6 @@ func seconds(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// decodeHdr converts a histogram of any geometry to one of nanoseconds.
 func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
@@ -260,8 +258,7 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// metricOf returns the metric of a tag, or of the file if the tag is empty. An unknown name is
-// kept, as far as a tag may contain it.
+// An empty tag means the file's name. An unknown name is kept, as far as a tag may contain it.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)
@@ -295,11 +292,10 @@ func plainName(name string) string {
 	return strings.Join(words, "_")
 }
 
-// maxTags bounds the tags of a log; each needs a histogram in memory.
+// Each tag needs a histogram in memory.
 const maxTags = 100
 
-// read decodes the histograms one after another. It returns the sum of each tag, and adds an
-// interval for each period.
+// read returns the sum of each tag, and adds an interval for each period.
 func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error) {
 	d.tells("intervals.start_ns", "intervals.end_ns",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")

@@ -76,7 +76,6 @@ func TestHdrLogWithoutTag(t *testing.T) {
 	}
 }
 
-// Our own log is read back as written, with warm-up and axis.
 func TestOurOwnLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(1, latency.HighestNs), 1, 50).Draw(t, "values")
@@ -112,8 +111,7 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
-// merged returns a log as "report --hlog-merge" writes it, of two runs that began ten seconds
-// apart.
+// "report --hlog-merge" writes such a log; the runs began ten seconds apart.
 func merged(t *testing.T) []byte {
 	t.Helper()
 	h := latency.NewHistogram()
@@ -138,7 +136,6 @@ func merged(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// Each run gets its name, its metrics and its own time axis.
 func TestMergedLog(t *testing.T) {
 	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
 	if err != nil || len(all) != 2 {
@@ -207,7 +204,6 @@ func TestMergedLogIsNamed(t *testing.T) {
 	}
 }
 
-// The saved histogram log is in nanoseconds.
 func TestHdrLogIsSaved(t *testing.T) {
 	log := fmt.Sprintf("Tag=ack latency,5.0,1.0,1.0,%s\n", hdr(t, 1, 100_000, 3, 12, 34))
 	r, err := foreign.Parse("x", []byte(log), foreign.Options{HlogUnit: time.Millisecond, Format: foreign.HdrLog})

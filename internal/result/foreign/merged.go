@@ -19,11 +19,11 @@ type mergedRun struct {
 	content  []byte // other runs' lines are empty
 }
 
-// maxMerged bounds the runs of a log: each part has as many lines as the log.
+// Each part has as many lines as the log.
 const maxMerged = 1000
 
-// mergedRuns splits a merged log, and returns none for another log. A name and ID count as a run if
-// one of their tags is our metric. All other lines are a further part, without a name.
+// mergedRuns returns none for another log. A name and ID count as a run if one of their tags is our
+// metric. All other lines are a further part, without a name.
 func mergedRuns(content []byte) ([]mergedRun, error) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	var runs []mergedRun
@@ -78,7 +78,7 @@ func ourMetric(tag string) bool {
 	return slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag))
 }
 
-// runAt returns the index of the run of a merged tag, or -1.
+// -1 is none.
 func runAt(runs []mergedRun, m [][]byte) int {
 	return slices.IndexFunc(runs, func(r mergedRun) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
 }

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// ombFile is the JSON of the OpenMessaging Benchmark: for each of three latencies a list with an
-// entry per period, and an aggregate.
+// For each of three latencies it has a list with an entry per period, and an aggregate.
 type ombFile struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -35,15 +34,15 @@ type ombFile struct {
 	E2EP99     []number `json:"endToEndLatency99pct"`
 	E2EMax     []number `json:"endToEndLatencyMax"`
 
-	// The keys of aggregates are a stem and a suffix.
+	// The keys are a stem and a suffix.
 	aggregates map[string]number
 	quantiles  map[string]map[string]number
 }
 
-// ombPeriodNs is how often the benchmark reads its counters.
+// The benchmark reads its counters this often.
 const ombPeriodNs = 10_000_000_000
 
-// number is a JSON number, or one of Jackson's words for NaN: nothing was measured.
+// Jackson's words for NaN mean that nothing was measured.
 type number float64
 
 func (n *number) UnmarshalJSON(b []byte) error {
@@ -68,8 +67,8 @@ type ombMetric struct {
 	lists  func(*ombFile) (p50, p99, max []number)
 }
 
-// ombMetrics are its latencies. The publish latency begins at the actual send; the delay before it
-// is separate. The end-to-end latency begins at the record's timestamp, in milliseconds.
+// The publish latency begins at the actual send; the delay before it is separate. The end-to-end
+// latency begins at the record's timestamp, in milliseconds.
 var ombMetrics = []ombMetric{
 	{
 		"PublishLatency", "send_service_time", 1e6, func(f *ombFile) []number { return f.PublishRate },
@@ -169,7 +168,7 @@ func (f *ombFile) check(doc *document) {
 	}
 }
 
-// books sets estimates: rates × period.
+// The counts are estimates: rates × period.
 func (f *ombFile) books(d *draft) {
 	acked, ackedPerS := overPeriods(f.PublishRate)
 	failed, _ := overPeriods(f.ErrorRate)
@@ -194,7 +193,6 @@ func (f *ombFile) books(d *draft) {
 	}
 }
 
-// overPeriods returns a rate's number of records, and its mean.
 func overPeriods(rates []number) (records int64, perSecond float64) {
 	sum := 0.0
 	for _, rate := range rates {
@@ -208,7 +206,7 @@ func overPeriods(rates []number) (records int64, perSecond float64) {
 	return count(sum * ombPeriodNs / 1e9), sum / float64(len(rates))
 }
 
-// distribution sets one aggregate; percentiles without a key come from the quantiles.
+// Percentiles without a key come from the quantiles.
 func (f *ombFile) distribution(d *draft, m ombMetric) {
 	var t result.Time
 	var told []string
@@ -241,8 +239,7 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	d.metric(m.metric, t, append(told, "count")...)
 }
 
-// quantile returns the quantile for percent, or for the next higher one, so that it is never too
-// low.
+// quantile is that for percent, or for the next higher one, so that it is never too low.
 func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) {
 	at := math.Inf(1)
 	for key, value := range f.quantiles[stem] {

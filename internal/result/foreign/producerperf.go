@@ -38,7 +38,6 @@ type producerRow struct {
 	isTotal       bool
 }
 
-// lengthNs returns how long the row's records took.
 func (r producerRow) lengthNs() int64 {
 	if r.perSecond == 0 {
 		return 0
@@ -168,8 +167,7 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
-// series puts the intervals one after another, because the tool does not print their times. The
-// warm-up ends at zero.
+// The tool does not print the intervals' times. The warm-up ends at zero.
 func (out *producerOutput) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count",
 		"intervals.time.max_ns")
@@ -196,7 +194,7 @@ func (out *producerOutput) series(d *draft) {
 	}
 }
 
-// warm returns how many rows are of the warm-up, and how long they took.
+// warm is the number of rows of the warm-up, and their length.
 func (out *producerOutput) warm() (rows int, ns int64) {
 	var records int64
 	for _, row := range out.rows {

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// sspResults are the 29 published results. The peak lag is of the measured window; times are
-// microseconds.
+// The peak lag is of the measured window; times are microseconds.
 var sspResults = []struct {
 	name                 string
 	sent, received, peak int64
@@ -52,7 +51,7 @@ var sspResults = []struct {
 // sspCommitted have a reduced copy in testdata.
 var sspCommitted = []string{"acks0", "bp-tight", "slow-aggr"}
 
-// sspFiles returns the published results, if they are next to the checkout, and the reduced copies.
+// The published results may be next to the checkout.
 func sspFiles(t *testing.T, name string) (paths []string) {
 	t.Helper()
 	published := filepath.Join("..", "..", "..", "..", "shared", "data", "ssp_kafka")
@@ -97,8 +96,7 @@ func TestSSPFigures(t *testing.T) {
 	}
 }
 
-// checkSSPSeries requires consecutive intervals that add up to the totals, with each lag sample in
-// its interval.
+// The intervals are consecutive and add up to the totals, with each lag sample in its interval.
 func checkSSPSeries(t *testing.T, path string, r *foreign.Result) {
 	t.Helper()
 	var acked, delivered, gc, at int64

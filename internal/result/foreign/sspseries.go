@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// series converts the timeline to intervals. The time after the last point gets the rest of the
-// totals. The warm-up is one interval with only lag samples.
+// The time after the last point gets the rest of the totals. The warm-up is one interval with only
+// lag samples.
 func (f *sspFile) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.delivered", "intervals.gc_cycles",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns")
@@ -46,7 +46,7 @@ func addTime(i *result.Interval, metric string, n int64, p50, p99 float64) {
 	}
 }
 
-// onAxis converts a time that counts from before the warm-up.
+// elapsedS counts from before the warm-up.
 func (f *sspFile) onAxis(elapsedS float64) int64 { return nanos(elapsedS-f.Config.WarmupS, 1e9) }
 
 // lagSeries adds each sample to its interval, and the latest one to each interval's end.
@@ -69,7 +69,7 @@ func (f *sspFile) lagSeries(d *draft) {
 	}
 }
 
-// byPartition returns the lag by partition; ok is false unless they are numbered without a gap.
+// ok is false unless the partitions are numbered without a gap.
 func (s sspLag) byPartition() (lag []int64, ok bool) {
 	lag = make([]int64, len(s.Partitions))
 	for key, n := range s.Partitions {
@@ -93,7 +93,7 @@ func (f *sspFile) processSeries(d *draft) {
 	}
 }
 
-// lag sets the measured window's peak and final lag; the source's own peak includes the warm-up.
+// The source's own peak includes the warm-up.
 func (f *sspFile) lag(d *draft) {
 	if len(f.LagTimeline) == 0 {
 		return
@@ -114,7 +114,7 @@ func (f *sspFile) lag(d *draft) {
 // sampledLate is how late a sample may be.
 const sampledLate = int64(100 * time.Millisecond)
 
-// process sets the garbage collections of the measured window, as a difference of two samples.
+// The garbage collections are a difference of two samples.
 func (f *sspFile) process(d *draft) {
 	if len(f.Process) == 0 {
 		return

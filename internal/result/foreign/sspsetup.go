@@ -20,17 +20,16 @@ func perSecond(rate float64) string {
 	return parsed.String()
 }
 
-// object is a part of a scenario, by the keys of its YAML.
 type object map[string]any
 
-// settings cannot fail, because texts and numbers always marshal.
+// Texts and numbers always marshal.
 func (o object) settings() result.Settings {
 	text, _ := json.Marshal(o)
 	s, _ := result.SettingsOf(json.RawMessage(text))
 	return s
 }
 
-// describe sets the scenario, so that a comparison finds different settings.
+// A comparison must find different settings.
 func (f *sspFile) describe(d *draft) {
 	c := f.Config
 	acks := strconv.Itoa(c.Acks)

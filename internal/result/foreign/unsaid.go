@@ -56,7 +56,6 @@ func (w *walker) block(prefix string, v any) {
 	}
 }
 
-// fields returns the unknown fields of a struct, and whether any field is known.
 func (w *walker) fields(prefix string, v reflect.Value) (open []string, filled bool) {
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")

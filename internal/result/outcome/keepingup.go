@@ -10,8 +10,8 @@ import (
 const (
 	// slackRatio is the part of a rate that may always be missing.
 	slackRatio = 0.005
-	// edgeWait is how long records of a cluster that keeps up wait in addition to the linger: a
-	// fetch and a round of work. At least edgeRecords are in flight.
+	// In addition to the linger, records of a cluster that keeps up wait for a fetch and a round of
+	// work. At least edgeRecords are in flight.
 	edgeWait    = 50 * time.Millisecond
 	edgeRecords = 2
 )
@@ -36,7 +36,7 @@ func Reached(r *result.Run) float64 {
 	return reached
 }
 
-// waitsAtMost returns how many records a gate lets wait in the topic; 0 without a gate.
+// waitsAtMost is in records; 0 without a gate.
 func waitsAtMost(r *result.Run) float64 {
 	b := r.Backpressure
 	if b == nil {
@@ -53,9 +53,9 @@ func waitsAtMost(r *result.Run) float64 {
 	return float64(bound)
 }
 
-// slack returns how much lower the reached rate may be, records/s: slackRatio, and records that may
-// be in flight only at the window's end. Those are the records of edgeWait and the linger, at least
-// one per worker, and those that a gate lets wait.
+// slack is in records/s: slackRatio, and records that may be in flight only at the window's end.
+// Those are the records of edgeWait and the linger, at least one per worker, and those that a gate
+// lets wait.
 func slack(r *result.Run, perS float64) float64 {
 	slack := perS * slackRatio
 	if r.Load.Scheduled > 0 {
@@ -68,7 +68,6 @@ func slack(r *result.Run, perS float64) float64 {
 	return slack
 }
 
-// admittedPerS is in records/s of the measured window.
 func admittedPerS(r *result.Run) float64 {
 	return r.Load.OfferedPerS * float64(r.Load.Admitted) / float64(r.Load.Scheduled)
 }

@@ -21,7 +21,7 @@ const (
 	mostRefused = 0.005       // of the scheduled records: failed or unknown
 )
 
-// The worst is first; not judged is no worse than any other.
+// Not judged is no worse than any other.
 var statuses = []string{
 	result.LostRecords, result.Unavailable, result.Overloaded, result.HeldBack, result.KeptUp, result.NotJudged,
 }
@@ -117,7 +117,7 @@ func unavailable(r *result.Run) (found []string) {
 	return found
 }
 
-// ackGap returns the longest time without an ack; 0 with a gate, and for an older run without it.
+// ackGap is 0 with a gate, and for an older run without it.
 func ackGap(r *result.Run) time.Duration {
 	switch {
 	case r.Backpressure != nil:

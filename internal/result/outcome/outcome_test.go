@@ -118,7 +118,6 @@ func TestTheWorstNamesIt(t *testing.T) {
 	}
 }
 
-// A recorded outcome stays; a run of an earlier method is judged when it is read.
 func TestIn(t *testing.T) {
 	r := kept()
 	r.Load.Deferred = 1

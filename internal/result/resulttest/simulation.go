@@ -18,7 +18,7 @@ const (
 	batch       = 50  // about what a linger of 5 ms collects
 )
 
-// record is a sent record; its times are on the run's time axis.
+// Times are on the run's time axis.
 type record struct {
 	due, sent, acked int64
 	measured         bool
@@ -33,7 +33,6 @@ type partition struct {
 	freeAt    int64    // when the worker takes the next record
 }
 
-// simulation advances in steps of a millisecond.
 type simulation struct {
 	plan       Plan
 	random     *rand.Rand
@@ -114,7 +113,6 @@ func (s *simulation) phase(name string) {
 	s.events = append(s.events, result.Event{AtNs: s.now, Kind: "phase", What: name})
 }
 
-// decide is the hysteresis.
 func (s *simulation) decide() {
 	if s.plan.MaxLag == 0 {
 		return
@@ -146,7 +144,6 @@ func (s *simulation) turn(closed bool, reason string, lag int64) {
 	}
 }
 
-// offer admits, defers or sheds the records of this tick.
 func (s *simulation) offer() {
 	each := s.plan.RatePerS * tick / second
 	if !s.closed {
@@ -237,7 +234,7 @@ func (s *simulation) commitPhase(member int) int64 {
 	return (311 + int64(member)*commitEvery/int64(s.plan.Members)/tick) * tick
 }
 
-// poll delivers the acked records to the worker, and reports whether there were any.
+// poll reports whether there were any acked records.
 func (s *simulation) poll(p *partition) bool {
 	until := p.delivered
 	for until < len(p.log) && until < p.delivered+chunkLimit && p.log[until].acked <= s.now {
@@ -268,7 +265,7 @@ func (s *simulation) poll(p *partition) bool {
 	return true
 }
 
-// commit commits a member's processed records; it owns every Members-th partition.
+// A member owns every Members-th partition.
 func (s *simulation) commit(member int) {
 	for i := member; i < len(s.partitions); i += s.plan.Members {
 		s.partitions[i].committed = s.partitions[i].processed

@@ -40,7 +40,7 @@ func (s *simulation) recorded() *result.Recorded {
 	}
 }
 
-// open returns how many measured records have no value of metric yet, and the least value for them.
+// floor is the least value of the records.
 func (s *simulation) open(metric string, ended int64) (records, floor int64) {
 	all := s.load.Scheduled - s.load.Shed
 	if metric == "poll_time" || metric == "pacer_lateness" || ended >= all {
@@ -147,7 +147,7 @@ func (s *simulation) consumer() result.Consumer {
 	ready, first := 3_120*tick, 6*tick
 	c.ReadyNs, c.FirstRecordNs = &ready, &first
 	if p.Work > 0 {
-		// This counts work that ends after the window too, slightly too much.
+		// This also counts work that ends after the window.
 		used := min(1, float64(s.workedNs)/(float64(p.Measure)*float64(p.Partitions)))
 		capacity := float64(p.Partitions) / (p.Work + p.Jitter/2).Seconds()
 		c.Utilisation, c.CapacityPerS = &used, &capacity
@@ -181,7 +181,7 @@ func (s *simulation) consumers() (all []result.Share) {
 	return all
 }
 
-// windowEnd returns the state as if there were no later deliveries or commits.
+// as if there were no later deliveries or commits
 func (s *simulation) windowEnd() *result.WindowEnd {
 	leader := int32(1)
 	g := result.GroupAtEnd{Name: s.info().Group, State: "Stable"}
