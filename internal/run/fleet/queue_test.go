@@ -31,7 +31,6 @@ func ofTheQueue(r result.Run) string {
 		q.DeliveriesByAttempt, q.Lost, q.Pending, r.Lag.Drained)
 }
 
-// Four agents with one queue have the counts and books of one process.
 func TestAgentsShareAQueue(t *testing.T) {
 	const paced, none = "rate: 1k/s, producers: 4, pacer: frugal", "producers: 0, max_buffered: 10, linger: 0s"
 	for _, of := range []struct{ name, fill, load, engine, more string }{
