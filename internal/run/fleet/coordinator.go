@@ -21,7 +21,7 @@ import (
 // Config configures a coordinator.
 type Config struct {
 	Session     Session
-	Of          int
+	Of          int    // agents
 	Placed      string // bench.Own, bench.Any or bench.Apart
 	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
