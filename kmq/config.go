@@ -15,7 +15,7 @@ const (
 	// Plain is an ordinary consumer group. It commits up to the first record that is not
 	// acknowledged, and cannot release a record.
 	Plain Engine = "plain"
-	// Markers writes starts, extensions and ends of deliveries to a second topic. It copies a
+	// Markers writes starts, extensions, releases and ends of deliveries to a second topic. It copies a
 	// record whose lock has expired to the end of its partition.
 	Markers Engine = "markers"
 	// OffsetMap keeps acknowledged offsets beyond the committed one in the commit's metadata.
