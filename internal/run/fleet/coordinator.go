@@ -21,9 +21,9 @@ import (
 // Config configures a coordinator.
 type Config struct {
 	Session     Session
-	Of          int
-	Placed      string // bench.Own, Any or Apart
-	Senders     int    // with bench.Apart, the first agents send
+	Of          int    // agents
+	Placed      string // bench.Own, bench.Any or bench.Apart
+	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
 	ClusterID   string        // agents of another cluster are refused
 	JoinTimeout time.Duration // for all agents to join

@@ -26,13 +26,13 @@ type Turns interface {
 // Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int
+	Repeat   int // runs of each
 	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
 	Pair  func(round int) *Pair
-	Keep  bool
+	Keep  bool // keep the pairs' topics and groups
 	Turns Turns
 
-	Runs [len(Names)][]result.Run
+	Runs [len(Names)][]result.Run // in the order of Names
 }
 
 // Make makes all rounds. Each round makes our run first: it gives the host, and for a closed loop
