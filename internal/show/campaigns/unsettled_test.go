@@ -26,7 +26,7 @@ func TestUnsettledNote(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if got := strings.Contains(strings.Join(d.Notes, "\n"), "Compare failed and unknown together"); got != test.want {
+		if got := strings.Contains(strings.Join(d.Notes, "\n"), "by the sum of failed and unknown records"); got != test.want {
 			t.Errorf("%s: noted %t, want %t", test.name, got, test.want)
 		}
 	}
