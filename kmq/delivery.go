@@ -45,7 +45,8 @@ func (d Delivery) ID() ID { return d.lease.Origin }
 func (d Delivery) Attempt() int { return d.lease.Attempt }
 
 // Deadline is the time at which the lock expires; zero means never. It uses this process's
-// monotonic clock. The broker's or tracker's clock may be behind, but never ahead.
+// monotonic clock. By the clock of the broker or the tracker the lock may expire later, but never
+// earlier.
 func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 
 // Ack marks the record as processed. It does not wait until that is durable: [Queue.Flush] does,
@@ -60,9 +61,9 @@ func (d Delivery) Ack(ctx context.Context) error {
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
-// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. It counts as a
-// delivery. The errors are those of Ack, [ErrUnsupported] if the engine cannot release a record,
-// and [ErrDelayed], after which the delivery is still open.
+// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. The delivery
+// that it ends counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the
+// engine cannot release a record, and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
@@ -98,8 +99,8 @@ func (d Delivery) ranOut() bool {
 	return errors.Is(err, ErrExpired) || err == nil && d.ended()
 }
 
-// Extend sets the lock to expire dur from now, above 0 and at most [MaxDelay]. The errors are those
-// of Nack.
+// Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors
+// are those of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:
