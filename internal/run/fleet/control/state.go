@@ -47,10 +47,11 @@ type part struct {
 	piece     int    // the next one
 }
 
-// Standing says whether the records of an instance count.
+// Standing says whether the records of an instance count: how its claim to the index of an agent
+// stands.
 type Standing int
 
-// The standings.
+// The standings of a claim.
 const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
