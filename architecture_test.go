@@ -15,15 +15,15 @@ import (
 	"testing"
 )
 
-// floors are the folders that the packages of a folder may import, from the lowest. Within a
-// folder, and more narrowly between folders, walls decides.
+// floors are the folders that the packages of a folder may import, from the lowest. Between
+// packages, walls decides.
 var floors = map[string][]string{
 	// Public: other programs import these two.
 	"backpressure": {},
 	"kmq":          {},
 
-	"internal/plan":    {}, // what a run should do
-	"internal/measure": {}, // how values are counted
+	"internal/plan":    {},
+	"internal/measure": {},
 	"internal/result":  {"internal/plan", "internal/measure"},
 	"internal/kafka":   {"internal/plan"},
 	"internal/load":    {"backpressure", "internal/plan", "internal/measure", "internal/result", "internal/kafka"},
@@ -36,26 +36,24 @@ var floors = map[string][]string{
 	},
 }
 
-// workshop is the folder of the project's own tools. It may import anything, and no shipped package
-// imports it.
+// workshop has the project's own tools. It may import anything, and no shipped package imports it.
 const workshop = "internal/project"
 
-// walls are the imports of this module that each package may have. A package or an import that is
-// missing here fails the test. To allow one, change this table and give the reason in the commit.
+// walls are the imports of this module that each package may have; a missing package or import
+// fails the test. To allow one, change this table and give the reason in the commit.
 //
 // The order is that of floors.
 var walls = map[string][]string{
 	// Public: nothing from internal.
 	"backpressure": {},
-	// What an application needs to use the gate: the source of the lag, clients that ask the gate,
-	// metrics, and several processes with one bound.
+	// What an application needs to use the gate.
 	"backpressure/kadmlag":  {"backpressure"},
 	"backpressure/kgogate":  {"backpressure"},
 	"backpressure/promgate": {"backpressure"},
 	"backpressure/shares":   {},
 	"backpressure/sharelog": {"backpressure", "backpressure/shares"},
 
-	// The queue. What is below kmq/internal is its own.
+	// What is below kmq/internal is the queue's own.
 	"kmq": {
 		"kmq/internal/engine", "kmq/internal/inspect", "kmq/internal/lease", "kmq/internal/markers", "kmq/internal/offsetmap",
 		"kmq/internal/plain", "kmq/internal/share",
@@ -82,7 +80,6 @@ var walls = map[string][]string{
 		"kmq/internal/step", "kmq/internal/tracker", "kmq/internal/window",
 	},
 	"kmq/internal/share": {"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/step"},
-	// The engines' state on the cluster, read from outside.
 	"kmq/internal/inspect": {
 		"kmq/internal/engine", "kmq/internal/lease", "kmq/internal/marker", "kmq/internal/markers", "kmq/internal/offsetmap",
 		"kmq/internal/tracker", "kmq/internal/window",
@@ -106,14 +103,12 @@ var walls = map[string][]string{
 	// Converts results of other tools; it only reads files.
 	"internal/result/foreign": {"internal/measure/latency", "internal/result", "internal/plan/unit"},
 
-	// How a client logs in. It is below the driver because all that open a connection use it:
-	// clients under test, administration, probes.
+	// It is below the driver because all that open a connection log in: clients under test,
+	// administration, probes.
 	"internal/kafka/access": {"internal/plan/spelling"},
 
-	// The interface to Kafka's clients, and its implementations.
 	"internal/kafka/driver": {"internal/kafka/access", "internal/plan/native"},
-	// What the Go clients have in common: it counts their connections' bytes, and cuts the
-	// connections of a killed consumer.
+	// It counts the Go clients' connections' bytes, and cuts the connections of a killed consumer.
 	"internal/kafka/driver/meter":      {"internal/kafka/driver"},
 	"internal/kafka/driver/franz":      {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
 	"internal/kafka/driver/sarama":     {"internal/kafka/access", "internal/kafka/driver", "internal/kafka/driver/meter", "internal/plan/native"},
@@ -135,24 +130,20 @@ var walls = map[string][]string{
 		"internal/measure/snapshot", "internal/plan/payload",
 	},
 
-	// Producers in child processes, and the protocol with the run.
 	"internal/run/remote": {
 		"backpressure", "internal/kafka/access", "internal/kafka/driver", "internal/kafka/probe", "internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/receive", "internal/load/send",
 		"internal/result", "internal/plan/scenario",
 	},
 
-	// The difference between the clocks of agents.
 	"internal/run/fleet/echo": {"internal/load", "internal/measure/clock"},
 
-	// What can be broken, and how a process is confined.
 	"internal/run/fault":     {"internal/kafka/cluster", "internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit"},
 	"internal/kafka/confine": {"internal/plan/unit"},
-	// What the figures of a run say about its limits: pure.
+	// Pure.
 	"internal/result/bottleneck": {"internal/result", "internal/plan/unit"},
-	// The outcome of the measured system.
-	"internal/result/outcome": {"internal/result", "internal/plan/unit"},
+	"internal/result/outcome":    {"internal/result", "internal/plan/unit"},
 
-	// Converts evidence to a result: pure.
+	// Pure.
 	"internal/run/judge": {
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/plan/payload",
 		"internal/plan/scenario", "internal/plan/unit", "internal/result", "internal/result/bottleneck",
@@ -160,21 +151,19 @@ var walls = map[string][]string{
 		"internal/result/outcome",
 	},
 
-	// Observes a run.
 	"internal/run/observe": {
 		"backpressure", "internal/kafka/cluster", "internal/kafka/probe", "internal/load", "internal/measure/latency",
 		"internal/measure/snapshot", "internal/plan/scenario", "internal/plan/unit", "internal/result",
 		"internal/run/judge", "internal/run/remote",
 	},
 
-	// One run, and many.
 	"internal/run/bench": {
 		"internal/run/judge", "internal/run/observe", "internal/result/bottleneck", "internal/kafka/confine", "internal/run/fault",
 		"backpressure", "backpressure/shares", "backpressure/sharelog", "kmq", "internal/kafka/driver/meter", "internal/run/remote", "internal/kafka/access", "internal/plan/arrival", "internal/kafka/cluster", "internal/kafka/driver",
 		"internal/measure/latency", "internal/measure/ledger", "internal/measure/snapshot", "internal/load", "internal/load/queued", "internal/load/receive", "internal/load/send", "internal/plan/payload",
 		"internal/kafka/probe", "internal/result", "internal/plan/native", "internal/plan/scenario", "internal/plan/unit",
 	},
-	// How agents on several machines agree: a pure fold over a log, and the log in Kafka.
+	// A pure fold over a log, and the log in Kafka.
 	"internal/run/fleet": {
 		"internal/kafka/driver", "internal/load", "internal/measure/clock", "internal/measure/snapshot", "internal/plan/scenario",
 		"internal/result", "internal/run/bench", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/judge",
@@ -197,12 +186,10 @@ var walls = map[string][]string{
 
 	// What people see: the layout first, then the packages that read only result files.
 	"internal/show/layout": {"internal/plan/unit"},
-	// Charts: draw makes shapes and SVG, and knows nothing of runs. drawvg adds PDF and PNG, and is
-	// separate so that other programs need not link their libraries.
+	// drawvg is separate so that other programs need not link its libraries.
 	"internal/show/draw":   {},
 	"internal/show/drawvg": {"internal/show/draw"},
-	// analysis finds what runs show, without sentences. The sentences are in answers for the
-	// questions of suites, in report for runs, and in compared and campaigns for several runs.
+	// It has no sentences; answers, report, compared and campaigns have them.
 	"internal/show/analysis": {"internal/result", "internal/result/figure", "internal/result/outcome", "internal/measure/stats", "internal/plan/unit"},
 	"internal/show/answers": {
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result", "internal/measure/stats", "internal/plan/unit",
@@ -211,7 +198,6 @@ var walls = map[string][]string{
 		"internal/show/analysis", "internal/show/layout", "internal/result/figure", "internal/result/outcome", "internal/measure/latency",
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
-	// Charts of runs: chart makes specs from the cells of analysis.
 	"internal/show/chart": {
 		"internal/show/analysis", "internal/show/draw", "internal/result/figure", "internal/result", "internal/measure/stats",
 		"internal/plan/spelling", "internal/plan/unit",
@@ -224,21 +210,19 @@ var walls = map[string][]string{
 		"internal/result", "internal/measure/stats", "internal/plan/unit",
 	},
 
-	// A run in progress: its growing files, and its metrics for Prometheus.
 	"internal/show/follow":  {"internal/measure/latency", "internal/result"},
 	"internal/show/promrun": {"internal/show/follow", "internal/measure/latency", "internal/result"},
-	// Reports as HTML, without sentences of its own.
+	// HTML without sentences of its own.
 	"internal/show/pages": {
 		"internal/show/analysis", "internal/show/campaigns", "internal/show/chart", "internal/show/compared", "internal/show/draw",
 		"internal/show/layout", "internal/show/report", "internal/result", "internal/result/figure", "internal/plan/unit",
 	},
-	// Pages and metrics over HTTP.
 	"internal/show/web": {
 		"internal/show/analysis", "internal/show/chart", "internal/show/compared", "internal/show/follow", "internal/show/layout",
 		"internal/show/pages", "internal/show/promrun", "internal/result", "internal/result/figure", "internal/plan/unit",
 	},
 
-	// Wiring. Only these packages name concrete drivers.
+	// Only these packages name concrete drivers.
 	"cmd/kafka-bench": {
 		"kmq", "kmq/promkmq",
 		"internal/kafka/access", "internal/run/bench", "internal/run/fleet", "internal/run/fleet/control", "internal/run/fleet/echo", "internal/run/fleet/topic", "internal/run/judge", "internal/run/observe", "internal/run/calibrate", "internal/run/campaign", "internal/kafka/cluster", "internal/kafka/driver", "internal/run/remote",
@@ -247,8 +231,7 @@ var walls = map[string][]string{
 	},
 }
 
-// helpers are packages outside the workshop that only tests and benchmarks import. They may import
-// anything, and no shipped package imports them.
+// helpers are packages that only tests and benchmarks import. They may import anything.
 var helpers = []string{
 	"internal/kafka/access/accesstest", "internal/kafka/driver/drivertest", "internal/kafka/cluster/clustertest",
 	"internal/load/loadtest", "internal/measure/latency/latencytest", "internal/run/fleet/echo/echotest", "internal/result/resulttest", "internal/show/showtest",
@@ -270,8 +253,6 @@ var pure = []string{
 
 var kafkaClients = []string{"github.com/twmb/franz-go", "github.com/IBM/sarama", "github.com/segmentio/kafka-go", "github.com/confluentinc"}
 
-// packages returns the imports of each package of this module. Packages of this module are named by
-// their path within it.
 func packages(t *testing.T) map[string][]string {
 	t.Helper()
 	all, err := listed()
@@ -311,7 +292,7 @@ var listed = sync.OnceValues(func() (map[string][]string, error) {
 	}
 })
 
-// folderOf returns the folder of a package: two levels below internal, else one.
+// folderOf goes two levels below internal, else one.
 func folderOf(name string) string {
 	parts := strings.SplitN(name, "/", 3)
 	if parts[0] == "internal" && len(parts) > 1 {
@@ -320,7 +301,6 @@ func folderOf(name string) string {
 	return parts[0]
 }
 
-// shipped reports whether a package is neither a helper nor in the workshop.
 func shipped(name string) bool { return folderOf(name) != workshop && !slices.Contains(helpers, name) }
 
 func TestFloors(t *testing.T) {

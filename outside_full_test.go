@@ -13,10 +13,8 @@ import (
 	"time"
 )
 
-// outsideVersion is the version that the outside program requires.
 const outsideVersion = "v0.0.1"
 
-// outsideProgram imports the public packages as another project would.
 const outsideProgram = `package main
 
 import (
@@ -56,8 +54,6 @@ const outsideOutput = `kgogate refuses a client without acknowledgements: true
 kmq refuses an empty config: true
 `
 
-// A program of another module builds and runs with this module from a module proxy in the file
-// system.
 func TestOutsideModule(t *testing.T) {
 	module := command(t, ".", nil, "go", "list", "-m")
 	proxy, program := t.TempDir(), t.TempDir()
@@ -75,7 +71,6 @@ func TestOutsideModule(t *testing.T) {
 	}
 }
 
-// publish writes the tracked files of this module as a version into a proxy's folder.
 func publish(t *testing.T, dir, module string) {
 	t.Helper()
 	if err := os.MkdirAll(dir, 0o755); err != nil {
@@ -102,7 +97,7 @@ func publish(t *testing.T, dir, module string) {
 	// A module within this one is not part of it.
 	for _, name := range strings.Split(command(t, ".", nil, "git", "ls-files", ":(exclude)deploy/kubernetes/check"), "\n") {
 		content, err := os.ReadFile(name)
-		if os.IsNotExist(err) { // deleted, and not committed yet
+		if os.IsNotExist(err) {
 			continue
 		}
 		if err != nil {
@@ -121,7 +116,6 @@ func publish(t *testing.T, dir, module string) {
 	}
 }
 
-// command returns what a command prints to its standard output, without surrounding white space.
 func command(t *testing.T, dir string, env []string, name string, args ...string) string {
 	t.Helper()
 	var stderr strings.Builder

@@ -22,8 +22,8 @@ const (
 	firstBound  = defaultStart
 )
 
-// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989;
-// Netflix's concurrency-limits).
+// AIMD finds a bound by additive increase and multiplicative decrease (Chiu and Jain 1989; Jacobson
+// 1988; with times for losses, Netflix's concurrency-limits).
 //
 // Law: at each commit, if records were refused since the last one and the newest consumed record
 // took at most the target, bound += step. If it took longer, bound × 0.9, at most once in the time
@@ -33,8 +33,9 @@ const (
 //
 // Failure modes. Growth is slow while consumers always have work. A bound that is too large shows
 // only when its records are consumed, and shrinks by a tenth each time. So it swings about the
-// target. Gates with shares do not find equal bounds: a gate that reads later after the commits
-// sees longer times, and is cut again and again.
+// target, and after a fall of the capacity it needs many times a record's stay to come down. Gates
+// with shares do not find equal bounds: a gate that reads later after the commits sees longer times,
+// and is cut again and again.
 type AIMD struct {
 	cfg     AIMDConfig
 	group   group

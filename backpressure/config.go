@@ -30,7 +30,8 @@ type Config struct {
 	// Interval is how often Watch reads the lag; 0 is 100 ms.
 	Interval time.Duration
 	// Grace is how long the lag may be unknown before the gate is blind; 0 is 5 s, or three
-	// intervals if that is longer. A gate without Watch becomes blind once it has refused a record.
+	// intervals if that is longer. Until then the last ceiling stays in force. Without Watch, the
+	// gate checks the time only after it has refused a record.
 	Grace time.Duration
 	// FailOpen makes a blind gate admit everything. By default it admits nothing.
 	FailOpen bool
@@ -39,12 +40,14 @@ type Config struct {
 	Doubt time.Duration
 	// Share is this gate's part of the bound if several processes produce to the topic; nil is all
 	// of it. The controller must be a [Limiter]. With a share, only this gate's records count as
-	// lag: call Acked for each record, and give readings with Partitions.
+	// lag: call Acked for each record, and give readings with Partitions. The gate notices a
+	// recreated topic only if its log ends below what was committed before.
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
-	// own, because some may be its predecessor's; 0 is 30 s. It ends with the first reading that is
-	// requested at least that long after New. It must not be shorter than the time in which a
-	// request of the predecessor can reach the log. [NoInherit] skips it.
+	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. That
+	// ends with the first reading that is requested at least that long after New. Inherit must not
+	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
+	// skips it.
 	Inherit time.Duration
 	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration
@@ -57,8 +60,9 @@ type Config struct {
 
 // Share is one gate's part of a bound that several gates keep together.
 type Share interface {
-	// Part returns the part that may be used now, from 0 to 1. It may change at any time. The gate
-	// asks at each Report and Advance. Part may call the gate's Stats, but not Report or Advance.
+	// Part returns the part that may be used now, from 0 to 1; with 0 the gate admits nothing. It
+	// may change at any time. The gate asks at each Report and Advance; Stats.Share is the part that
+	// it acts on. Part may call the gate's Stats, but not Report or Advance.
 	Part() float64
 }
 

@@ -10,19 +10,21 @@ const Unlimited int64 = math.MaxInt64
 
 // Observation is the complete input of a controller's decision.
 type Observation struct {
-	// At is on any monotonic axis. Age is the time since the reading was requested.
+	// At is the time of the decision, on any monotonic axis. Age is how long before that the
+	// reading was requested.
 	At, Age time.Duration
 
 	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed
 	// offset. With a [Share] it counts only this gate's records, as does Committed.
 	Lag int64
-	// Committed never falls; only its differences have a meaning.
+	// Committed counts committed records. It never falls; only its differences have a meaning.
 	Committed int64
 	// Partitions has the records of all producers; nil if not reported.
 	Partitions []Partition
 
 	// Admitted counts the records admitted so far. Settled counts the records whose fate was known
-	// when the reading was requested: they are in the reading, or never in the log.
+	// when the reading was requested: they are in the reading, or never in the log. So at most Lag
+	// + Admitted − Settled records are in the log and not committed.
 	Admitted, Settled int64
 	// Refused counts the records that were not admitted at once.
 	Refused int64
@@ -34,7 +36,8 @@ type Observation struct {
 
 // Decision is a controller's answer.
 type Decision struct {
-	// Ceiling is the highest number of records that may have been admitted since New.
+	// Ceiling is the highest number of records that may have been admitted since New. A ceiling at
+	// or below Admitted closes the gate.
 	Ceiling int64
 	// Bound is the lag in records that the ceiling enforces; Unlimited if none.
 	Bound int64

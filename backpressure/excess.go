@@ -34,9 +34,9 @@ type ShedReason string
 
 // The reasons for dropping a record.
 const (
-	ShedByGate    ShedReason = "gate"
-	ShedByQueue   ShedReason = "queue"
-	ShedByDegrade ShedReason = "degrade"
-	ShedBySize    ShedReason = "size" // it counts as more records than the bound can ever hold
-	ShedByClose   ShedReason = "close"
+	ShedByGate    ShedReason = "gate"    // the gate had no room for it
+	ShedByQueue   ShedReason = "queue"   // the queue of waiting records was full
+	ShedByDegrade ShedReason = "degrade" // the application dropped it
+	ShedBySize    ShedReason = "size"    // it counts as more records than the bound can ever hold
+	ShedByClose   ShedReason = "close"   // its pipe or producer ended while it waited
 )

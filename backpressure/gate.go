@@ -91,8 +91,8 @@ func New(cfg Config) (*Gate, error) {
 	return g, nil
 }
 
-// Admit asks for n records and returns how many may be sent, from 0 to n. It never waits. It
-// returns 0 while calls of Acquire wait.
+// Admit asks for n records and returns how many may be sent, from 0 to n; these count as admitted.
+// It never waits. It returns 0 while calls of Acquire wait.
 func (g *Gate) Admit(n int64) int64 {
 	for {
 		limit, admitted := g.limit.Load(), g.admitted.Load()

@@ -11,7 +11,8 @@ const mostIdle = 0.75
 //
 //	ceiling(t) = Settled − Lag + progress(t) + bound
 //
-// where progress(t) is how far the consumers are past the committed offsets at t.
+// where progress(t) is how far the consumers are past the committed offsets at t. So the bound does
+// not count records that wait only for a commit.
 //
 // The records beyond the committed ones never exceed bound + what the consumers are expected to
 // take in reach × interval. A silence does not change the interval.
@@ -22,9 +23,9 @@ type group struct {
 	at      time.Duration
 	elapsed time.Duration // since the decision before
 	refused int64
-	limited int64
-	pressed time.Duration
-	probed  time.Duration
+	limited int64         // records refused since the decision before
+	pressed time.Duration // when records were last refused
+	probed  time.Duration // when more was last tried than was measured
 
 	admitted int64
 	least    float64 // bound while no record of this gate is under way
@@ -139,7 +140,7 @@ func (g *group) hold(o Observation, bound float64, maxLag int64) {
 
 // starved returns the least bound that keeps a gate with a share from staying closed for ever: one
 // record. While none of its own is under way and records are refused, it doubles at each decision,
-// up to bound.
+// up to the number of refused records.
 func (g *group) starved(o Observation, bound float64) float64 {
 	if o.Share <= 0 {
 		return 0
@@ -159,7 +160,7 @@ func (g *group) starved(o Observation, bound float64) float64 {
 func (g *group) progress(at time.Duration) float64 {
 	var beyond time.Duration
 	if g.limited > 0 {
-		beyond = at - g.at
+		beyond = at - g.at // waiting producers follow the ceiling, so the log grows meanwhile
 	}
 	var sum float64
 	for _, t := range g.order {

@@ -12,7 +12,8 @@ type LatencyConfig struct {
 	Target time.Duration
 	// MaxLag limits the lag in records, as [Credit] does; 0 is no limit.
 	MaxLag int64
-	// Start is the bound in records until the first rate is known; 0 is 500.
+	// Start is the bound in records until the first rate is known; 0 is 500. Consumers that take r
+	// records a second may be Start/r behind at first.
 	Start int64
 }
 
@@ -39,22 +40,24 @@ const leastTrim = 0.3
 //     a half intervals, and at most to the end of the log. So a stalled consumer closes
 //     the gate.
 //     After a silence of three intervals with records to take, the capacity is at most
-//     the rate during the silence, until two further steps confirm more.
+//     the rate during the silence, until two further steps confirm more. So the admitted
+//     and uncommitted records never exceed the bound and one and a half of a usual step.
 //   - Probing. If the gate refuses records while the consumers wait for some, the
 //     capacities are raised once in an interval: by a quarter, or doubled as in TCP's
-//     slow start if the interval is above the target. The next step that leaves records
-//     behind measures them again.
+//     slow start if the interval is above the target. (A bound that is filled again in
+//     each interval already admits 1 + target/interval times the measured rate.) The next
+//     step that leaves records behind measures them again.
 //   - Trim. Users wait for the slowest partition. So the mean is held as far below the
 //     target as the slowest partition is above the mean, but at least at 0.3 × target.
 //
 // Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
 // at the old rate, so after a fall by k some wait k × target and more. With commits an interval T
 // apart, a higher capacity is found by a factor of 2 to 4 each T, and finally overshot by as much.
-// Consumers that report Delivered avoid both. The controller cannot hold a target below about 2.5
-// times the interval of the readings. It measures no rate if the work on one record takes a good
-// part of the target. Partitions drift further apart with uneven work or uneven arrivals (keys,
-// sticky partitioning). Then the slowest is held at the target, and the others run out of records
-// at times.
+// If T is above 2 s, that takes long: then let the consumers report Delivered. The controller cannot
+// hold a target below about 2.5 times the interval of the readings, nor one that is hardly longer
+// than a reading takes. It measures no rate if the work on one record takes a good part of the
+// target. Partitions drift further apart with uneven work or uneven arrivals (keys, sticky
+// partitioning). Then the slowest is held at the target, and the others run out of records at times.
 //
 // In a gate with a share the capacity is the whole group's, and the share divides the bound.
 type Latency struct {
@@ -95,7 +98,8 @@ func (l *Latency) Decide(o Observation) Decision {
 func (l *Latency) Ceiling(at time.Duration) int64 { return l.group.Ceiling(at) }
 
 // trim returns the part of the target for the mean, so that the slowest partition gets all of it.
-// It smooths over a second or two steps, whichever is longer.
+// It smooths over a second or two steps, whichever is longer. A record in work does not count as
+// waiting.
 func (l *Latency) trim(s *standing) float64 {
 	if s.capacity == 0 {
 		return 1

@@ -12,7 +12,8 @@ import (
 
 // ownRecords knows which records in the log are this gate's: the offsets from Acked that are not
 // committed yet. So several gates keep one bound without communication. In a new log, and after a
-// restart, all records count as own until they are committed.
+// restart, all records count as own until they are committed. At any time, the own records in the
+// log that are not committed are at most those known here plus those admitted and not settled.
 type ownRecords struct {
 	// The map is replaced and never changed: each record looks up a partition, and few are added.
 	partitions atomic.Pointer[map[place]*ownPartition]
@@ -33,12 +34,12 @@ type place struct {
 type ownPartition struct {
 	mu          sync.Mutex
 	spans       []span // in order, apart from each other, not below committed
-	outstanding int64
-	passed      int64
+	outstanding int64  // sum of the spans
+	passed      int64  // own records that are committed
 	committed   int64
-	absences    int
-	absent      bool
-	ignored     bool
+	absences    int   // consecutive readings without the partition
+	absent      bool  // after mostAbsences
+	ignored     bool  // an own record went there while absent
 	late        int64 // own records below committed since the last reading
 	whole       bool  // at the next reading the whole log counts as own
 }
@@ -47,6 +48,7 @@ type ownPartition struct {
 // it counts as gone.
 const mostAbsences = 10
 
+// span is the offsets from first up to, but not including, end.
 type span struct{ first, end int64 }
 
 func newOwnRecords() *ownRecords {

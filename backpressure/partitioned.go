@@ -39,7 +39,7 @@ func NewPartitioned(cfg PartitionedConfig) (*Partitioned, error) {
 	if err != nil {
 		return nil, err
 	}
-	if whole.Now == nil {
+	if whole.Now == nil { // one axis of time for all gates
 		start := time.Now()
 		whole.Now = func() time.Duration { return time.Since(start) }
 	}

@@ -9,10 +9,11 @@ import (
 type PipeConfig[T any] struct {
 	// Excess is the policy for items that the gate does not admit at once; the default is Defer.
 	Excess Excess
-	// Degrade returns the item to send instead, which then waits for the gate, or false to drop it.
-	// Nil drops all.
+	// Degrade is called, with that policy, for each item that is not admitted at once. It returns
+	// the item to send instead, which then waits for the gate, or false to drop it. Nil drops all.
 	Degrade func(T) (T, bool)
-	// OnShed is called with each dropped item and the reason; nil is never called.
+	// OnShed is called with each dropped item and the reason; nil is never called. An item that
+	// waits when ctx ends is dropped too, with ShedByClose.
 	OnShed func(T, ShedReason)
 	// Records returns how many records an item counts as, at least 1; nil means 1.
 	Records func(T) int64

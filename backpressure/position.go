@@ -4,7 +4,10 @@ import "time"
 
 const (
 	// rateSpan is the time between the two steps whose slope is the rate, if steps come more often.
-	rateSpan  = time.Second
+	// The time of a step is known to half a reading's interval: over 1 s, an error of a twentieth at
+	// the usual 100 ms.
+	rateSpan = time.Second
+	// leastSpan is the shortest time that changes a known capacity.
 	leastSpan = rateSpan / 4
 	// silence is how many usual intervals may pass without a step before the old rate no longer
 	// counts.
@@ -24,14 +27,14 @@ type track struct {
 	interval time.Duration // between steps, smoothed; 0 before the second step
 	capacity float64       // records per second that the consumer can take; 0 if not known
 	busy     bool          // the last step left records that were in the log for longer than underway
-	idle     time.Duration
-	quiet    bool
-	capped   int     // steps that a capacity lowered after a silence waits before it may rise
-	spread   float64 // seconds that its backlog takes longer than the mean, smoothed
+	idle     time.Duration // when the last step or reading left nothing
+	quiet    bool          // the last step ended a silence
+	capped   int           // steps that a capacity lowered after a silence waits before it may rise
+	spread   float64       // seconds that its backlog takes longer than the mean, smoothed
 
-	seen           time.Duration
+	seen           time.Duration // the last reading, as are committed and end
 	committed, end int64
-	ends           []step
+	ends           []step // ends of the log in the latest readings, oldest first
 }
 
 // step is a position and its approximate time.
@@ -61,6 +64,8 @@ func (t *track) see(at time.Duration, p Partition) bool {
 	return true
 }
 
+// endBefore returns the end in the latest reading up to a time, or in the oldest that is kept. It
+// forgets older ones.
 func (t *track) endBefore(at time.Duration) int64 {
 	if len(t.ends) == 0 {
 		return 0
@@ -115,7 +120,8 @@ func (t *track) limit(rate float64) {
 }
 
 // measure takes the rate over the span. A consumer that has read all that was in the log a moment
-// before may have waited: its capacity is then at least the rate.
+// before may have waited: its capacity is then at least the rate. Otherwise the span begins after
+// the consumer last may have waited.
 func (t *track) measure(newest step) {
 	for len(t.steps) > 2 && newest.at-t.steps[1].at >= max(rateSpan, t.interval) {
 		t.steps = t.steps[1:]

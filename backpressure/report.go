@@ -28,7 +28,7 @@ func (g *Gate) Mark() Mark {
 
 type ruling struct {
 	mark      Mark
-	marks     uint64
+	marks     uint64      // number of marks at the decision
 	seen      Observation // zero before the first reading
 	decided   bool
 	share     float64
@@ -42,7 +42,7 @@ type ruling struct {
 
 // sight is what is known of the lag.
 type sight struct {
-	known   time.Duration
+	known   time.Duration // when a reading last succeeded
 	blind   bool
 	blindAt time.Duration
 	missed  error

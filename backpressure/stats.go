@@ -12,7 +12,7 @@ type Stats struct {
 	// counts records that were not admitted at once, at each request for them.
 	Admitted, Settled, Refused int64
 	// Returned counts records that were granted just after the ceiling had fallen, and taken back
-	// before the producer got them. Admitted does not include them.
+	// before the producer got them. Admitted does not include them; their sum never falls.
 	Returned int64
 	// Waited counts the calls of Acquire that had to wait.
 	Waited int64
@@ -35,7 +35,8 @@ type Stats struct {
 	// Waiting is how many calls of Acquire wait now.
 	Waiting int64
 	// Share is the part of the bound in force, from 0 to 1: Config.Share at the last decision.
-	// Before the first reading it is the value of a Fixed, and 0 for any other share.
+	// The gate admits nothing beyond it. Before the first reading it is the value of a Fixed, and 0
+	// for any other share.
 	Share float64
 	// Open reports whether the gate would admit a record now, and BlindNow whether it is
 	// blind.
@@ -65,7 +66,7 @@ type ChangeKind string
 
 // The kinds of changes. A bound that is used up between two readings is no change.
 const (
-	Opened  ChangeKind = "opened"
+	Opened  ChangeKind = "opened" // by a controller without a bound, as is Closed
 	Closed  ChangeKind = "closed"
 	Bounded ChangeKind = "bound" // the bound moved by more than a tenth
 	Blind   ChangeKind = "blind" // the lag was not known for the grace time
@@ -91,7 +92,8 @@ type Change struct {
 	Kind ChangeKind
 	// Partition is the partition whose gate changed, in a [Partitioned]; otherwise WholeGate.
 	Partition int32
-	Open      bool
+	// Open reports whether the gate would admit a record after the change.
+	Open bool
 	// Lag is that of the reading. Bound is in force from now on; Unlimited if there is none. Both
 	// are in records.
 	Lag, Bound int64

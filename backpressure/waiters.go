@@ -13,7 +13,7 @@ var ErrNever = errors.New("more records than the gate can ever admit at once")
 // waiters are in order of arrival. Each has its own channel, so that only the calls that may go are
 // woken.
 type waiters struct {
-	list  list.List
+	list  list.List // of *waiter
 	woken int64
 }
 

@@ -15,13 +15,13 @@ const (
 	// Plain is an ordinary consumer group. It commits up to the first record that is not
 	// acknowledged, and cannot release a record.
 	Plain Engine = "plain"
-	// Markers writes the start and end of each delivery to a second topic, and copies a record
-	// whose lock has expired to the end of its partition.
+	// Markers writes starts, extensions, releases and ends of deliveries to a second topic. It copies a
+	// record whose lock has expired to the end of its partition.
 	Markers Engine = "markers"
 	// OffsetMap keeps acknowledged offsets beyond the committed one in the commit's metadata.
 	OffsetMap Engine = "offsetmap"
-	// Share is Kafka's own share group (KIP-932). It needs Kafka 4.1, and 4.2 for production use
-	// and for Extend.
+	// Share is Kafka's own share group (KIP-932). It needs Kafka 4.1 or later, and 4.2 or later
+	// for production use and for Extend.
 	Share Engine = "share"
 )
 
@@ -34,7 +34,7 @@ type TrackerMode string
 // The values of TrackerMode; the default is InProcess.
 const (
 	InProcess TrackerMode = "in-process" // each queue runs one for its part of the partitions
-	External  TrackerMode = "external"
+	External  TrackerMode = "external"   // other processes run it: see [OpenTracker]
 )
 
 // Config configures a queue. Brokers, Topic, Group and Engine are required. Zero values of others
@@ -45,19 +45,21 @@ type Config struct {
 	Group   string // queues of one group share the records
 	Engine  Engine
 
-	// Visibility is how long a delivered record is locked for its member; then it is delivered
-	// again. The default is 30 s; the range is 100 ms to 1 h. With Markers, at least half of it is
-	// left when Receive returns the record. Plain has no lock. With Share, zero means the broker's
-	// group.share.record.lock.duration.ms.
+	// Visibility is how long a delivered record is locked for its member. A record that is not
+	// settled by then is delivered again. The default is 30 s; the range is 100 ms to 1 h. With
+	// Markers, at least half of it is left when Receive returns the record. Plain has no lock. With
+	// Share, zero means the broker's group.share.record.lock.duration.ms.
 	Visibility time.Duration
 	// MaxDeliveries is the number of deliveries after which a record goes to the dead-letter topic;
 	// 0 means no limit. The range is 0 to 1,000,000. Plain requires 0.
 	MaxDeliveries int
 	// DeadLetterTopic receives records that were rejected or delivered MaxDeliveries times. It is
-	// required if MaxDeliveries is set. Open creates it if it is missing.
+	// required if MaxDeliveries is set. Open creates it, with as many partitions as Topic, if it is
+	// missing.
 	DeadLetterTopic string
 	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
-	// The default is 1,000; the range is 1 to 1,000,000.
+	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
+	// records.
 	MaxInFlight int
 	// Backoff is the delay after a handler of [Queue.Run] failed.
 	Backoff Backoff
@@ -65,7 +67,8 @@ type Config struct {
 	// CommitEvery is the interval between commits. The default is 1 s; the range is 1 ms to 1 min.
 	CommitEvery time.Duration
 	// MarkersTopic is the topic of the markers; the default is Topic + "-markers". It has as many
-	// partitions as Topic and is created if it is missing. Groups that read one topic may share it.
+	// partitions as Topic and is created if it is missing. Groups that read one topic may share it:
+	// each skips the markers of the others.
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode

@@ -45,8 +45,7 @@ func (d Delivery) ID() ID { return d.lease.Origin }
 func (d Delivery) Attempt() int { return d.lease.Attempt }
 
 // Deadline is the time at which the lock expires; zero means never. It uses this process's
-// monotonic clock. By the clock of the broker or the tracker the lock may expire later, but never
-// earlier.
+// monotonic clock. The broker or the tracker may let the lock expire later, but never earlier.
 func (d Delivery) Deadline() time.Time { return d.lease.Deadline() }
 
 // Ack marks the record as processed. It does not wait until that is durable: [Queue.Flush] does,
@@ -112,11 +111,11 @@ func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	return d.queue.engine.Extend(ctx, d.lease, dur)
 }
 
-// Reject gives the record up: it goes to the dead-letter topic, with the first 1,024 bytes of
-// reason in a header. Without a DeadLetterTopic it returns [ErrUnsupported], except with Share,
-// whose broker archives the record. Other errors are those of Nack, or the cluster's permanent
-// refusal of the dead letter. After a refusal the delivery is settled and the record will be
-// delivered again; with Plain, the delivery stays open.
+// Reject gives the record up. When it returns nil, the record is in the dead-letter topic, with the
+// first 1,024 bytes of reason in a header. Without a DeadLetterTopic it returns [ErrUnsupported],
+// except with Share, whose broker archives the record. Other errors are those of Nack, or the
+// cluster's permanent refusal of the dead letter, such as a missing permission. After a refusal the
+// delivery is settled and the record will be delivered again; with Plain, the delivery stays open.
 func (d Delivery) Reject(ctx context.Context, reason string) error {
 	if !d.queue.enter() {
 		return d.refused()

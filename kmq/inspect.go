@@ -17,7 +17,7 @@ type Inspection struct {
 	// unless Config.MarkersTopic is set.
 	Engine      Engine
 	Partitions  []PartitionInspection
-	DeadLetters int64 // -1 if no dead-letter topic is named
+	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
 }
 
 // PartitionInspection is the state of one partition; -1 means unknown.
@@ -26,10 +26,11 @@ type PartitionInspection struct {
 	// Committed is the group's committed offset, or -1. Records below it are settled, or locked
 	// with Markers. For Share it is the start offset of the share partition.
 	Committed int64
-	End       int64
+	End       int64 // the high watermark
 	// InFlight counts the unsettled records that have a start marker (Markers), or are below the
 	// highest acknowledged offset (OffsetMap). With Plain and Share it is -1 while records wait,
-	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit.
+	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. In an
+	// empty partition it is 0.
 	InFlight int64
 	// Waiting counts the records not known to be delivered. If InFlight is -1, it includes the
 	// records in flight.
@@ -40,11 +41,12 @@ type PartitionInspection struct {
 	Redelivered int64
 }
 
-// Inspect reports what a group has in flight, as the cluster records it. It writes nothing. It
-// needs Brokers, Group, and Client if the cluster authenticates clients. Topic may be empty if the
-// group has only one. If Engine is empty, Inspect derives it from the group's state, for which it
-// reads at most the last 100,000 markers of each partition. It refuses a group without commits and
-// members.
+// Inspect reports what a group has in flight, as the cluster records it. It joins no group and
+// writes nothing. It needs Brokers, Group, and Client if the cluster authenticates clients.
+// MarkersTopic and DeadLetterTopic are as for the queue. Topic may be empty if the group has only
+// one, by its commits or, without any, by its members. If Engine is empty, Inspect derives it from
+// the group's state, for which it reads at most the last 100,000 markers of each partition. If
+// Topic or Engine is empty, it refuses a group without commits and members.
 //
 // It reads the unsettled records, at most 100,000 of each partition, and the markers that a new
 // tracker would read. The error is the cluster's or [ErrConfig], which includes a missing Topic or

@@ -33,7 +33,7 @@ type Queue struct {
 	closed   atomic.Bool
 	settling atomic.Int64 // running calls that settle or flush
 
-	receiving sync.RWMutex
+	receiving sync.RWMutex // Receive holds it for reading
 
 	closing  sync.Once
 	closeErr error
@@ -105,9 +105,10 @@ func newQueue(e engine.Engine, cfg *Config) *Queue {
 	}
 }
 
-// Receive waits for at least one record or for the end of ctx, and returns at most max. It returns
-// ctx's error if that ends first, and [ErrClosed] after Close or Drain. Any other error is
-// permanent, such as a missing permission: the queue delivers nothing more.
+// Receive waits for at least one record or for the end of ctx, and returns at most max. It
+// acknowledges nothing. It returns ctx's error if that ends first, and [ErrClosed] after Close or
+// Drain. Any other error is permanent, such as a missing permission: the queue delivers nothing
+// more.
 func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	if max < 1 {
 		return nil, fmt.Errorf("%w: Receive is asked for %d records: ask for at least 1", ErrConfig, max)
@@ -168,7 +169,8 @@ func (q *Queue) wait(ctx context.Context, max int) ([]*lease.Lease, error) {
 
 // Flush waits until everything settled before is durable. With [Share] it returns [ErrLost] if
 // brokers refused or did not answer acknowledgements since the last Flush that returned it. Their
-// records may be delivered again.
+// records may be delivered again. Brokers answer for a whole partition, so they may have refused a
+// release or a renewal instead.
 func (q *Queue) Flush(ctx context.Context) error {
 	if !q.enter() {
 		return ErrClosed
@@ -203,8 +205,8 @@ func (q *Queue) settled(ctx context.Context) error {
 }
 
 // Drain delivers nothing more. It waits until every received record is settled, expired or lost,
-// and flushes. If ctx ends first, it returns ctx's error and may be called again. A drained queue
-// can only be closed.
+// and for running calls that settle; then it flushes. If ctx ends first, it returns ctx's error and
+// may be called again. A drained queue can only be closed.
 func (q *Queue) Drain(ctx context.Context) error {
 	if q.closed.Load() {
 		return ErrClosed
@@ -229,8 +231,9 @@ func (q *Queue) hush() {
 // Close waits for running calls that settle, gives back unsettled records, flushes, and leaves the
 // group. A delivery that Close gave back then returns [ErrClosed]. ctx bounds the waiting and the
 // flushing; calls that still run when it ends may fail. Afterwards nothing of the queue runs, even
-// with an error. With [Share] it returns [ErrLost] for refused acknowledgements that no
-// [Queue.Flush] reported. A second Close returns the same.
+// with an error. With [Share] it returns [ErrLost] if brokers refused or did not answer
+// acknowledgements and no [Queue.Flush] reported that; their records may be delivered again. A
+// second Close returns the same.
 func (q *Queue) Close(ctx context.Context) error {
 	q.closing.Do(func() {
 		q.hush()

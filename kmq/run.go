@@ -41,8 +41,8 @@ const MaxWorkers = 100_000
 
 // HandlerPanic is the value with which [Queue.Run] panics after a handler panicked.
 type HandlerPanic struct {
-	Value any // nil if it called runtime.Goexit
-	Stack []byte
+	Value any    // nil if it called runtime.Goexit
+	Stack []byte // of the handler
 }
 
 // Error returns the panic value and the stack.
@@ -120,7 +120,7 @@ type run struct {
 
 	handling context.Context
 	halt     context.CancelCauseFunc
-	settling context.Context
+	settling context.Context // ends settleGrace after handling
 	release  context.CancelFunc
 
 	keeping sync.WaitGroup
@@ -204,7 +204,7 @@ func (r *run) moreIdle() (n int) {
 func (r *run) start(d Delivery) bool {
 	l, ahead := r.join(d)
 	if ahead {
-		r.work <- job{Delivery: d, line: l}
+		r.work <- job{Delivery: d, line: l} // never blocks: a worker's token was taken for it
 	}
 	return ahead
 }

@@ -13,12 +13,12 @@ import (
 type Tracker struct{ tracker *markers.Tracker }
 
 // OpenTracker starts a tracker with the Config of the group's queues, whose Engine must be
-// [Markers]; it ignores Config.Tracker. All trackers of a group divide the partitions of the
-// markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and Transactions, since it does
-// not know the queues'. The queues set how long a record is locked. OpenTracker returns after it
-// has checked the topics; ctx bounds only OpenTracker itself. The error is [ErrConfig] or the
-// cluster's. [Tracker.Wait] and one log line report what the brokers refuse later; a tracker that
-// has ended redelivers nothing.
+// [Markers]; it ignores Config.Tracker. All trackers of a group, also those in queues, divide the
+// partitions of the markers. A tracker uses its own MaxDeliveries, DeadLetterTopic and
+// Transactions, since it does not know the queues'. The queues set how long a record is locked.
+// OpenTracker returns after it has checked the topics; ctx bounds only OpenTracker itself. The
+// error is [ErrConfig] or the cluster's. [Tracker.Wait] and one log line report what the brokers
+// refuse later. A tracker that has ended redelivers nothing, so call Wait.
 func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	cfg, err := cfg.resolve()
 	if err != nil {
@@ -46,8 +46,8 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
 
 // Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]
-// after Close. Only a SessionTimeout that the brokers refuse ends a tracker, with [ErrConfig]. It
-// must be closed even then.
+// after Close. A tracker waits for brokers that it cannot reach, and for permissions. Only a
+// SessionTimeout that the brokers refuse ends it, with [ErrConfig]. It must be closed even then.
 func (t *Tracker) Wait(ctx context.Context) error { return t.tracker.Wait(ctx) }
 
 // Close ends running redeliveries, commits offsets, leaves the group, and returns when nothing of

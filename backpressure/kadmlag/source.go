@@ -27,10 +27,11 @@ type Config struct {
 	// MayAppear means that a topic that never existed has no lag yet. A topic that existed and is
 	// gone is always an error.
 	MayAppear bool
-	// TopicRegex adds the topics whose name it matches (Go's syntax, not anchored), without
-	// internal ones. No match means no lag.
+	// TopicRegex adds the topics whose name it matches (Go's syntax; unless it is anchored, any part
+	// of the name), without internal ones. No match means no lag.
 	TopicRegex string
-	// Refresh is how often to look for matching topics; 0 is 30 s.
+	// Refresh is how often to look for matching topics; 0 is 30 s. Records in a new topic count
+	// only after it is found.
 	Refresh time.Duration
 	// Start is where the lag begins in a partition without a committed offset.
 	Start Start
@@ -199,7 +200,7 @@ func (s *Source) begin(ctx context.Context, partitions []backpressure.Partition)
 	}
 	for i, p := range partitions {
 		if p.Committed == nowhere {
-			start, _ := starts.Lookup(p.Topic, p.ID)
+			start, _ := starts.Lookup(p.Topic, p.ID) // 0 for a new partition: all that it holds counts
 			partitions[i].Committed = min(start.Offset, p.End)
 		}
 	}

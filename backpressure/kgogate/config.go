@@ -35,8 +35,8 @@ type Config struct {
 	// MaxDeferred is how many records may wait with Defer and Degrade; 0 is
 	// DefaultMaxDeferred. Further records are shed.
 	MaxDeferred int
-	// Degrade is called with Excess: Degrade for each excess record, also concurrently. It returns
-	// the record or a replacement, which then waits as with Defer, or nil to drop it.
+	// Degrade is called in Produce, also concurrently, for each excess record with Excess: Degrade.
+	// It returns the record or a replacement, which then waits as with Defer, or nil to drop it.
 	Degrade func(*kgo.Record) *kgo.Record
 	// OnShed is called for each dropped record, just before its promise and on the same goroutine;
 	// nil is never called.

@@ -154,7 +154,7 @@ type order struct {
 }
 
 // ProduceSync produces the records and waits for all of them. The results are in the order in which
-// the records' fates became known.
+// the records' fates became known. It does not shorten the client's linger.
 func (p *Producer) ProduceSync(ctx context.Context, rs ...*kgo.Record) kgo.ProduceResults {
 	var (
 		all     sync.WaitGroup

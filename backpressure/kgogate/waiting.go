@@ -96,7 +96,8 @@ func (p *Producer) enqueue(o order) (reason backpressure.ShedReason, ok bool) {
 	return "", true
 }
 
-// A record stays in the lane until the client has it, so that none can overtake it.
+// A record stays in the lane until the client has it, so that none can overtake it. If its context
+// ends, it is given up when it is first in the lane.
 func (p *Producer) work(key int32, l *lane, o order) {
 	for more := true; more; o, more = p.waiting.next(key, l) {
 		if err := p.acquire(o); err != nil {

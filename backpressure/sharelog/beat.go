@@ -32,6 +32,7 @@ func (m *Member) beat(ctx context.Context) {
 	}
 }
 
+// beatOnce appends no beat while the last one is under way: a second would only queue behind it.
 func (m *Member) beatOnce(ctx context.Context) {
 	m.lower()
 	load := m.load()

@@ -10,8 +10,8 @@ type ChangeKind string
 
 // The kinds of changes of a member.
 const (
-	Joined    ChangeKind = "joined" // the others know this process now
-	Moved     ChangeKind = "moved"
+	Joined    ChangeKind = "joined"    // the others know this process now
+	Moved     ChangeKind = "moved"     // its part changed
 	Fenced    ChangeKind = "fenced"    // no beat came back in time: its part is 0
 	Renewed   ChangeKind = "renewed"   // a beat came back, and the part was not reclaimed meanwhile
 	Expelled  ChangeKind = "expelled"  // the others reclaimed its part: it joins again

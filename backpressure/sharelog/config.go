@@ -29,7 +29,8 @@ type Config struct {
 	Topic       string
 	Replication int16
 
-	// Bound is the name of the bound, the same in all its processes.
+	// Bound is the name of the bound, the same in all its processes, for instance the name of the
+	// consumer group.
 	Bound string
 	// Records is the bound: the lag in records that all processes together may cause; per partition
 	// with a [backpressure.Partitioned]. All processes and their gates' controllers have the same.
@@ -59,8 +60,9 @@ type Config struct {
 	Source backpressure.Source
 	// OnFenced is called, on its own goroutine, each time that the process loses its part: its
 	// beats do not come back, or the log can't be followed. Others may use the part after the grace
-	// time, so abort the client's buffered records there (franz-go: AbortBufferedRecords), and
-	// report those with Unsure. Close waits until it returns; nil is never called.
+	// time, so abort the client's buffered records there (franz-go: AbortBufferedRecords). Records
+	// that were sent before may still be in the log: report those with Unsure. Close waits until it
+	// returns; nil is never called.
 	OnFenced func()
 	// OnChange is called with each change, on the goroutine that noticed it; nil is never
 	// called.

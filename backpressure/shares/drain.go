@@ -8,10 +8,10 @@ import (
 
 type peer struct {
 	entry Entry
-	since time.Duration
+	since time.Duration // when its last record was read
 
-	ends    map[place]int64
-	gone    map[place]time.Duration
+	ends    map[place]int64         // of the log, once none of its records could arrive any more
+	gone    map[place]time.Duration // since when a partition is missing
 	drained bool
 }
 

@@ -1,13 +1,14 @@
 package shares
 
-// After SnapshotEvery records a member writes a snapshot, so that older ones can be deleted.
+// SnapshotEvery is the number of records after which a member writes a snapshot, so that older ones
+// can be deleted.
 const SnapshotEvery = 1024
 
 // Journal follows a log with any number of bounds, from its present beginning.
 //
 // A log that was cut at its beginning has a state only from a snapshot that was taken at or after
 // the cut. Until it reads one, the journal keeps the records, and then folds those after the
-// snapshot's offset.
+// snapshot's offset. It does the same if records were deleted before it read them.
 //
 // A missing offset is a cut only if the log begins after it ([Journal.Begins]). Otherwise it is the
 // marker of a foreign transaction, which no reader gets.
@@ -18,7 +19,7 @@ type Journal struct {
 	based  bool
 	bounds map[string]*State
 	kept   []kept // read since the cut, while not based
-	last   int64
+	last   int64  // offset of the last snapshot
 
 	wanted bool // the log was cut and empty: no other member has a snapshot
 }
@@ -30,7 +31,8 @@ type kept struct {
 	record Record
 }
 
-// NewJournal begins with the log's first offset and the offset after its last record.
+// NewJournal begins with the log's first offset and the offset after its last record. In a log that
+// was never cut, or is empty, no member holds a part at the beginning.
 func NewJournal(first, end int64) *Journal {
 	empty := first == end
 	return &Journal{

@@ -17,6 +17,7 @@ type Config struct {
 	Lease, Margin time.Duration
 	// Grace is how long after it stopped a member's last record may reach the log.
 	Grace time.Duration
+	// Floor is the part that an idle member keeps.
 	Floor Part
 }
 
@@ -55,7 +56,8 @@ type Load struct {
 	// Outstanding covers all its records that are not committed or of unknown fate, and those that
 	// it may still send before it notices a lower part.
 	Outstanding Part
-	Unsettled   bool
+	// Unsettled reports that the fate of some records is not known.
+	Unsettled bool
 }
 
 // NewMember returns a member that has not joined yet.
@@ -196,6 +198,8 @@ func (m *Member) target(at time.Duration) (target Part, wanted bool) {
 	return target, needed && lacking > m.free || begun && lacking > m.free+nothing
 }
 
+// live returns the members that take part, this one included, and the part that the others leave
+// for them.
 func (m *Member) live(at time.Duration) (live []Entry, whole Part) {
 	live, whole = []Entry{m.self}, Whole
 	for _, p := range m.peers {

@@ -43,7 +43,8 @@ func Targets(entries []Entry, whole, floor Part) []Part {
 	return parts
 }
 
-// waterLevel returns the highest demand if all are met, or if nothing is served yet.
+// waterLevel returns the rate up to which max-min fairness would serve each member now. It is the
+// highest demand if all are met, or if nothing is served yet.
 func waterLevel(entries []Entry) float64 {
 	var served float64
 	demands := make([]float64, len(entries))

@@ -7,7 +7,7 @@ import "time"
 // Zero places an axis on the machine's clock, so that another process can adopt it.
 type Zero struct {
 	ClockNs  int64 // zero of the axis on the machine's monotonic clock
-	LengthNs int64
+	LengthNs int64 // of the measured window
 }
 
 // Zero returns the place of the axis on the machine's clock.

@@ -98,8 +98,8 @@ type AgentPulse struct {
 	InFlightRecords int64 `json:"in_flight_records"`
 }
 
-// Since returns the interval between an earlier pulse and p, for all agents together, without
-// times. The zero Pulse is the start of the run.
+// Since returns the interval from an earlier pulse to p, for all agents together, without times.
+// The zero Pulse is the run's start.
 func (p Pulse) Since(earlier Pulse) (i Interval) {
 	for n, a := range p.Agents {
 		if n == 0 || a.AtNs > i.EndNs {
@@ -125,10 +125,10 @@ func (p Pulse) Since(earlier Pulse) (i Interval) {
 	return i
 }
 
-// Agent appends a line to agents.ndjson, and creates the file with the first one.
+// Agent appends a line to agents.ndjson.
 func (w *Writer) Agent(i AgentInterval) error { return w.appendTo(&w.agents, AgentsFile, i) }
 
-// Pulse appends a line to pulses.ndjson, and creates the file with the first one.
+// Pulse appends a line to pulses.ndjson.
 func (w *Writer) Pulse(p Pulse) error { return w.appendTo(&w.pulses, PulsesFile, p) }
 
 func (w *Writer) appendTo(to **appender, name string, line any) error {
@@ -142,7 +142,6 @@ func (w *Writer) appendTo(to **appender, name string, line any) error {
 	return (*to).line(line)
 }
 
-// readAgents reads agents.ndjson; a run without agents has no such file.
 func readAgents(fsys fs.FS, dir string, files []string) ([]AgentInterval, string, error) {
 	if !slices.Contains(files, AgentsFile) {
 		return nil, "", nil

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Lines of agents are read back; a run without agents has no file, and no note about it.
 func TestAgentsFile(t *testing.T) {
 	w := create(t)
 	if err := writeAll(w, result.Run{}, result.Interval{}, result.Event{}); err != nil {

@@ -11,8 +11,8 @@ import (
 	"sync"
 )
 
-// appender appends whole lines to one file of a run, without a buffer. After a crash of the tool
-// only the line that was being written may be incomplete.
+// appender writes whole lines without a buffer, so that a crash leaves at most the last one
+// incomplete.
 type appender struct {
 	name string
 
@@ -21,7 +21,6 @@ type appender struct {
 	size int64      // of the whole lines
 }
 
-// appendable is the part of *os.File that an appender uses.
 type appendable interface {
 	io.Writer
 	Truncate(size int64) error
@@ -65,7 +64,7 @@ func (a *appender) line(v any) error {
 	return err
 }
 
-// close syncs the file and closes it. A second close returns nil.
+// A second close returns nil.
 func (a *appender) close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -80,7 +79,6 @@ func (a *appender) close() error {
 	return nil
 }
 
-// encode returns v as JSON with a final newline, without HTML escapes.
 func encode(v any, indent string) ([]byte, error) {
 	var b bytes.Buffer
 	e := json.NewEncoder(&b)

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// anHour writes a run of an hour with 12 partitions.
 func anHour(b *testing.B) string {
 	r := resulttest.Baseline().Run()
 	w, err := result.Create(b.TempDir(), r.Run.Run.Name, r.Run.Run.StartedAt)

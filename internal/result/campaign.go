@@ -16,7 +16,7 @@ const (
 	KindPeers  = "peers"  // Kafka's own tools compared with ours
 )
 
-// Statuses of a campaign's run, in addition to Valid and Invalid.
+// Statuses of a run, in addition to Valid and Invalid.
 const (
 	Interrupted = "interrupted" // a person ended it early
 	Failed      = "failed"      // it could not be started
@@ -99,5 +99,5 @@ func (c *Campaign) Finished() bool { return !c.Campaign.FinishedAt.IsZero() }
 // RunDir returns the folder of Runs[place], for a campaign that was read from dir.
 func (c *Campaign) RunDir(dir string, place int) string { return path.Join(dir, c.Runs[place].Dir) }
 
-// Beside returns CampaignRun.Dir for a run's folder next to the campaign's.
+// Beside returns the CampaignRun.Dir of a run next to the campaign's folder.
 func Beside(runDir string) string { return path.Join("..", filepath.Base(runDir)) }

@@ -36,7 +36,6 @@ func createCampaign(t *testing.T, out string, c result.Campaign) *result.Campaig
 	return w
 }
 
-// finishedRun returns the folder of a run next to the campaigns of out.
 func finishedRun(t *testing.T, out, name string) string {
 	t.Helper()
 	w, err := result.Create(out, name, startedAt)
@@ -49,7 +48,6 @@ func finishedRun(t *testing.T, out, name string) string {
 	return w.Dir()
 }
 
-// A note that several runs have occurs once.
 func TestNotesOfRuns(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	c := threeRuns()
@@ -80,7 +78,6 @@ func TestNotesOfRuns(t *testing.T) {
 	}
 }
 
-// A campaign is read as it was last saved, with its existing runs.
 func TestCampaignRoundTrip(t *testing.T) {
 	out := filepath.Join(t.TempDir(), "runs")
 	c := threeRuns()
@@ -119,7 +116,6 @@ func TestCampaignRoundTrip(t *testing.T) {
 	}
 }
 
-// Runs and campaigns can share one folder.
 func TestListsOfRunsAndCampaigns(t *testing.T) {
 	out := t.TempDir()
 	run := finishedRun(t, out, "run")
@@ -192,8 +188,7 @@ func filesIn(t *testing.T, dir string) (names []string) {
 	return names
 }
 
-// Only one process at a time has a campaign open; the lock of a killed process does not block
-// others.
+// The lock of a killed process does not block others.
 func TestCampaignLock(t *testing.T) {
 	w := createCampaign(t, t.TempDir(), threeRuns())
 	if _, _, err := result.OpenCampaign(w.Dir()); !errors.Is(err, result.ErrCampaignBusy) {
@@ -218,7 +213,6 @@ func TestCampaignLock(t *testing.T) {
 	}
 }
 
-// Discard removes a campaign without runs, and the output folder if the campaign created it.
 func TestDiscardedCampaign(t *testing.T) {
 	for _, others := range []bool{false, true} {
 		out := filepath.Join(t.TempDir(), "runs")
@@ -238,7 +232,6 @@ func TestDiscardedCampaign(t *testing.T) {
 	}
 }
 
-// A saved campaign follows the schema, with all fields set and with none.
 func TestSavedCampaignsFollowTheSchema(t *testing.T) {
 	var full result.Campaign
 	populate(reflect.ValueOf(&full).Elem())

@@ -10,8 +10,7 @@ import (
 	"path/filepath"
 )
 
-// lockCampaign creates the lock file of the campaign in dir. If it exists, the error wraps
-// ErrCampaignBusy. After a crash a person must remove the file.
+// If the lock file exists, the error wraps ErrCampaignBusy; after a crash a person must remove it.
 func lockCampaign(dir string) (*os.File, error) {
 	path := filepath.Join(dir, campaignLock)
 	file, err := os.OpenFile(path, os.O_RDWR|os.O_CREATE|os.O_EXCL, 0o644)
@@ -25,5 +24,5 @@ func lockCampaign(dir string) (*os.File, error) {
 	return file, nil
 }
 
-// unlockCampaign closes the file first, because some systems cannot remove an open file.
+// Some systems cannot remove an open file.
 func unlockCampaign(file *os.File) error { return errors.Join(file.Close(), os.Remove(file.Name())) }

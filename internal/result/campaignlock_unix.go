@@ -11,8 +11,7 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// lockCampaign locks the campaign in dir. If it is locked, it returns an error that wraps
-// ErrCampaignBusy at once.
+// lockCampaign does not wait; if the campaign is locked, the error wraps ErrCampaignBusy.
 func lockCampaign(dir string) (*os.File, error) {
 	path := filepath.Join(dir, campaignLock)
 	for {
@@ -34,8 +33,8 @@ func lockCampaign(dir string) (*os.File, error) {
 	}
 }
 
-// unlockCampaign removes the file before it releases the lock. A process that opened the file
-// before then sees that it is no longer at its path (see lockCampaign).
+// unlockCampaign removes the file before it releases the lock, so that a process that has opened it
+// sees that it is no longer at its path (see lockCampaign).
 func unlockCampaign(file *os.File) error { return errors.Join(os.Remove(file.Name()), file.Close()) }
 
 func flock(file *os.File) error {

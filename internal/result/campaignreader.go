@@ -11,7 +11,7 @@ import (
 type RecordedCampaign struct {
 	Dir      string
 	Campaign Campaign
-	// Runs has an entry for each of Campaign.Runs; nil if no run was made, or if it cannot be read.
+	// Runs has an entry for each of Campaign.Runs; nil if the run was not made or cannot be read.
 	Runs []*Recorded
 	// Notes report runs that cannot be read, and problems with files of the others.
 	Notes []string
@@ -32,7 +32,7 @@ func (c *RecordedCampaign) Of(cell int) []*Recorded {
 var ErrNotACampaign = errors.New("not a campaign's folder")
 
 // ReadCampaign reads the campaign in dir and its runs. A missing, broken or newer campaign.json is
-// an error. A run that cannot be read gives a note.
+// an error; a run that cannot be read gives a note.
 func ReadCampaign(dir string) (*RecordedCampaign, error) { return ReadCampaignFS(osFiles{}, dir) }
 
 // ReadCampaignFS is ReadCampaign for a file system; runs outside of it cannot be read.
@@ -58,8 +58,7 @@ func ReadCampaignFS(fsys fs.FS, dir string) (*RecordedCampaign, error) {
 	return recorded, nil
 }
 
-// notesOfRuns returns each note once, with its run's folder, or with the number of runs that have
-// it.
+// notesOfRuns returns each note once, with its run's folder or the number of runs that have it.
 func (c *RecordedCampaign) notesOfRuns() (notes []string) {
 	dirs := map[string][]string{}
 	for _, run := range c.Runs {
@@ -90,8 +89,8 @@ type ListedCampaign struct {
 	Err      error     // why this campaign cannot be read
 }
 
-// ListCampaigns reads the campaigns in outDir without their runs, the oldest first. It skips other
-// folders. A campaign that cannot be read is listed with its error.
+// ListCampaigns reads the campaigns in outDir without their runs, the oldest first, and skips other
+// folders. A campaign that cannot be read has its error.
 func ListCampaigns(outDir string) ([]ListedCampaign, error) {
 	return ListCampaignsFS(osFiles{}, outDir)
 }

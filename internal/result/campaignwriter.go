@@ -8,16 +8,15 @@ import (
 	"time"
 )
 
-// campaignLock is the lock file in a campaign's folder. It exists only while a process writes, or
-// after a crash.
+// The lock file exists only while a process writes, or after a crash.
 const campaignLock = ".lock"
 
 // ErrCampaignBusy reports a campaign that another process has open.
 var ErrCampaignBusy = errors.New("another kafka-bench is carrying it out")
 
 // CampaignWriter writes a campaign's folder while the campaign runs. After a crash the last saved
-// state can be read. It locks the folder until Close, so that only one process runs a campaign. On
-// most Unix systems the kernel releases the lock of a process that died.
+// state can be read. It locks the folder until Close; on most Unix systems the kernel releases a
+// dead process's lock.
 type CampaignWriter struct {
 	dir, id string
 	madeOut bool // outDir did not exist before
@@ -57,7 +56,7 @@ func OpenCampaign(dir string) (*CampaignWriter, Campaign, error) {
 		return nil, Campaign{}, err
 	}
 	w := &CampaignWriter{dir: dir, lock: lock}
-	c, err := ReadCampaignFile(osFiles{}, dir) // again, because another process may have saved it before the lock
+	c, err := ReadCampaignFile(osFiles{}, dir) // another process may have saved it before the lock
 	if err != nil {
 		return nil, Campaign{}, errors.Join(err, w.Close())
 	}
@@ -71,8 +70,8 @@ func (w *CampaignWriter) Dir() string { return w.dir }
 // ID returns the campaign's short ID: six letters and digits, the end of the folder's name.
 func (w *CampaignWriter) ID() string { return w.id }
 
-// Save atomically replaces campaign.json with c, after it sets SchemaVersion and the ID, and
-// replaces null lists with empty ones.
+// Save atomically replaces campaign.json with c. It sets SchemaVersion and the ID, and replaces
+// null lists with empty ones.
 func (w *CampaignWriter) Save(c Campaign) error {
 	c.SchemaVersion, c.Campaign.ID = SchemaVersion, w.id
 	c.Campaign.StartedAt = c.Campaign.StartedAt.UTC()

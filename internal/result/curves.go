@@ -16,7 +16,7 @@ type Curves struct {
 	Ns map[string][]int64 `json:"ns"`
 }
 
-// The percentiles of a curve are equidistant on the axis −log10(1 − p).
+// A curve's percentiles are equidistant on the axis −log10(1 − p).
 const (
 	// per nine, such as from 90 to 99
 	curveStepsPerNine = 20
@@ -34,7 +34,7 @@ func CurvePercentiles() []float64 {
 	return append(all, 100)
 }
 
-// errNoCurves reports a run without curves: it is older, or did not finish.
+// The run is older or unfinished.
 var errNoCurves = errors.New("no curves")
 
 func readCurves(fsys fs.FS, dir string) (*Curves, error) {

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The percentiles are equidistant on the axis of nines, and include each nine.
+// The steps are equal, and include each nine.
 func TestCurvePercentiles(t *testing.T) {
 	all := result.CurvePercentiles()
 	different := len(slices.Compact(slices.Clone(all)))
@@ -25,7 +25,6 @@ func TestCurvePercentiles(t *testing.T) {
 	}
 }
 
-// Curves are read as written; a run may have none, but not broken ones.
 func TestCurvesFile(t *testing.T) {
 	w := create(t)
 	if err := w.Finish(result.Run{}); err != nil {

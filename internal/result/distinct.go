@@ -6,8 +6,8 @@ import (
 )
 
 // Distinct returns each run once, at its first place, and how many runs occur more than once. ID
-// and start identify a run, so a copied folder is the same run. An imported run is identified by
-// its folder with symbolic links followed, so a second import of a file is another run.
+// and start identify a run, also in a copied folder. An imported run is identified by its folder,
+// with symbolic links followed.
 func Distinct(runs []*Recorded) (once []*Recorded, twice int) {
 	again := map[identity]bool{}
 	for _, r := range runs {

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// ID and start identify our runs, the folder an imported one.
 func TestDistinct(t *testing.T) {
 	t.Chdir(t.TempDir())
 	for _, dir := range []string{"a", "b"} {

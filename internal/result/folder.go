@@ -35,16 +35,13 @@ const (
 	idLength   = 6  // characters; 30 bits
 )
 
-// makeFolder creates the folder of a new run in outDir, and outDir if it is missing. It returns the
-// folder and the run's short ID.
 func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err error) {
 	if err := os.MkdirAll(outDir, 0o755); err != nil {
 		return "", "", fmt.Errorf("cannot make the output folder: %w; choose a folder that can be written with --out",
 			err)
 	}
 	prefix := startedAt.UTC().Format(folderTime) + "-" + folderName(name) + "-"
-	// Mkdir refuses an existing folder, so two runs never share one. IDs are equal once in 10⁹, so
-	// two tries are enough.
+	// Runs never share a folder. IDs are equal once in 10⁹; two tries are enough.
 	for range 2 {
 		id = newID()
 		dir = filepath.Join(outDir, prefix+id)
@@ -59,7 +56,7 @@ func makeFolder(outDir, name string, startedAt time.Time) (dir, id string, err e
 	return dir, id, nil
 }
 
-// folderName keeps the characters of name that every file system accepts; "run" if none is left.
+// folderName keeps the characters that every file system accepts; "run" if none is left.
 func folderName(name string) string {
 	var b strings.Builder
 	for _, r := range strings.ToLower(name) {
@@ -79,7 +76,7 @@ func folderName(name string) string {
 	return "run"
 }
 
-// newID returns a random ID, so that one folder can hold runs of several machines.
+// One folder may hold runs of several machines.
 func newID() string {
 	var random [5]byte
 	rand.Read(random[:]) // never fails (crypto/rand)

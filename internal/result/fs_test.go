@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// recordIn writes a run, and returns its folder's name.
 func recordIn(t testing.TB, out string, r *result.Recorded) string {
 	t.Helper()
 	w, err := result.Create(out, r.Run.Run.Name, r.Run.Run.StartedAt)
@@ -38,7 +37,6 @@ func recordIn(t testing.TB, out string, r *result.Recorded) string {
 	return filepath.Base(w.Dir())
 }
 
-// rootOf opens a folder as an os.Root.
 func rootOf(t *testing.T, dir string) fs.FS {
 	t.Helper()
 	root, err := os.OpenRoot(dir)
@@ -49,7 +47,7 @@ func rootOf(t *testing.T, dir string) fs.FS {
 	return root.FS()
 }
 
-// Reading through a root gives the same run, and never reads outside of it by ".." or a link.
+// Reading never leaves the root, by ".." or by a link.
 func TestReadThroughARoot(t *testing.T) {
 	above := t.TempDir()
 	out := filepath.Join(above, "runs")
@@ -85,7 +83,6 @@ func TestReadThroughARoot(t *testing.T) {
 	}
 }
 
-// A campaign's runs next to it are found through a root above both.
 func TestReadCampaignThroughARoot(t *testing.T) {
 	out := t.TempDir()
 	run := recordIn(t, out, resulttest.Baseline().Run())
@@ -121,7 +118,6 @@ func TestReadCampaignThroughARoot(t *testing.T) {
 	}
 }
 
-// A row has the figures of the summary, without those that were not measured.
 func TestRow(t *testing.T) {
 	out := t.TempDir()
 	r := resulttest.OverloadTight().Run()

@@ -16,11 +16,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// goldenDir is a run of schema version 1. Every version must read it, so -update writes it only if
-// it is missing.
+// goldenDir is a run of schema version 1, which every version must read. So -update writes it only
+// if it is missing.
 const goldenDir = "testdata/20261121T195900Z-overload-tight-t3va6k"
 
-// Every version reads the golden run, and writing it again loses no value.
 func TestGoldenRunReads(t *testing.T) {
 	if _, err := os.Stat(goldenDir); *update && errors.Is(err, fs.ErrNotExist) {
 		writeGolden(t)
@@ -51,7 +50,6 @@ func TestGoldenRunReads(t *testing.T) {
 	}
 }
 
-// documents returns the JSON values of one of the golden run's files.
 func documents(t *testing.T, file string) [][]byte {
 	t.Helper()
 	b, err := os.ReadFile(filepath.Join(goldenDir, file))
@@ -73,7 +71,7 @@ func tree(t *testing.T, document []byte) any {
 	return v
 }
 
-// lost returns the paths of values that want has and got does not.
+// lost returns the paths of values that only want has.
 func lost(path string, want, got any) []string {
 	object, ok := want.(map[string]any)
 	if !ok {
@@ -132,7 +130,6 @@ func writeGolden(t *testing.T) {
 	}
 }
 
-// writeHistogram writes one line to the log: each second's median e2e response time.
 func writeHistogram(t *testing.T, w *result.Writer, made *result.Recorded) {
 	t.Helper()
 	h := hdrhistogram.New(1, int64(3600e9), 3)

@@ -17,9 +17,8 @@ type Imported struct {
 	CannotSay []string `json:"cannot_say"`
 }
 
-// Says reports whether a field of run.json is a measurement, by Info.NotMeasured and
-// Imported.CannotSay. path is its name with dots, such as "load.scheduled" or
-// "time.send_service_time.p75_ns".
+// Says reports whether the run measured a field of run.json, by Info.NotMeasured and
+// Imported.CannotSay. path is its name with dots, such as "load.scheduled".
 func (r *Run) Says(path string) bool {
 	within := func(open string) bool {
 		rest, within := strings.CutPrefix(path, open)

@@ -5,8 +5,7 @@ import (
 	"os"
 )
 
-// osFiles opens files by the operating system's paths. Unlike os.DirFS it accepts absolute paths
-// and "..", because a user may name any folder.
+// Unlike os.DirFS, osFiles accepts absolute paths and "..".
 type osFiles struct{}
 
 // Open implements fs.FS.

@@ -32,7 +32,7 @@ var ErrNotARun = errors.New("not a run's folder")
 
 // Read reads a run's directory. It ignores unknown fields and refuses a schema_version above
 // SchemaVersion. Errors name the file and the line. Numbers in Scenario and Event.Data are
-// json.Number, so no digit is lost.
+// json.Number and lose no digit.
 func Read(dir string) (*Recorded, error) { return ReadFS(osFiles{}, dir) }
 
 // ReadFS is Read for a file system.
@@ -81,8 +81,8 @@ type Listed struct {
 	Err error // why this run cannot be read
 }
 
-// List reads the summaries of the runs in outDir, the oldest first. It skips other folders. A run
-// that cannot be read is listed with its error.
+// List reads the summaries of the runs in outDir, the oldest first, and skips other folders. A run
+// that cannot be read has its error.
 func List(outDir string) ([]Listed, error) { return ListFS(osFiles{}, outDir) }
 
 // ListFS is List for a file system.
@@ -102,8 +102,7 @@ func ListFS(fsys fs.FS, outDir string) ([]Listed, error) {
 	return runs, nil
 }
 
-// Folders returns the paths of the folders in an output folder, sorted by name. Names begin with
-// the time, so the oldest comes first.
+// Folders returns the paths of the folders in an output folder, sorted by name and so by time.
 func Folders(fsys fs.FS, outDir string) ([]string, error) {
 	entries, err := fs.ReadDir(fsys, outDir)
 	if err != nil {
@@ -127,7 +126,6 @@ func ReadSummary(fsys fs.FS, dir string) (*Run, error) {
 	return run, nil
 }
 
-// document is a file with one JSON object and its schema_version.
 type document interface{ version() int }
 
 func (r *Run) version() int         { return r.SchemaVersion }
@@ -135,7 +133,7 @@ func (c *Curves) version() int      { return c.SchemaVersion }
 func (c *Campaign) version() int    { return c.SchemaVersion }
 func (d *rowDocument) version() int { return d.SchemaVersion }
 
-// readDocument reads a document into an empty value. Without the file the error wraps missing.
+// to is empty; without the file the error wraps missing.
 func readDocument(fsys fs.FS, dir, name string, missing error, to document) error {
 	file := path.Join(dir, name)
 	b, err := fs.ReadFile(fsys, file)
@@ -166,7 +164,6 @@ func readDocument(fsys fs.FS, dir, name string, missing error, to document) erro
 	return nil
 }
 
-// readFile reads a file of lines; a missing one gives a note.
 func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error) (lines []T, note string, err error) {
 	file := path.Join(dir, name)
 	f, err := fsys.Open(file)
@@ -187,11 +184,11 @@ func readFile[T any](fsys fs.FS, dir, name string, decode func([]byte, *T) error
 	return lines, note, nil
 }
 
-// lineBuffer is the size in bytes that most lines fit into; a longer line needs an allocation.
+// A longer line needs an allocation.
 const lineBuffer = 64 << 10
 
-// readLines decodes a value from each line. An incomplete last line, as after a crash, is not an
-// error; torn is its number. Errors begin with the line's number.
+// An incomplete last line, as after a crash, is not an error; torn is its number, or 0. Errors
+// begin with the line's number.
 func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, torn int, err error) {
 	lines := bufio.NewReaderSize(r, lineBuffer)
 	for number := 1; ; number++ {
@@ -214,7 +211,7 @@ func readLines[T any](r io.Reader, decode func([]byte, *T) error) (values []T, t
 	}
 }
 
-// readLine reads a line with its end; it is valid until the next call.
+// The result is valid until the next call.
 func readLine(lines *bufio.Reader) ([]byte, error) {
 	line, err := lines.ReadSlice('\n')
 	if !errors.Is(err, bufio.ErrBufferFull) {
@@ -225,14 +222,13 @@ func readLine(lines *bufio.Reader) ([]byte, error) {
 	return append(head, rest...), err
 }
 
-// DecodeInterval reads a line of intervals.ndjson. It has no numbers of unknown type, so
-// json.Unmarshal loses no digit.
+// DecodeInterval reads a line of intervals.ndjson.
 func DecodeInterval(line []byte, to *Interval) error { return json.Unmarshal(line, to) }
 
 // DecodeEvent reads a line of events.ndjson; see Read.
 func DecodeEvent(line []byte, to *Event) error { return decode(line, to) }
 
-// decode is json.Unmarshal that keeps all digits of numbers of unknown type.
+// decode keeps all digits of numbers of unknown type.
 func decode(b []byte, v any) error {
 	d := json.NewDecoder(bytes.NewReader(b))
 	d.UseNumber()
@@ -244,7 +240,6 @@ func decode(b []byte, v any) error {
 	return err
 }
 
-// onlySpace reports whether b has only JSON's white space.
 func onlySpace(b []byte) bool { return len(bytes.Trim(b, " \t\r\n")) == 0 }
 
 // errorLine returns the line of b, from 1, of a JSON error.

@@ -98,7 +98,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-// fullDisk accepts room bytes, then the part of a write that fits, and an error.
 type fullDisk struct {
 	bytes.Buffer
 	room int
@@ -118,7 +117,7 @@ func (d *fullDisk) Truncate(size int64) error { d.Buffer.Truncate(int(size)); re
 func (d *fullDisk) Sync() error               { return nil }
 func (d *fullDisk) Close() error              { return nil }
 
-// On a full disk each line fails with its file's name, and later lines are whole.
+// Each line fails with its file's name; later lines are whole.
 func TestFullDisk(t *testing.T) {
 	disk := &fullDisk{room: 40}
 	a := &appender{name: EventsFile, file: disk}
@@ -142,8 +141,7 @@ func TestFullDisk(t *testing.T) {
 	}
 }
 
-// For any file content, reading ends with values or an error, and the values can be written and
-// read again.
+// Values that were read can be written and read again.
 func FuzzReadLines(f *testing.F) {
 	f.Add([]byte("{\"at_ns\":1,\"kind\":\"phase\",\"what\":\"measure\"}\n{\"at_ns\":2"))
 	f.Add([]byte("{}\n\n"))

@@ -6,8 +6,8 @@ import (
 	"time"
 )
 
-// Row is one run of a list: a few fields of run.json. A figure is nil if the run did not measure
-// it, or did not finish.
+// Row is one run of a list: a few fields of run.json. A figure is nil if the run did not measure it
+// or did not finish.
 type Row struct {
 	Dir         string
 	ID, Name    string
@@ -15,11 +15,11 @@ type Row struct {
 	Status      string    // of the verdict
 	Finished    bool
 	Interrupted bool
-	Imported    string // the format of the other tool's result; "" if the run is our own
+	Imported    string // the format of another tool's result; "" for our own run
 
 	OfferedPerS, AckedPerS *float64
-	// E2EP99Ns is the response time's, and E2EP99AtLeast says that it is a lower bound. E2ERecords
-	// is the number of records; package figure decides whether they are enough.
+	// E2EP99Ns is of the response time, or its lower bound if E2EP99AtLeast. E2ERecords is the
+	// number of records; package figure decides whether they are enough.
 	E2EP99Ns       *int64
 	E2EP99AtLeast  bool
 	E2ERecords     int64
@@ -27,8 +27,8 @@ type Row struct {
 	LagPeakRecords *int64
 }
 
-// ReadRow reads the row of the run in dir. It is faster than ReadSummary because it decodes only
-// these fields; its errors are the same for them.
+// ReadRow reads the row of the run in dir. It is faster than ReadSummary, because it decodes only
+// these fields.
 func ReadRow(fsys fs.FS, dir string) (Row, error) {
 	var d rowDocument
 	if err := readDocument(fsys, dir, SummaryFile, ErrNotARun, &d); err != nil {

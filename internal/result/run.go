@@ -1,8 +1,8 @@
 // Package result reads and writes the folder of files of a run or a campaign, which have a
-// versioned schema. A run has run.json (the summary), intervals.ndjson (a time series, appended
-// line by line), events.ndjson, histograms.hlog (all latencies as an HdrHistogram interval log),
-// curves.json (percentiles) and scenario.yaml. A run of several machines has agents.ndjson too. The
-// terminal, the report and the dashboard read only these files.
+// versioned schema. A run has run.json (the summary), intervals.ndjson (a time series),
+// events.ndjson, histograms.hlog (all latencies as an HdrHistogram interval log), curves.json
+// (percentiles) and scenario.yaml; a run of several machines also has agents.ndjson. The terminal,
+// the report and the dashboard read only these files.
 //
 // The types are a contract: fields are added, never renamed or removed. Times are nanoseconds,
 // sizes are bytes, and "per_s" figures are over the measured window. A figure that could not be
@@ -68,8 +68,8 @@ type Run struct {
 	Agents []Agent `json:"agents,omitempty"` // by index; absent from a run of one machine
 }
 
-// Finished reports whether the books of the run were closed. A killed run has intervals and events,
-// but no figures.
+// Finished reports whether the run's books were closed. A killed run has intervals and events, but
+// no figures.
 func (r *Run) Finished() bool { return !r.Run.FinishedAt.IsZero() }
 
 // Info identifies a run.

@@ -2,8 +2,8 @@ package result
 
 import "maps"
 
-// laterSettings are keys of a scenario that newer runs always have and the first schema had not,
-// with the value that older runs used. Keys that are omitted at their default are not here.
+// laterSettings are the keys that the first schema had not, with the value of older runs, without
+// keys that are omitted at their default.
 var laterSettings = map[string]string{
 	"consume.groups":     "1",
 	"consume.assignment": "group",
@@ -12,7 +12,7 @@ var laterSettings = map[string]string{
 	"consume.processes":  "1",
 	"driver":             "franz",
 
-	// The brokers' metrics were not read in older runs, but the configuration is the same.
+	// Older runs configured the brokers' metrics alike, but did not read them.
 	"cluster.metrics":   "jmx",
 	"cluster.warmup":    "0s", // the first run warmed up new brokers
 	"sampling.brokers":  "5s",

@@ -38,7 +38,6 @@ var published = []struct {
 	{"campaign.schema.json", "campaign.json of a Kafka Bench campaign", result.Campaign{}},
 }
 
-// The published schemas match the Go types and their comments.
 func TestSchemaIsThePublishedOne(t *testing.T) {
 	for _, p := range published {
 		got := generate(t, p.value, p.file, p.title)
@@ -61,8 +60,7 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// generate returns the JSON Schema of v's type. It allows other fields, because a newer kafka-bench
-// of the same schema version may add some.
+// Other fields are allowed, because a newer kafka-bench of the same schema version may add some.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true, Mapper: anySettings}
@@ -83,7 +81,6 @@ func generate(t *testing.T, v any, file, title string) []byte {
 	return append(b, '\n')
 }
 
-// anySettings allows any settings in a scenario.
 func anySettings(t reflect.Type) *jsonschema.Schema {
 	if t == reflect.TypeFor[result.Settings]() {
 		return &jsonschema.Schema{}
@@ -91,7 +88,7 @@ func anySettings(t reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// markNullable allows null for pointers without omitempty, which is how a figure is not measured.
+// null is a figure that was not measured.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)
@@ -100,7 +97,7 @@ func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 		if !ok {
 			continue
 		}
-		// A type of two fields occurs twice; change it once.
+		// A type of two fields occurs twice.
 		if f.Type.Kind() == reflect.Pointer && options == "" && property.OneOf == nil {
 			s.Properties.Set(name, &jsonschema.Schema{
 				Description: property.Description,
@@ -137,7 +134,6 @@ func validate(t *testing.T, s *check.Schema, document []byte) error {
 	return s.Validate(v)
 }
 
-// Written runs follow the schemas, with all fields set and with none.
 func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	var run result.Run
 	var interval result.Interval
@@ -186,7 +182,6 @@ func TestWrittenRunsFollowTheSchema(t *testing.T) {
 	}
 }
 
-// The schema refuses documents that are not runs.
 func TestSchemaRefuses(t *testing.T) {
 	w := create(t)
 	run := result.Run{Verdict: result.Verdict{Status: result.Valid}}
@@ -219,7 +214,6 @@ func TestSchemaRefuses(t *testing.T) {
 	}
 }
 
-// populate sets every field to a value other than zero.
 func populate(v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:

@@ -50,7 +50,7 @@ func TimeOf(d latency.Distribution) Time {
 	return t
 }
 
-// TimeMetrics are the keys of Run.Time, in the order of a record's life, then those of records that
+// TimeMetrics are the keys of Run.Time, in the order of a record's life; then those of records that
 // were not acked.
 var TimeMetrics = []string{
 	"pacer_lateness", "send_delay", "send_service_time", "send_response_time",

@@ -9,16 +9,15 @@ import (
 	"time"
 )
 
-// unfinished is the reason in run.json until Finish replaces it, so that a killed run is invalid.
+// A killed run must be invalid.
 const unfinished = "the run did not finish"
 
-// unjudged is the reason of a run that was finished without a verdict.
 const unjudged = "the run has no verdict"
 
-// Writer writes a run's directory during the run. From Create the directory can be read, and
-// run.json has an invalid verdict until Finish. Each interval and event is with the operating
-// system when its call returns. Interval, Event and HistogramLog may be used from any goroutine,
-// the other methods only from one. An error names the file, and the Writer can still be used.
+// Writer writes a run's directory during the run. From Create the directory can be read, with an
+// invalid verdict until Finish. Each interval and event is with the operating system when its call
+// returns. Interval, Event and HistogramLog may be used from any goroutine, the other methods only
+// from one. An error names the file, and the Writer can still be used.
 type Writer struct {
 	dir, id, name string
 	startedAt     time.Time
@@ -72,8 +71,7 @@ func (w *Writer) Scenario(yaml []byte) error {
 	return replaceFile(w.dir, ScenarioFile, yaml)
 }
 
-// Describe writes what is known before the run ends, for the case of a crash. The verdict stays
-// invalid.
+// Describe writes what is known before the run ends, in case of a crash; the verdict stays invalid.
 func (w *Writer) Describe(info Info, scenario Settings) error {
 	info.FinishedAt = time.Time{}
 	return w.summary(Run{
@@ -98,8 +96,8 @@ func (w *Writer) Event(e Event) error { return w.events.line(e) }
 func (w *Writer) HistogramLog() io.Writer { return w.histograms }
 
 // Finish syncs and closes the files, and atomically replaces run.json with r. It sets
-// SchemaVersion, the ID, and Name, StartedAt and FinishedAt if they are zero. Nothing can be
-// appended afterwards. After an error, Finish may be called again.
+// SchemaVersion, the ID, and Name, StartedAt and FinishedAt if they are zero. After an error,
+// Finish may be called again.
 func (w *Writer) Finish(r Run) error {
 	if r.Run.FinishedAt.IsZero() {
 		r.Run.FinishedAt = time.Now()
@@ -124,7 +122,7 @@ func (w *Writer) Discard() error {
 	return nil
 }
 
-// CheckWritable reports whether Create could write in outDir. It leaves nothing behind.
+// CheckWritable reports whether Create could write in outDir, and leaves nothing behind.
 func CheckWritable(outDir string) error {
 	w, err := Create(outDir, "check", time.Now())
 	if err != nil {
@@ -143,7 +141,7 @@ func (w *Writer) close() error {
 	return err
 }
 
-// summary replaces run.json with r, and replaces null lists with empty ones.
+// without null lists
 func (w *Writer) summary(r Run) error {
 	r.SchemaVersion = SchemaVersion
 	r.Run.ID = w.id
@@ -180,7 +178,7 @@ func replaceFile(dir, name string, content []byte) error {
 	return nil
 }
 
-// replace atomically replaces a file: a reader, and a crash, find the old or the new one complete.
+// replace is atomic, also for readers and in a crash.
 func replace(dir, name string, content []byte) error {
 	temporary := filepath.Join(dir, "."+name+".new")
 	if err := writeSynced(temporary, content); err != nil {
@@ -189,7 +187,6 @@ func replace(dir, name string, content []byte) error {
 	if err := os.Rename(temporary, filepath.Join(dir, name)); err != nil {
 		return errors.Join(err, os.Remove(temporary))
 	}
-	// The rename is durable once the directory is synced.
 	d, err := os.Open(dir)
 	if err != nil {
 		return err

@@ -76,7 +76,6 @@ func TestFolderNames(t *testing.T) {
 	}
 }
 
-// A run that was killed at any point can be read, and is invalid.
 func TestCrashLeavesAReadableRun(t *testing.T) {
 	w := create(t)
 	r := read(t, w.Dir())
@@ -103,7 +102,7 @@ func TestCrashLeavesAReadableRun(t *testing.T) {
 			t.Fatal(err)
 		}
 		r := read(t, w.Dir())
-		// Without its closing brace the last line is lost; without only its newline it is not.
+		// Only without its closing brace is the last line lost.
 		want, torn := 2, cut > lastLine
 		if cut >= len(whole)-1 {
 			want, torn = 3, false
@@ -155,7 +154,6 @@ func TestFinish(t *testing.T) {
 	}
 }
 
-// A NaN gives an error with its place, and a corrected summary can be written.
 func TestFinishAgainAfterAnError(t *testing.T) {
 	w := create(t)
 	zero := 0.0
@@ -184,7 +182,6 @@ func TestCreateWhereNothingCanBeWritten(t *testing.T) {
 	}
 }
 
-// Discard keeps an output folder that existed before, or that holds another run.
 func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	theirs := t.TempDir()
 	ours := filepath.Join(theirs, "runs")
@@ -215,7 +212,6 @@ func TestDiscardLeavesWhatIsNotItsOwn(t *testing.T) {
 	}
 }
 
-// Events of concurrent goroutines are whole lines.
 func TestEventsFromManyGoroutines(t *testing.T) {
 	const writers, each = 8, 200
 	w := create(t)
@@ -235,7 +231,6 @@ func TestEventsFromManyGoroutines(t *testing.T) {
 	}
 }
 
-// Any run is read back as it was written.
 func TestRoundTrip(t *testing.T) {
 	out := t.TempDir()
 	rapid.Check(t, func(t *rapid.T) {
@@ -289,8 +284,7 @@ func render(t *rapid.T, r result.Recorded) string {
 	return string(b)
 }
 
-// draw fills a value of any type of the contract. Lists and maps have at least one element, because
-// the Writer decides how an empty one is written.
+// The Writer decides how empty lists and maps are written, so they have an element.
 func draw[T any](t *rapid.T) T {
 	var v T
 	drawInto(t, reflect.ValueOf(&v).Elem())
@@ -311,7 +305,7 @@ func drawInto(t *rapid.T, v reflect.Value) {
 			return
 		}
 		if v.Type() == reflect.TypeFor[result.Settings]() {
-			// Above 2⁵³ a float64 would lose the last digits of a seed.
+			// A float64 would lose a seed's last digits above 2⁵³.
 			seed := rapid.Uint64().Draw(t, "seed")
 			v.Set(reflect.ValueOf(resulttest.Settings(map[string]any{"seed": seed, "rate": "10k/s"})))
 			return
@@ -328,7 +322,6 @@ func drawInto(t *rapid.T, v reflect.Value) {
 		v.Set(reflect.MakeMap(v.Type()))
 		v.SetMapIndex(reflect.ValueOf(rapid.String().Draw(t, "key")), value)
 	case reflect.Interface:
-		// Above 2⁵³ a float64 would lose the last digits of a seed.
 		seed := rapid.Uint64().Draw(t, "seed")
 		v.Set(reflect.ValueOf(map[string]any{"seed": json.Number(fmt.Sprint(seed)), "rate": "10k/s"}))
 	case reflect.String:

@@ -24,8 +24,9 @@ import (
 // Source has the counters: a [kmq.Queue] or a [kmq.Tracker].
 type Source interface{ Stats() kmq.Stats }
 
-// New returns a collector of one queue or tracker. Give the queues of one process different labels, such as the
-// group and the topic. A nil source is an error when the collector is registered.
+// New returns a collector of one queue or tracker. Every metric has the labels. Give the queues of
+// one process different ones, such as the group and the topic. A nil source is an error when the
+// collector is registered.
 func New(source Source, labels prometheus.Labels) prometheus.Collector {
 	if none(source) {
 		return invalid{errors.New("promkmq: the queue is nil: look at the error of its constructor")}

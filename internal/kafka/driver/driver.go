@@ -171,7 +171,7 @@ func (s RequestSum) sub(o RequestSum) RequestSum {
 type Wire struct {
 	WrittenBytes int64 // all requests, as written to the sockets
 	ReadBytes    int64 // all responses, as read from the sockets
-	Batches      int64
+	Batches      int64 // record batches produced or fetched
 	BatchRecords int64 // records in those batches
 	// Bytes of those batches before and after compression.
 	UncompressedBytes int64
@@ -234,7 +234,7 @@ func (o Outcome) String() string {
 
 // Record is one record to produce. Its owner reuses it after OnDone.
 type Record struct {
-	Partition int32
+	Partition int32 // the owner sets Partition to Tag
 	Key       []byte
 	Value     []byte
 	// Created is the record's timestamp in the log (CreateTime, to the millisecond).

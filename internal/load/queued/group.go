@@ -28,13 +28,13 @@ const (
 // Config configures the consumers of a queue.
 type Config struct {
 	Open    func(number int) (Queue, error)
-	Ready   func(ctx context.Context) error
-	Members int
+	Ready   func(ctx context.Context) error // waits until the members have all partitions
+	Members int                             // opened at the start, with numbers from 0
 	// Only lists the members in this process; nil is all.
 	Only    []int
-	Numbers int
-	Threads int
-	Batch   int
+	Numbers int // bounds the numbers of members, also of those that Start opens
+	Threads int // of each member, which receive, work and settle
+	Batch   int // records of one Receive
 	// Ordered makes the queue deliver records by Run instead of Receive.
 	Ordered bool
 	Locks   Locks

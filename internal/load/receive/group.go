@@ -23,7 +23,7 @@ type Config struct {
 	Client driver.ConsumerConfig
 	// Manual assigns partitions in turn, without a group at the brokers and without commits.
 	Manual  bool
-	Members int
+	Members int // opened at the start, with numbers from 0
 	// Only lists the members in this process; nil is all. Late says that the rest of the group started earlier.
 	Only []int
 	Late bool
@@ -51,7 +51,7 @@ type Config struct {
 	ClosedLoop bool
 	Run        uint32
 
-	Elsewhere []Handed
+	Elsewhere []Handed // what other processes received before
 
 	// OnEvent may be called by several goroutines at once.
 	OnEvent func(Event)

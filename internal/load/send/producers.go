@@ -30,16 +30,16 @@ type Config struct {
 	// Clients is the number of clients; 0 is one for each worker. With more clients than workers, each client gets some
 	// of a worker's partitions, so that a lane stays on one connection.
 	Clients     int
-	MaxBuffered int
+	MaxBuffered int // records in flight of one client
 
 	// Arrivals is the schedule; nil is a closed loop.
 	Arrivals     arrival.Process
 	Precise      bool
 	Partitions   int
-	Partitioning string
+	Partitioning string // sticky, round-robin or key
 	Corpus       *payload.Corpus
 	Keys         *payload.Keys
-	RecordBytes  int
+	RecordBytes  int // mean size of a value
 	Stamped      bool
 	Consumed     bool // keep what Behind needs
 	Run          uint32
@@ -63,7 +63,7 @@ type Config struct {
 	// Excess is what a worker does with refused records.
 	Excess      backpressure.Excess
 	Keep        int64
-	MaxDeferred int64
+	MaxDeferred int64 // of all workers together
 
 	Axis *load.Axis
 	// Sleep waits for a worker's next due time; nil is the pacer of Precise.

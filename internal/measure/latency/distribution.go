@@ -251,8 +251,8 @@ func middle(slot int) int64 {
 
 // Slot is a range of values that a histogram counts together.
 type Slot struct {
-	HighestNs int64
-	MiddleNs  int64
+	HighestNs int64 // which percentiles report for every value of the slot
+	MiddleNs  int64 // which the mean uses
 	Count     int64
 }
 

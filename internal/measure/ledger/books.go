@@ -20,7 +20,7 @@ type Book struct {
 	Acked    int64
 	Failed   int64
 	Unknown  int64
-	InFlight int64
+	InFlight int64 // not settled when the books were closed
 
 	// Delivered records arrived intact; duplicates are included.
 	Delivered  int64

@@ -152,7 +152,8 @@ func (r *Receiver) Expected() []Awaited {
 	return all
 }
 
-// Missing returns, for each producer, all sequences that have not arrived, except the forgotten ones.
+// Missing returns, for each producer, what a lane in any order expects: all sequences that have not arrived, except the
+// forgotten ones.
 func (r *Receiver) Missing() []Awaited {
 	all := r.Expected()
 	for i := range r.lanes {

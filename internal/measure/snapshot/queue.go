@@ -13,7 +13,7 @@ type DeliveryCounts struct {
 	Received int64
 	// Unique counts first deliveries, Acked first acknowledgements, AckedAgain later ones.
 	Unique, Acked, AckedAgain   int64
-	Dead, DeadAcked             int64
+	Dead, DeadAcked             int64 // different dead letters; of these, acknowledged
 	Dropped, Nacked             int64
 	GivenUpExpired, GivenUpLost int64
 	GivenUpError, Unsettled     int64
@@ -69,8 +69,8 @@ func (q *Queue) WithoutBooks() *Queue {
 
 // QueueTotal holds running totals of a queue's consumers.
 type QueueTotal struct {
-	Acked         int64
-	AckedInWindow int64
+	Acked         int64 // for the first time
+	AckedInWindow int64 // of those, in the measured window
 	Redelivered   int64
 }
 

@@ -10,7 +10,7 @@ import (
 // Received are a worker's counts of deliveries.
 type Received struct {
 	Delivered         int64 // with duplicates; with stamps, only intact records of this run
-	DeliveredInWindow int64
+	DeliveredInWindow int64 // of those, in the measured window
 	// Unique counts first deliveries; without stamps, offsets tell which delivery is the first. UniqueInWindow counts
 	// those in the measured window, UniqueAfter later ones.
 	Unique, UniqueInWindow, UniqueAfter int64

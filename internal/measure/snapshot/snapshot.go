@@ -16,17 +16,17 @@ const Version = 6
 // from the previous snapshot that had them. Fields that were not requested are nil.
 type Snapshot struct {
 	Version      int
-	Part         int // lowest, if merged
-	Seq          uint64
+	Part         int    // lowest, if merged
+	Seq          uint64 // grows with each snapshot of the part
 	Instance     uint64 // 0: none, or merged
-	FromNs, ToNs int64
+	FromNs, ToNs int64  // begin and end of the reading, on the run's axis
 	// EndNs is the end of the closed interval, if any.
 	EndNs int64
 
-	Sent         [2]Sent
-	Behind       Behind // its slices are nil without producers
-	DeferredPeak int64
-	Traffic      Traffic
+	Sent         [2]Sent // warm-up, measured
+	Behind       Behind  // its slices are nil without producers
+	DeferredPeak int64   // upper bound of the longest queue of deferred records
+	Traffic      Traffic // of the producers' clients
 	Groups       []Group // empty without consumers
 
 	Gate   *Gate
@@ -36,18 +36,18 @@ type Snapshot struct {
 	Last   *Last
 	Failed string // of a consumer; empty: none
 
-	Told []byte
+	Told []byte // further data of the part, opaque here
 }
 
 // Group is the state of one consumer group.
 type Group struct {
 	Received    Received
 	Counts      MemberCounts
-	Working     bool
-	Owned, Idle int // Idle members have no partition
+	Working     bool // a delivered record is still processed
+	Owned, Idle int  // Idle members have no partition
 	Traffic     Traffic
-	Reached     []Reached
-	Shares      []Share
+	Reached     []Reached // by partition
+	Shares      []Share   // of each member, by number
 	// Arrived reports whether Reached has arrived and awaited records.
 	Arrived bool
 	// Books holds the books by partition, without empty books; nil unless requested.
@@ -70,7 +70,7 @@ func BooksOf(partitions []*ledger.Receiver) map[int32]*ledger.Receiver {
 type Queue struct {
 	Total      QueueTotal
 	Counts     QueueCounts
-	Deliveries [2]DeliveryCounts
+	Deliveries [2]DeliveryCounts // warm-up, measured
 	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due, or NothingDue; nil if unknown.
 	OldestUnackedNs *int64
 	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty books,
@@ -82,9 +82,9 @@ type Queue struct {
 type Last struct {
 	Books        []*ledger.Sender
 	Errors       [2]map[string]int64 // by phase and message
-	Shares       []Share
-	AckGaps      []Gaps   // by partition; nil without producers
-	DeliveryGaps [][]Gaps // by group and partition
+	Shares       []Share             // of each producer, by number
+	AckGaps      []Gaps              // by partition; nil without producers
+	DeliveryGaps [][]Gaps            // by group and partition
 }
 
 // clone shares books and times, but no slice or map that Merge would change.

@@ -7,7 +7,7 @@ type Wire struct {
 	WrittenBytes int64 // requests
 	ReadBytes    int64 // responses
 	Batches      int64 // produced or fetched
-	BatchRecords int64
+	BatchRecords int64 // records in those batches
 	// before and after compression
 	UncompressedBytes int64
 	CompressedBytes   int64
@@ -66,9 +66,9 @@ func (s RequestSum) sub(o RequestSum) RequestSum {
 
 // Usage is what processes have used since they started.
 type Usage struct {
-	Known        bool // else User, System and RSS are zero
-	User, System time.Duration
-	RSS          int64
+	Known        bool          // else User, System and RSS are zero
+	User, System time.Duration // CPU time
+	RSS          int64         // bytes, at present
 
 	GCCycles     int64
 	GCCPU        time.Duration
@@ -77,7 +77,7 @@ type Usage struct {
 
 	GCPause    time.Duration // for which all goroutines were stopped
 	HeapBytes  int64         // 0: unknown
-	Goroutines int64
+	Goroutines int64         // at present
 }
 
 // CPU returns user and system time together.

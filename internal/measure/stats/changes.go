@@ -9,8 +9,8 @@ import (
 
 // Change is a place in a series where its level changes.
 type Change struct {
-	At            int
-	Before, After float64
+	At            int     // first index of the new level
+	Before, After float64 // medians of the two levels
 	P             float64 // of the permutation test
 }
 
@@ -23,7 +23,7 @@ type ChangeOptions struct {
 	Alpha float64
 	// Permutations of the test, by default 999; P is at least 1/(Permutations+1).
 	Permutations int
-	Seed         uint64
+	Seed         uint64 // of the permutations; the same seed finds the same changes
 	// MinSize is the shortest level, by default 3 and at least 2.
 	MinSize int
 	// MinChange drops smaller changes, relative to the level before; 0 keeps all.

@@ -9,8 +9,8 @@ type Verdict int8
 const (
 	TooFew       Verdict = iota // no outcome could have shown a difference
 	NoDifference                // which does not show that there is none
-	Lower
-	Higher
+	Lower                       // b is lower than a
+	Higher                      // b is higher than a
 )
 
 // Comparison compares values b with values a.

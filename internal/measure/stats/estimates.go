@@ -13,7 +13,8 @@ type Estimate struct{ Value, Low, High float64 }
 // trials with binary outcome, Statistics in Medicine 20, 2001). Few runs may agree by luck, so the interval is
 // never narrower than the runs' own bounds give for the mean (C. Röver, G. Knapp and T. Friede,
 // Hartung-Knapp-Sidik-Jonkman approach and its modification for random-effects meta-analysis with few studies, BMC
-// Medical Research Methodology 15, 2015).
+// Medical Research Methodology 15, 2015). At 95 %, Student's factor is 12.7 for two runs, 4.3 for three and 2.8 for
+// five.
 func Across(runs []Estimate, confidence float64) Estimate {
 	if len(runs) == 0 {
 		return Estimate{math.NaN(), math.NaN(), math.NaN()}

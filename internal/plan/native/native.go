@@ -18,8 +18,8 @@ import (
 
 // A Table lists the settings of a client's producers or consumers.
 type Table struct {
-	Client string
-	Passed []string
+	Client string            // the library, as messages name it
+	Passed []string          // names that the client gets as they are
 	Keys   map[string]string // set by this scenario key
 	Ours   map[string]string // set by the driver, with the reason
 	// OneRecord ends a batch at its first record; empty if there is none.

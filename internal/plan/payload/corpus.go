@@ -17,7 +17,7 @@ const (
 
 // Spec describes the records of a run.
 type Spec struct {
-	Class   string
+	Class   string // one of Classes
 	Seed    uint64
 	Sizes   Sizes
 	Stamped bool // each record has a stamp, within its size

@@ -33,10 +33,10 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 // Stamp is a record's data about itself.
 type Stamp struct {
-	Run       uint32
-	Producer  uint16
-	Partition int32
-	Sequence  uint64
+	Run       uint32 // the run's number
+	Producer  uint16 // the worker that sent the record
+	Partition int32  // to which it was sent
+	Sequence  uint64 // in the lane of that producer and partition, from 0
 	// Intended and Actual are the send times on the run's axis, in nanoseconds.
 	Intended, Actual int64
 }

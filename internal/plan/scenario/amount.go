@@ -6,12 +6,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// defaultFillers is the default of the producers that fill a topic at most; more hardly fill
-// faster.
+// More producers hardly fill faster.
 const defaultFillers = 4
 
-// Count returns the upper bound of the records that all producers offer in the measured window; 0
-// is no bound by records.
+// Count returns how many records all producers offer at most in the measured window; 0 is no bound
+// by records.
 func (l Load) Count() int64 {
 	if l.RecordsEach > 0 {
 		return l.RecordsEach * int64(l.Producers)
@@ -27,7 +26,7 @@ func (s Scenario) Filled() bool {
 	return s.Topic.Fill > 0 || s.Topic.FillRecords > 0 || s.Topic.FillRecordsEach > 0
 }
 
-// Fillers returns how many producers fill the topic; 0 if it is not filled.
+// Fillers returns how many producers fill the topic; 0 if none.
 func (s Scenario) Fillers() int {
 	switch {
 	case !s.Filled():
@@ -49,8 +48,8 @@ func (s Scenario) FillKey() string {
 	return "topic.fill"
 }
 
-// FillCount returns how many records all fillers together write; 0 if the topic is filled by bytes,
-// or not at all.
+// FillCount returns how many records all fillers write; 0 if the fill is given in bytes, or there
+// is none.
 func (s Scenario) FillCount() int64 {
 	if s.Topic.FillRecordsEach > 0 {
 		return s.Topic.FillRecordsEach * int64(s.Fillers())
@@ -63,7 +62,6 @@ func (s Scenario) FillBytes() float64 {
 	return max(float64(s.Topic.Fill), float64(s.FillCount())*s.Load.Record.Size.Mean())
 }
 
-// keyed is a key and whether it has a value.
 type keyed struct {
 	path  string
 	there bool
@@ -78,8 +76,7 @@ func written(all ...keyed) (paths []string) {
 	return paths
 }
 
-// amount checks the three ways to give one amount: bytes, records, or records of each of the
-// workers. At most one is set.
+// At most one of the three ways to give an amount may be set.
 func (c *checker) amount(path string, bytes unit.Size, records string, all, each int64, workers int, from string) {
 	c.size(path, bytes, 0, maxVolume)
 	c.between(records, all, 0, maxRecords)

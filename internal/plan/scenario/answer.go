@@ -2,7 +2,6 @@ package scenario
 
 import "slices"
 
-// The answers that a report of a suite may end with.
 const (
 	MostAnswer    = "most"    // which configuration reached most, and the others' part of it
 	KneeAnswer    = "knee"    // the record size from which bytes cost more than records
@@ -16,7 +15,7 @@ const (
 	SavingsAnswer     = "savings"  // which saves the most bytes, and the cost of each
 	PayloadsAnswer    = "payloads" // how much depends on the records' contents
 
-	// Answers about the engines of a queue.
+	// Answers about engines.
 	EnginesAnswer       = "engines"        // what each acknowledged, compared with plain
 	EngineScalingAnswer = "engine-scaling" // what more nodes, threads and partitions add to each
 	EngineTimesAnswer   = "engine-times"   // what each added to the times of plain

@@ -5,14 +5,13 @@ import (
 	"time"
 )
 
-// underWay is how long a record takes without any wait: a produce request, a fetch, the consumer's
-// processing and the commit.
+// underWay is the assumed time of a record's produce request, fetch, processing and commit.
 const underWay = 50 * time.Millisecond
 
 // NeededBound returns the smallest lag bound of the topic, in records, with which a gate does not
-// slow down the consumers. By Little's law it is the rate of records, times the time until the gate
-// sees the end of a record. That time is the sum of the commit interval, the interval between lag
-// readings, the linger and underWay. With the signal "delivered" no commit is waited for.
+// slow down the consumers. By Little's law it is the rate, times the time until the gate sees the
+// end of a record: the commit interval (none for the signal "delivered"), the interval between lag
+// readings, the linger and underWay.
 //
 // The rate is the highest offered rate, or the consumers' capacity if that is lower and known. The
 // result is 0 for a closed loop and without producers.
@@ -27,7 +26,6 @@ func NeededBound(s Scenario) int64 {
 	return int64(math.Round(min(s.Load.peak(), s.capacity()) * wait.Seconds()))
 }
 
-// peak returns the highest offered rate, in records per second.
 func (l Load) peak() float64 {
 	highest := 0.0
 	for _, s := range l.stretches() {
@@ -38,9 +36,8 @@ func (l Load) peak() float64 {
 	return highest
 }
 
-// capacity returns what a group's consumers can process by their simulated work, in records per
-// second, at the fastest work of the run. It is infinite without work, and for an existing topic,
-// whose number of partitions is unknown here.
+// capacity is in records per second, at the fastest work of the run. It is infinite without work,
+// and for an existing topic, whose partitions are unknown.
 func (s Scenario) capacity() float64 {
 	g := s.Consume
 	fastest := g.Work.Mean()
@@ -57,7 +54,7 @@ func (s Scenario) capacity() float64 {
 	return float64(workers) / fastest.Seconds()
 }
 
-// allowed returns the lag bound of the whole topic, in records; 0 is no bound.
+// allowed is in records of the whole topic; 0 is no bound.
 func (s Scenario) allowed() int64 {
 	b := s.Backpressure
 	if b.Per == "partition" && b.MaxLag <= math.MaxInt64/maxPartitions {

@@ -10,30 +10,26 @@ import (
 	"strings"
 )
 
-// cellReading records what the values of a cell set, so that a mistake gets the place of the value
-// that caused it. Outside of a cell it is nil, and its methods do nothing.
+// cellReading records which value of a cell set each path, for the places of mistakes. Its methods
+// do nothing on nil.
 type cellReading struct {
-	axes     []axis
-	values   []choice         // one for each axis
-	axis     int              // the axis of the current value; commandLine for an override
-	set      map[string]cause // path → the value that set it
-	before   map[string]place // places of the scenario's own values
-	mistakes Mistakes         // conflicts of values
-	// unexplained are mistakes of this cell that no value caused.
+	axes        []axis
+	values      []choice         // one for each axis
+	axis        int              // of the current value; commandLine for an override
+	set         map[string]cause // by path
+	before      map[string]place // of the scenario's own values
+	mistakes    Mistakes
 	unexplained Mistakes
 }
 
-// commandLine is the axis while an override is applied over a variant.
 const commandLine = -1
 
-// cause is the axis whose value set something, and the place. For a variant, which sets several
-// things, it is the place within the variant.
+// cause is an axis and the place of its value.
 type cause struct {
 	axis int
 	at   place
 }
 
-// cellOf returns a decoder that has read a cell's values over those of d.
 func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	c := &decoder{
 		layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes, places: maps.Clone(d.places),
@@ -53,7 +49,6 @@ func (d *decoder) cellOf(axes []axis, values []choice, doc *document) *decoder {
 	return c
 }
 
-// sets records that the current value set path.
 func (c *cellReading) sets(path string, at place) {
 	if c == nil {
 		return
@@ -74,7 +69,6 @@ func (c *cellReading) sets(path string, at place) {
 	c.set[path] = cause{c.axis, at}
 }
 
-// replaces reports a conflict if the current value replaces an override.
 func (c *cellReading) replaces(path string, at place) {
 	if c == nil || c.axis == commandLine || c.axes[c.axis].path == VariantAxis || !isOverride(at.file) ||
 		c.before[path] != at {
@@ -113,7 +107,7 @@ func (c *cellReading) explain(f *finding) bool {
 
 func (c cause) sameAxis(other cause) bool { return c.axis == other.axis }
 
-// settersOf returns the first cause of each axis that set path, a part of it or a parent.
+// settersOf returns one cause for each axis that set path, a part of it or a parent.
 func (c *cellReading) settersOf(path string) (causes []cause) {
 	for set, by := range c.set {
 		if within(path, set) || within(set, path) {
@@ -136,8 +130,7 @@ func (c *cellReading) term(causes []cause) string {
 	return "{" + strings.Join(terms, ", ") + "}"
 }
 
-// names returns the cells' names, which become parts of folder and topic names. A name is the
-// suite's and the values, cut to maxNameLength, and numbered if two are equal.
+// names returns unique names, cut to maxNameLength, which become parts of folder and topic names.
 func names(suite string, cells [][]choice) []string {
 	taken := make(map[string]bool)
 	list := make([]string, len(cells))
@@ -158,7 +151,7 @@ func names(suite string, cells [][]choice) []string {
 	return list
 }
 
-// plain converts a text to a part of a name: 10k/s is 10k-s.
+// plain makes 10k-s of 10k/s.
 func plain(text string) string {
 	words := strings.FieldsFunc(text, func(r rune) bool { return !nameLetter(r) })
 	if len(words) == 0 {

@@ -18,15 +18,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxNodes bounds the values of one document with its aliases expanded. A scenario has about two
-// hundred; an alias bomb has billions.
+// maxNodes guards against alias bombs; a scenario has about two hundred values.
 const maxNodes = 20_000
 
-// decoder reads YAML trees into a document by its Go types, one layer over another. It collects
-// every mistake, and the place of every value, so that Validate's mistakes have a place.
+// decoder reads YAML trees into a document by its Go types, one layer over another. It collects all
+// mistakes, and each value's place for the mistakes of Validate.
 type decoder struct {
-	layer  string   // the current file or override, for mistakes
-	layers []string // all layers, in order
+	layer  string
+	layers []string
 	env    environment
 	// drivers are the known drivers; nil allows any.
 	drivers []string
@@ -35,18 +34,15 @@ type decoder struct {
 	nodes     int
 	mistakes  Mistakes
 	places    map[string]place
-	// failed has the paths that could not be read. incomplete has the mappings with an unknown key,
-	// because one of their values may be missing.
+	// failed has the paths that could not be read; incomplete the mappings with an unknown key.
 	failed     map[string]bool
 	incomplete map[string]bool
-	overrides  []override   // that apply after all layers
-	cell       *cellReading // the current cell of a suite, or nil
-	// alias is the outermost alias that is being read. Mistakes report its place, because the
-	// anchored value may be correct elsewhere.
+	overrides  []override   // apply after all layers
+	cell       *cellReading // nil outside of a suite's cell
+	// alias is the outermost alias that is being read; mistakes have its place.
 	alias *yaml.Node
 }
 
-// place is the place of a value in its file.
 type place struct {
 	file         string
 	line, column int
@@ -71,7 +67,7 @@ func (d *decoder) place(n *yaml.Node) place {
 	return place{d.layer, n.Line, n.Column}
 }
 
-// use sets alias while n is read, and returns the function that resets it.
+// use sets alias until end is called.
 func (d *decoder) use(n *yaml.Node) (end func()) {
 	if n.Kind != yaml.AliasNode || d.alias != nil {
 		return func() {}
@@ -89,8 +85,7 @@ func (d *decoder) mistakeAt(at place, path, problem, remedy string) {
 	d.mistakes = append(d.mistakes, Mistake{at.file, at.line, at.column, path, problem, remedy})
 }
 
-// value reads n into v, the addressable value of path. It merges mappings into v key by key, and
-// replaces other values.
+// value merges a mapping into v key by key, and replaces other values.
 func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	defer d.use(n)()
 	n, ok := d.open(n, path)
@@ -118,7 +113,6 @@ func (d *decoder) value(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// special reads a value whose type has its own form, and reports whether it has.
 func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	switch of := pointer.(type) {
 	case *matrix:
@@ -148,7 +142,6 @@ func (d *decoder) special(n *yaml.Node, pointer any, path string) bool {
 	return false
 }
 
-// open follows an alias, and refuses a tag, an unset variable and a missing value.
 func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	if !d.count(n, path) {
 		return n, false
@@ -170,7 +163,6 @@ func (d *decoder) open(n *yaml.Node, path string) (*yaml.Node, bool) {
 	return n, false
 }
 
-// count counts n and reports whether the document is within maxNodes.
 func (d *decoder) count(n *yaml.Node, path string) bool {
 	if d.nodes++; d.nodes == maxNodes {
 		d.mistake(n, path, fmt.Sprintf("the document holds more than %d values", maxNodes),
@@ -186,8 +178,7 @@ func target(n *yaml.Node) *yaml.Node {
 	return n
 }
 
-// found records the place of path and forgets its earlier parts. A mapping keeps the place of its
-// key.
+// A mapping keeps the place of its key.
 func (d *decoder) found(n *yaml.Node, path string) {
 	if _, known := d.places[path]; known && n.Kind == yaml.MappingNode {
 		return
@@ -196,7 +187,6 @@ func (d *decoder) found(n *yaml.Node, path string) {
 	d.remember(n, path)
 }
 
-// remember records the place of path, without its parts.
 func (d *decoder) remember(n *yaml.Node, path string) {
 	d.places[path] = d.place(n)
 	if n.Kind != yaml.MappingNode {
@@ -211,7 +201,7 @@ func (d *decoder) forget(path string) {
 	}
 }
 
-// forgetAll forgets path and its parts. A path without a place has no parts with one.
+// forgetAll forgets path and its parts.
 func (d *decoder) forgetAll(path string) {
 	if _, known := d.places[path]; !known {
 		return
@@ -223,12 +213,11 @@ func (d *decoder) forgetAll(path string) {
 	}
 }
 
-// reopens reports whether n is null, which resets a value to its default.
+// null resets a value to its default.
 func reopens(n *yaml.Node) bool {
 	return n.Kind == yaml.ScalarNode && n.Tag == "!!null" && n.Value != ""
 }
 
-// reopen resets path to its default, for null.
 func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	if strings.HasSuffix(path, "]") {
 		d.mistake(n, path, "null is nothing that a list can hold", "leave it out")
@@ -239,13 +228,12 @@ func (d *decoder) reopen(n *yaml.Node, v reflect.Value, path string) {
 	v.Set(untold(v.Type(), path))
 }
 
-// untold returns the default of path.
 func untold(t reflect.Type, path string) reflect.Value {
 	at := reflect.ValueOf(document{Scenario: blank(), Order: Interleaved})
 	for key := range strings.SplitSeq(path, ".") {
 		i := slices.IndexFunc(fieldsOf(at.Type()), func(f field) bool { return f.key == key })
 		if i < 0 {
-			return reflect.Zero(t) // elements of lists, and the forms of a size
+			return reflect.Zero(t)
 		}
 		at = at.FieldByIndex(fieldsOf(at.Type())[i].index)
 	}
@@ -279,7 +267,7 @@ func (d *decoder) mapping(n *yaml.Node, v reflect.Value, path string) {
 	})
 }
 
-// timed requires a time for each fault. 0s is a valid time, so an omitted one is a mistake.
+// A fault needs a time, because zero is a valid one.
 func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 	if v.Type() != reflect.TypeFor[ScheduledFault]() || n.Kind != yaml.MappingNode {
 		return
@@ -293,10 +281,8 @@ func (d *decoder) timed(n *yaml.Node, v reflect.Value, path string) {
 		"give a time after the start of the measured window, as in {at: 10s, kill: consumer 0}")
 }
 
-// eachKey calls read for each key of the mapping n. Duplicate keys, merge keys and keys that are
-// not scalars are mistakes.
 func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.Node)) {
-	first := make(map[string]int) // line of each key
+	first := make(map[string]int)
 	for i := 0; i+1 < len(n.Content) && d.count(n, path); i += 2 {
 		key, value := target(n.Content[i]), n.Content[i+1]
 		at := join(path, key.Value)
@@ -317,7 +303,7 @@ func (d *decoder) eachKey(n *yaml.Node, path string, read func(key, value *yaml.
 	}
 }
 
-// atLine returns ", first at line 3", or "" for an override, which has one line.
+// An override has no lines.
 func (d *decoder) atLine(first int) string {
 	if isOverride(d.layer) {
 		return ""
@@ -325,7 +311,6 @@ func (d *decoder) atLine(first int) string {
 	return fmt.Sprintf(", first at line %d", first)
 }
 
-// unknownKey records an unknown key, with the key that was probably meant, or else all keys.
 func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.incomplete[path] = true
 	if len(d.mistakes) > maxMistakes {
@@ -344,9 +329,7 @@ func (d *decoder) unknownKey(key *yaml.Node, t reflect.Type, path string) {
 	d.mistake(key, join(path, key.Value), "unknown key", remedy)
 }
 
-// meantBy returns what an unknown key was probably meant to be: one of keys in another spelling, a
-// synonym, a key of another mapping, or one of keys with a typing error. It returns "" without a
-// guess.
+// meantBy guesses the key that was meant; "" without a guess.
 func meantBy(key string, keys []string) string {
 	if same := slices.IndexFunc(keys, func(k string) bool { return spelling.Same(key, k) }); same >= 0 {
 		return fmt.Sprintf("did you mean %s? ", keys[same])
@@ -363,7 +346,6 @@ func meantBy(key string, keys []string) string {
 	return ""
 }
 
-// config reads a mapping of Kafka's settings: any key, any scalar.
 func (d *decoder) config(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping",
@@ -444,13 +426,13 @@ func (d *decoder) text(n *yaml.Node, to encoding.TextUnmarshaler, path string) {
 	}
 }
 
-// textMistake records an error of the form "problem; remedy", as the types of package unit return.
+// err has the form "problem; remedy", as of package unit.
 func (d *decoder) textMistake(n *yaml.Node, path string, err error) {
 	problem, remedy, _ := strings.Cut(err.Error(), "; ")
 	d.mistake(n, path, problem, remedy)
 }
 
-// scalar reads a word or a number. A word may look like a number (acks: 1); a number has no quotes.
+// A word may look like a number (acks: 1); a number has no quotes.
 func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	if n.Kind != yaml.ScalarNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a single value", d.vary(n, path))
@@ -488,7 +470,7 @@ func (d *decoder) scalar(n *yaml.Node, v reflect.Value, path string) {
 	}
 }
 
-// wholeRemedy explains how to write the number that text meant: 50M is 50000000.
+// wholeRemedy suggests 50000000 for 50M.
 func wholeRemedy(text string) string {
 	if rate, err := unit.ParseRate(text + "/s"); err == nil && rate.Per == time.Second {
 		return fmt.Sprintf("write %d", rate.Records)
@@ -496,7 +478,6 @@ func wholeRemedy(text string) string {
 	return "write a whole number, as in 12"
 }
 
-// vary suggests a matrix if n is a list, or returns "".
 func (d *decoder) vary(n *yaml.Node, path string) string {
 	switch {
 	case n.Kind != yaml.SequenceNode || strings.Contains(path, "["):
@@ -519,7 +500,6 @@ func wanted(k reflect.Kind) string {
 	}
 }
 
-// kind describes n, for errors.
 func kind(n *yaml.Node) string {
 	switch n.Kind {
 	case yaml.MappingNode:

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Defaults returns the scenario of an empty file. A comment gives the reason if a value differs
-// from the default of Kafka's Java producer.
+// Defaults returns the scenario of an empty file. A comment gives the reason for a value that
+// differs from the default of Kafka's Java producer.
 func Defaults() Scenario {
 	return Scenario{
 		Name:    "unnamed",
@@ -20,8 +20,8 @@ func Defaults() Scenario {
 			Rate:         unit.Rate{Records: 1000, Per: time.Second}, // any laptop sustains it
 			Arrival:      Arrival{Process: "constant"},
 			Producers:    1,
-			Processes:    1, // the tool's own, because it measures the client of one process
-			Clients:      0, // one for each producer, so that workers share no lock
+			Processes:    1, // measure the client of one process
+			Clients:      0, // one for each producer; workers share no lock
 			Pacer:        "frugal",
 			Partitioning: "sticky", // the default of Kafka's producer without keys (KIP-480)
 			Record: Record{
@@ -30,9 +30,8 @@ func Defaults() Scenario {
 				Seed:    42,
 				Keys:    Keys{Distribution: "none"},
 			},
-			// Kafka's default is all, with idempotence. On one local broker both mean the same and
-			// cost next to nothing, and other tools publish figures with acks 1. Warnings reports
-			// it if the topic is replicated.
+			// Kafka's default is all, with idempotence. On one local broker both mean the same, and
+			// other tools publish figures with acks 1. Warnings reports it for a replicated topic.
 			Acks:        "1",
 			Idempotent:  false,
 			Compression: "snappy", // Kafka's default is none, but few production clusters use it
@@ -40,22 +39,22 @@ func Defaults() Scenario {
 			Linger:      unit.Duration(5 * time.Millisecond), // Kafka's default since 4.0 (KIP-1030)
 			Batch:       Batch(64 * unit.KiB),                // Kafka's default, 16 KiB, is 32 records of 512 B
 			InFlight:    5,                                   // Kafka's default, and the maximum with idempotence
-			// Kafka's default is 2m, longer than most runs, so failing records would still be open
-			// at the end.
+			// Kafka's default, 2m, is longer than most runs; failing records would still be open at
+			// the end.
 			DeliveryTimeout: unit.Duration(30 * time.Second),
 			MaxBuffered:     10_000,
 		},
 		Consume: Consume{
 			Consumers:  1,
 			Groups:     1,
-			Processes:  1, // the tool's own
+			Processes:  1,
 			Assignment: "group",
 			Parallel:   "consumer", // one loop, as in most consumers
 			Work:       Work{Distribution: "fixed"},
 			Commit:     Commit{Interval: unit.Duration(time.Second)}, // Kafka's default is 5s, which shows as lag
 			Protocol:   "classic",
-			// Kafka's default. A resumed partition waits for the current fetch. With a longer wait
-			// a consumer would have no records although the log has some.
+			// Kafka's default. With a longer wait, a resumed partition would wait longer for the
+			// current fetch.
 			Fetch: Fetch{MaxWait: unit.Duration(500 * time.Millisecond)},
 		},
 		Phases: Phases{
@@ -70,9 +69,9 @@ func Defaults() Scenario {
 			Per:         "topic",
 			Excess:      "defer", // drops no records, and shows the cost of waiting
 			MaxDeferred: 1_000_000,
-			// Longer than a failover of a broker, and than the lag needs to grow out of bounds.
+			// Longer than a broker's failover, and than the lag needs to exceed its bound.
 			Grace: unit.Duration(5 * time.Second),
-			Blind: "closed", // without a known lag nothing is sent
+			Blind: "closed",
 			Share: "static",
 		},
 		Sampling: Sampling{
@@ -85,19 +84,17 @@ func Defaults() Scenario {
 	}
 }
 
-// openWarmup marks a warm-up that is left open, because 0 is a legal warm-up.
+// openWarmup marks a warm-up without a value, because 0 is valid.
 const openWarmup = unit.Duration(math.MinInt64)
 
-// derivation fills in a value that follows from other values if it is left open.
 type derivation struct {
 	path   string
-	follow string // the default, for errors
+	follow string
 	open   func(*Scenario) bool
 	fill   func(*Scenario)
 }
 
-// derived are the derivations of a scenario. 0 marks an open value; only for the warm-up it is
-// legal. The loader reports a written 0 as a mistake, with the text of follow.
+// 0 marks an open value, except for the warm-up. The loader reports a written 0 as a mistake.
 var derived = append([]derivation{
 	{
 		"load.rate", "the first step's rate, or 1k/s",
@@ -137,7 +134,7 @@ var derived = append([]derivation{
 		func(s *Scenario) {
 			s.Cluster.Heap = Defaults().Cluster.Heap
 			if s.Cluster.Brokers > 1 {
-				s.Cluster.Heap /= 2 // several brokers must fit into a laptop's memory
+				s.Cluster.Heap /= 2 // for a laptop's memory
 			}
 		},
 	},
@@ -159,7 +156,7 @@ var derived = append([]derivation{
 		func(s *Scenario) {
 			s.Phases.Warmup = Defaults().Phases.Warmup
 			if s.Load.Producers == 0 {
-				s.Phases.Warmup = 0 // it would only read; reading a log needs no warm-up
+				s.Phases.Warmup = 0 // reading a log needs no warm-up
 			}
 		},
 	},
@@ -182,7 +179,7 @@ var derived = append([]derivation{
 	},
 }, openQueue...)
 
-// blank returns Defaults with the derived values open; files are read over it.
+// blank returns Defaults with the derived values open.
 func blank() Scenario {
 	s := Defaults()
 	s.Name = ""
@@ -194,8 +191,7 @@ func blank() Scenario {
 }
 
 // Resolve returns s with its open values filled in: the derived values, the last step's time, the
-// work's distribution and a queue's dead letters. It does not change values that are set, and does
-// not validate.
+// work's distribution and a queue's dead letters. It does not validate.
 func (s Scenario) Resolve() Scenario {
 	s.Load.Arrival.Steps = slices.Clone(s.Load.Arrival.Steps)
 	s.Consume.Changes = slices.Clone(s.Consume.Changes)
@@ -213,7 +209,6 @@ func (s Scenario) Resolve() Scenario {
 	return s
 }
 
-// resolveSteps gives the last step the remaining time.
 func (a *Arrival) resolveSteps(measure unit.Duration) {
 	if len(a.Steps) == 0 {
 		return
@@ -243,13 +238,12 @@ func (w *Work) resolve() {
 	}
 }
 
-// counted reports whether the distribution chooses among Count keys.
 func (k Keys) counted() bool {
 	return slices.Contains([]string{"sequential", "uniform", "zipf"}, k.Distribution)
 }
 
-// Duration returns how long one run of s takes, without the start of a cluster and without Repeat:
-// at least the warm-up and the measured window, at most also the drain.
+// Duration returns how long one run of s takes, without the start of a cluster: at least the
+// warm-up and the measured window, at most also the drain.
 func (s Scenario) Duration() (least, most time.Duration) {
 	least = time.Duration(s.Phases.Warmup + s.Phases.Measure)
 	return least, least + time.Duration(s.Phases.Drain)

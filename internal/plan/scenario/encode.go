@@ -12,8 +12,8 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// Marshal returns s as YAML, with every value in the order of the types. If s is resolved and
-// valid, Parse reads it back as the same scenario.
+// Marshal returns s as YAML, with every value in the order of the types. Parse reads a resolved,
+// valid s back unchanged.
 func (s Scenario) Marshal() ([]byte, error) {
 	root, err := encode(reflect.ValueOf(s))
 	if err != nil {
@@ -37,7 +37,6 @@ func (s Scenario) MarshalJSON() ([]byte, error) {
 	return appendJSON(nil, root)
 }
 
-// encode returns the YAML tree of v; it reverses decoder.value.
 func encode(v reflect.Value) (*yaml.Node, error) {
 	switch value := v.Interface().(type) {
 	case Size:
@@ -74,14 +73,14 @@ func encode(v reflect.Value) (*yaml.Node, error) {
 	return nil, fmt.Errorf("a value of type %s cannot be printed", v.Type())
 }
 
-// number is the tag of values that print without quotes in YAML and in JSON.
+// number is the tag of values that print without quotes.
 const number = ""
 
 func scalar(tag, text string) *yaml.Node {
 	return &yaml.Node{Kind: yaml.ScalarNode, Tag: tag, Value: text}
 }
 
-// encodeStruct omits empty values with omitempty. A mapping that has only scalars goes on one line.
+// A mapping of scalars goes on one line.
 func encodeStruct(v reflect.Value) (*yaml.Node, error) {
 	mapping := &yaml.Node{Kind: yaml.MappingNode, Tag: "!!map", Style: yaml.FlowStyle}
 	for _, f := range fieldsOf(v.Type()) {
@@ -124,8 +123,7 @@ func encodeList(v reflect.Value) (*yaml.Node, error) {
 	return list, nil
 }
 
-// plainNumbers removes the quotes of words that are numbers (acks: 1); the loader accepts both
-// forms.
+// plainNumbers removes the quotes of words that are numbers (acks: 1).
 func plainNumbers(n *yaml.Node) {
 	if n.Kind == yaml.ScalarNode && n.Tag == "!!str" && wholeNumber(n.Value) {
 		n.Tag = number
@@ -135,8 +133,7 @@ func plainNumbers(n *yaml.Node) {
 	}
 }
 
-// wholeNumber reports whether YAML reads text as the same number: no leading zero, which means
-// octal, and not too many digits.
+// wholeNumber excludes leading zeros (octal) and too many digits.
 func wholeNumber(text string) bool {
 	n, err := strconv.ParseInt(text, 10, 64)
 	return err == nil && strconv.FormatInt(n, 10) == text

@@ -10,16 +10,15 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// A value may name environment variables: ${NAME} is the variable's value, ${NAME:-default} the
-// default if it is unset or empty, and $${ means ${ itself. Keys and comments do not change. The
-// value of a variable is text and never parsed as YAML, so it cannot add a key.
+// environment replaces variables in values, not in keys or comments: ${NAME} is the variable's
+// value, ${NAME:-default} the default if it is unset or empty, and $${ is a literal ${. A
+// variable's value is never parsed as YAML, so it cannot add a key.
 
 type environment struct {
 	lookup func(string) (string, bool)
-	unset  map[*yaml.Node]bool // values with a variable that is not set
-	bytes  int                 // of text that replaced variables, so far
-	// written has the text of values before their variables were replaced; from has the same by
-	// place.
+	unset  map[*yaml.Node]bool // with a variable that is not set
+	bytes  int                 // of replaced text, so far
+	// written and from have the texts before the replacement, by value and by place.
 	written map[*yaml.Node]string
 	from    map[place]string
 }
@@ -31,7 +30,6 @@ func newEnvironment(lookup func(string) (string, bool)) environment {
 	}
 }
 
-// variable matches the text between the braces.
 var variable = regexp.MustCompile(`(?s)^([A-Za-z_][A-Za-z0-9_]*)(?::-(.*))?$`)
 
 func (o Options) lookup() func(string) (string, bool) {
@@ -41,8 +39,7 @@ func (o Options) lookup() func(string) (string, bool) {
 	return os.LookupEnv
 }
 
-// expand replaces the variables in all values of the tree n, the value of path. A value whose
-// variable cannot be replaced is a mistake and is not read.
+// A value with an unknown variable is a mistake and is not read.
 func (d *decoder) expand(n *yaml.Node, path string) {
 	switch n.Kind {
 	case yaml.MappingNode:
@@ -53,15 +50,14 @@ func (d *decoder) expand(n *yaml.Node, path string) {
 		for i, child := range n.Content {
 			d.expand(child, fmt.Sprintf("%s[%d]", path, i))
 		}
-	case yaml.ScalarNode: // an alias refers to a value that is visited elsewhere
+	case yaml.ScalarNode: // the alias's target is visited elsewhere
 		if strings.Contains(n.Value, "${") {
 			d.expandScalar(n, path)
 		}
 	}
 }
 
-// expandScalar replaces the variables in one value and removes its quotes. Within { } and [ ] YAML
-// requires quotes around ${NAME}, although the value may be a number.
+// Within { } and [ ] YAML requires quotes around ${NAME}, even for a number.
 func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	text, problem, remedy := d.env.replace(n.Value)
 	if d.env.bytes += len(text); problem == "" && d.env.bytes > maxFileBytes {
@@ -76,8 +72,6 @@ func (d *decoder) expandScalar(n *yaml.Node, path string) {
 	n.Value, n.Style = text, n.Style&yaml.TaggedStyle
 }
 
-// attribute appends the original text of values with variables to their mistakes, because the
-// variable needs the change.
 func (e *environment) attribute(mistakes Mistakes) Mistakes {
 	for i, f := range mistakes {
 		if written, ok := e.from[place{f.File, f.Line, f.Column}]; ok {
@@ -94,7 +88,6 @@ func cutText(text string, bytes int) string {
 	return strings.ToValidUTF8(text[:bytes], "") + "…"
 }
 
-// replace replaces the variables in text, or returns a problem and a remedy.
 func (e *environment) replace(text string) (replaced, problem, remedy string) {
 	const literal = "; for a ${ that is no variable write $${"
 	var b strings.Builder
@@ -143,5 +136,4 @@ func (e *environment) value(inner string) (value, problem, remedy string) {
 	return value, "", ""
 }
 
-// literally escapes text so that it is read back unchanged.
 func literally(text string) string { return strings.ReplaceAll(text, "${", "$${") }

@@ -75,7 +75,6 @@ func TestEnvironmentMistakes(t *testing.T) {
 	}
 }
 
-// Any text can be escaped so that it is read back unchanged.
 func TestLiterally(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		text := rapid.StringOf(rapid.RuneFrom([]rune("${}$AB:-"))).Draw(t, "text")

@@ -8,18 +8,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Expected is what one run writes by its schedule, with warm-up and fill. It includes records that
-// a controller sheds or that the end of the run cuts off.
+// Expected is what one run writes by its schedule, with warm-up and fill, including records that a
+// controller sheds or the end of the run cuts off.
 type Expected struct {
 	Records int64
-	Bytes   int64 // of the records' values, by their mean size, without keys and overhead
-	// Known is false for a closed loop, which has no schedule. With a bound on the load, Records
-	// and Bytes are then the maximum without the warm-up; else they are 0.
+	Bytes   int64 // of values, by their mean size
+	// Known is false for a closed loop. Records and Bytes are then the load's bound without the
+	// warm-up, or 0 without a bound.
 	Known bool
 }
 
 // Expected returns what one run of s offers; s must be resolved and valid. It differs from package
-// arrival by at most one record. For Poisson arrivals it is the mean.
+// arrival by at most one record, and is the mean for Poisson arrivals.
 func (s Scenario) Expected() Expected {
 	mean := s.Load.Record.Size.Mean()
 	fill := s.filled(mean)
@@ -51,8 +51,7 @@ func (s Scenario) filled(mean float64) int64 {
 	return int64(math.Ceil(float64(s.Topic.Fill) / mean))
 }
 
-// bound returns how many records the load's bound lets the measured window offer; 0 is no bound.
-// With a volume each producer stops after the record that reaches its part.
+// 0 is no bound. With a volume each producer sends the record that reaches its part, then stops.
 func (s Scenario) bound(mean float64) int64 {
 	if s.Load.Volume <= 0 || mean <= 0 {
 		return s.Load.Count()
@@ -61,14 +60,14 @@ func (s Scenario) bound(mean float64) int64 {
 	return int64(producers * math.Ceil(float64(s.Load.Volume)/producers/mean))
 }
 
-// stretch is a period whose rate is constant or changes linearly.
+// The rate of a stretch is constant or linear.
 type stretch struct {
 	length   unit.Duration
 	from, to unit.Rate
 }
 
-// scheduled returns how many records are due in the warm-up and in the measured window. They are
-// the integrals of the rate, rounded up: a window includes its start and excludes its end.
+// scheduled rounds the integrals of the rate up, because a window includes its start and excludes
+// its end.
 func (s Scenario) scheduled() (warm, measured int64) {
 	d, over := s.Load.stretches(), s.Phases.Measure
 	sum := new(big.Rat)
@@ -82,7 +81,7 @@ func (s Scenario) scheduled() (warm, measured int64) {
 	return up(earned([]stretch{first}, s.Phases.Warmup)), up(sum.Add(sum, earned(d, over)))
 }
 
-// stretches returns the rate from the start of the measured window; for bursts, of one period.
+// stretches begin with the measured window; for bursts, they are one period.
 func (l Load) stretches() []stretch {
 	const forever = math.MaxInt64
 	flat := func(length unit.Duration, r unit.Rate) stretch { return stretch{length, r, r} }
@@ -106,7 +105,7 @@ func (l Load) stretches() []stretch {
 	}
 }
 
-// earned returns the integral of the rate over the first d of the stretches.
+// earned returns the integral of the rate over d.
 func earned(stretches []stretch, d unit.Duration) *big.Rat {
 	sum := new(big.Rat)
 	for _, s := range stretches {
@@ -114,8 +113,7 @@ func earned(stretches []stretch, d unit.Duration) *big.Rat {
 		if part <= 0 {
 			continue
 		}
-		// The mean rate over the part is the rate at its middle: from + (to - from) × part / 2
-		// length.
+		// The mean rate is the rate at the middle of the part: from + (to - from) × part / 2 length
 		mean := new(big.Rat).Sub(fraction(s.to), fraction(s.from))
 		mean.Mul(mean, big.NewRat(int64(part), 1))
 		mean.Quo(mean, new(big.Rat).SetInt(new(big.Int).Mul(big.NewInt(2), big.NewInt(int64(s.length)))))
@@ -139,8 +137,8 @@ func up(r *big.Rat) int64 {
 	return whole.Int64()
 }
 
-// Mean returns the mean size. For normal sizes it ignores the cut, which is negligible unless the
-// deviation is a large part of the mean.
+// Mean returns the mean size. For normal sizes it ignores the cut of Bounds, which matters only for
+// a large deviation.
 func (s Size) Mean() float64 {
 	if len(s.Values) == 0 {
 		return 0

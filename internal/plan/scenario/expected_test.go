@@ -44,7 +44,6 @@ func TestExpected(t *testing.T) {
 	}
 }
 
-// The schedule of package arrival has the expected number of records.
 func TestExpectedIsWhatArrives(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
@@ -89,7 +88,6 @@ func process(t interface{ Fatal(...any) }, s Scenario) arrival.Process {
 	return p
 }
 
-// A schedule with its warm-up has the expected number of records.
 func TestExpectedRecordByRecord(t *testing.T) {
 	for _, text := range []string{
 		"load: {rate: 77/s}\nphases: {warmup: 1.3s, measure: 7s}",

@@ -6,17 +6,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// party is the state of all consumers of a group, or of all brokers, after the faults so far.
+// party is the state of all consumers, or all brokers, after the faults so far.
 type party struct {
-	kind  string // a Target's kind
-	first int    // the first number: consumers count from 0, brokers from 1
+	kind  string
+	first int // consumers count from 0, brokers from 1
 	who   []fate
 }
 
-// fate is the state of one consumer or broker.
 type fate struct {
 	state state
-	back  unit.Duration // when For ends and it runs again; 0 is never
+	back  unit.Duration // when it runs again; 0 is never
 }
 
 func newCrew(consumers int) *party {
@@ -27,7 +26,6 @@ func newBrokers(brokers int) *party {
 	return &party{kind: BrokerTarget, first: 1, who: make([]fate, min(max(0, brokers), maxBrokers))}
 }
 
-// is returns the state of number n, and whether n exists.
 func (p *party) is(n int) (s state, known bool) {
 	if n < p.first || n >= p.next() {
 		return running, false
@@ -35,10 +33,8 @@ func (p *party) is(n int) (s state, known bool) {
 	return p.who[n-p.first].state, true
 }
 
-// next returns the number of the next new consumer or broker.
 func (p *party) next() int { return p.first + len(p.who) }
 
-// set applies f to number n, which exists or is the next.
 func (p *party) set(n int, f ScheduledFault) {
 	if n == p.next() {
 		p.who = append(p.who, fate{})
@@ -50,7 +46,6 @@ func (p *party) set(n int, f ScheduledFault) {
 	p.who[n-p.first] = fate{effects[f.Action()].leaves, back}
 }
 
-// until sets those to running whose For ends by t.
 func (p *party) until(t unit.Duration) {
 	for i, f := range p.who {
 		if f.back > 0 && f.back <= t {

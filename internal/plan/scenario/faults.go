@@ -7,7 +7,6 @@ import (
 	"strings"
 )
 
-// Actions of a fault.
 const (
 	Kill  = "kill"
 	Stop  = "stop"
@@ -18,7 +17,6 @@ const (
 	Restart = "restart"
 )
 
-// Kinds of Targets.
 const (
 	ConsumerTarget = "consumer"            // of the group
 	BrokerTarget   = "broker"              // by its ID
@@ -34,11 +32,10 @@ const (
 	paused
 )
 
-// effect says what an action does to its target.
 type effect struct {
-	leaves state  // the target's state afterwards
-	undo   string // the opposite action; "" if there is none
-	mends  bool   // the action undoes others
+	leaves state // the target's state afterwards
+	undo   string
+	mends  bool
 }
 
 var effects = map[string]effect{
@@ -61,7 +58,6 @@ type actOn struct {
 	target Target
 }
 
-// acts returns the actions of f; exactly one if f is valid.
 func (f ScheduledFault) acts() (acts []actOn) {
 	for _, a := range []actOn{
 		{Kill, f.Kill}, {Stop, f.Stop}, {Start, f.Start},

@@ -9,15 +9,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// field is one key of a mapping in a scenario, from the yaml tag of a struct field.
 type field struct {
 	key       string
 	index     []int // for reflect.Value.FieldByIndex
 	omitEmpty bool
 }
 
-// fieldsOf lists the keys of a struct type in the order of its declaration, which is the order of
-// printing. It includes the keys of embedded structs with the option inline.
+// fieldsOf keeps the order of the declaration, and includes the keys of inlined structs.
 func fieldsOf(t reflect.Type) []field {
 	var fields []field
 	for i := range t.NumField() {
@@ -43,8 +41,7 @@ func keysOf(t reflect.Type) []string {
 	return keys
 }
 
-// elsewhere returns the paths of a key that was written in the wrong mapping: for "acks" load.acks,
-// for "maxLag" backpressure.max_lag.
+// elsewhere returns load.acks for acks.
 func elsewhere(key string) []string {
 	var paths []string
 	var visit func(t reflect.Type, path string)
@@ -60,7 +57,7 @@ func elsewhere(key string) []string {
 		}
 	}
 	visit(reflect.TypeFor[document](), "")
-	slices.SortFunc(paths, func(a, b string) int { // shallow paths first; they are meant most often
+	slices.SortFunc(paths, func(a, b string) int { // shallow paths are meant most often
 		return cmp.Or(strings.Count(a, ".")-strings.Count(b, "."), strings.Compare(a, b))
 	})
 	return paths
@@ -79,7 +76,6 @@ func within(path, inner string) bool {
 	return ok && (path == "" || rest == "" || rest[0] == '.' || rest[0] == '[')
 }
 
-// parent returns the path of the mapping or list that contains path; "" at the top.
 func parent(path string) string {
 	return path[:max(0, strings.LastIndexAny(path, ".["))]
 }

@@ -10,7 +10,6 @@ import (
 
 var update = flag.Bool("update", false, "write the golden files under testdata anew")
 
-// golden compares got with a file under testdata; -update writes it.
 func golden(t *testing.T, name, got string) {
 	t.Helper()
 	path := filepath.Join("testdata", name)
@@ -43,7 +42,6 @@ func TestGoldenPresets(t *testing.T) {
 	}
 }
 
-// A file with about every mistake gets all of them in one error.
 func TestGoldenMistakes(t *testing.T) {
 	text, err := os.ReadFile("testdata/faults.yaml")
 	if err != nil {
@@ -56,8 +54,6 @@ func TestGoldenMistakes(t *testing.T) {
 	golden(t, "faults.golden.txt", err.Error()+"\n")
 }
 
-// A scenario with every key is printed in its long forms. A queue needs its own scenario, because
-// it excludes other keys.
 func TestGoldenEverything(t *testing.T) {
 	for name, print := range map[string]func(Scenario) ([]byte, error){
 		"everything.golden.yaml": Scenario.Marshal,

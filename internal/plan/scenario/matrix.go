@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// maxCells bounds a matrix. With one minute per run, a thousand cells take a night.
+// At one minute per run, a thousand cells take a night.
 const maxCells = 1000
 
-// maxChoiceText bounds the text of a value, because an alias may make a mapping or a list very
-// long.
+// An alias may make a value's text very long.
 const maxChoiceText = 1000
 
 // notVaried are the keys that apply to all cells.
@@ -33,7 +32,6 @@ type axis struct {
 	values []choice
 }
 
-// where returns the path where the axis is written.
 func (a axis) where() string {
 	if a.path == VariantAxis {
 		return variantsKey
@@ -41,7 +39,7 @@ func (a axis) where() string {
 	return join("matrix", a.path)
 }
 
-// sets returns the path that an axis sets; "" for variants, which may set any.
+// sets returns "" for variants, which may set any path.
 func (a axis) sets() string {
 	if a.path == VariantAxis {
 		return ""
@@ -49,16 +47,15 @@ func (a axis) sets() string {
 	return a.path
 }
 
-// choice is a value of an axis.
 type choice struct {
-	text string     // as written, on one line
+	text string
 	node *yaml.Node // maybe an alias
 	at   place
 	// against is the variant to compare this variant with; "" is none.
 	against string
 }
 
-// exclusion omits the cells that match all of its terms.
+// All terms must match.
 type exclusion struct {
 	at    place
 	terms []term
@@ -71,7 +68,6 @@ type term struct {
 	valuedAt place
 }
 
-// matrix applies n to m, axis by axis.
 func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	if n.Kind != yaml.MappingNode {
 		d.mistake(n, path, "it is "+kind(n)+", not a mapping", "write it as {load.compression: [none, zstd]}")
@@ -94,7 +90,7 @@ func (d *decoder) matrix(n *yaml.Node, m *matrix, path string) {
 	*m = next
 }
 
-// lay replaces the axis with a's path, or appends a. If away is set, it removes that axis.
+// lay adds a, replaces the axis with its path, or removes that axis if away is set.
 func (m *matrix) lay(a axis, away bool) {
 	i := slices.IndexFunc(m.axes, func(other axis) bool { return other.path == a.path })
 	switch {
@@ -173,7 +169,6 @@ func (d *decoder) exclusions(n *yaml.Node, path string) (excluded []exclusion) {
 	return excluded
 }
 
-// flowText returns n on one line.
 func flowText(n *yaml.Node) string {
 	var b strings.Builder
 	writeFlow(&b, n)
@@ -211,8 +206,8 @@ func writeFlow(b *strings.Builder, n *yaml.Node) {
 	}
 }
 
-// cells returns the combinations of the axes' values without the excluded ones. The last axis
-// changes fastest. A matrix without axes has one cell without values. ok is false after a mistake.
+// The last axis changes fastest. Without axes there is one cell without values. ok is false after a
+// mistake.
 func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 	before := len(d.mistakes)
 	d.axes(m)
@@ -236,7 +231,7 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 		}
 	}
 	if len(cells) == 0 {
-		return nil, false // an axis could not be read
+		return nil, false
 	}
 	if cells = slices.DeleteFunc(cells, m.excluded); len(cells) == 0 {
 		d.mistakeAt(d.nearestPlace("matrix.exclude"), "matrix.exclude", "it leaves no cell", "exclude less")
@@ -245,7 +240,6 @@ func (d *decoder) cells(m matrix) (cells [][]choice, ok bool) {
 	return cells, true
 }
 
-// axes refuses keys that cannot be varied.
 func (d *decoder) axes(m matrix) {
 	for _, a := range m.axes {
 		path := a.where()
@@ -259,7 +253,6 @@ func (d *decoder) axes(m matrix) {
 	}
 }
 
-// excludes refuses an exclusion that matches no cell.
 func (d *decoder) excludes(m matrix, e exclusion, path string) {
 	var varied []string
 	for _, a := range m.axes {

@@ -7,16 +7,16 @@ import (
 	"strings"
 )
 
-// maxMistakes bounds the mistakes of one error; a broken file of 1 MiB has a hundred thousand.
+// A broken file of 1 MiB could have a hundred thousand mistakes.
 const maxMistakes = 100
 
 // Mistake is one mistake in a scenario: its place, the problem and the remedy.
 type Mistake struct {
-	// File is the file's path, "preset NAME", or the override as given ("--set load.rate=20k"). It
-	// is "" for a scenario that was not loaded.
+	// File is the file's path, "preset NAME", or the override as given ("--set load.rate=20k"); ""
+	// for a scenario that was not loaded.
 	File string
-	// Line and Column count from 1, for an override from the start of its path. Both are 0 for a
-	// scenario that was not loaded.
+	// Line and Column count from 1, for an override from the start of its path; both are 0 without
+	// a file.
 	Line, Column int
 	// Path is the value's path in the scenario, such as load.arrival.steps[1].rate.
 	Path    string
@@ -24,8 +24,7 @@ type Mistake struct {
 	Remedy  string // may be empty
 }
 
-// Error returns "file:line:column: path: problem; remedy" without empty parts. An override has no
-// line and column.
+// Error returns "file:line:column: path: problem; remedy" without empty parts.
 func (f Mistake) Error() string {
 	var b strings.Builder
 	if f.File != "" {
@@ -74,7 +73,6 @@ func (fs Mistakes) sorted(layers []string) Mistakes {
 	})
 }
 
-// bounded cuts the mistakes at maxMistakes and adds one that says so.
 func (fs Mistakes) bounded() Mistakes {
 	if len(fs) <= maxMistakes {
 		return fs

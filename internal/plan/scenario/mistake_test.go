@@ -22,7 +22,6 @@ func mistakes(t *testing.T, text string, overrides ...string) []string {
 	return strings.Split(err.Error(), "\n")
 }
 
-// check requires exactly one mistake in each case, with the whole text.
 func check(t *testing.T, cases [][2]string) {
 	t.Helper()
 	for _, c := range cases {
@@ -94,7 +93,6 @@ func TestStructureMistakes(t *testing.T) {
 	})
 }
 
-// A key's correct path, or its meaning in another tool, comes before a similar key.
 func TestUnknownKeys(t *testing.T) {
 	for key, want := range map[string]string{
 		"consumers": "it belongs at consume.consumers", "acks": "it belongs at load.acks", "maxLag": "it belongs at backpressure.max_lag",
@@ -112,14 +110,12 @@ func TestUnknownKeys(t *testing.T) {
 	}
 }
 
-// keysOfOthers are keys of other mappings that other tools use with another meaning.
 var keysOfOthers = []string{
-	"replicas", // here topic.replication, not an interval
-	"brokers",  // here addresses, not a number
-	"topic",    // here a name, not the mapping
+	"replicas", // not an interval
+	"brokers",  // not a number
+	"topic",    // not the mapping
 }
 
-// Every synonym names an existing key or flag, and hides no key.
 func TestSynonyms(t *testing.T) {
 	for word, ours := range synonyms {
 		if synonym(word) != ours {
@@ -149,7 +145,6 @@ func TestSynonyms(t *testing.T) {
 	}
 }
 
-// A mistake in an anchored value has the place of the alias.
 func TestMistakesOfAliases(t *testing.T) {
 	for _, c := range []struct{ text, want string }{
 		{"phases: {warmup: &w 3s, measure: 30s}\nload:\n  rate: *w", `f.yaml:3:9: load.rate: rate "3s": unknown multiplier "s"; write 3/s, 3k/s (thousands) or 3M/s (millions)`},
@@ -165,7 +160,6 @@ func TestMistakesOfAliases(t *testing.T) {
 	}
 }
 
-// A value that cannot be read causes no further mistakes.
 func TestNoMistakeFromAMistake(t *testing.T) {
 	for _, text := range []string{
 		"phases: {measure: 40}\nconsume: {changes: [{at: 35s, work: 1ms}]}",
@@ -182,7 +176,6 @@ func TestNoMistakeFromAMistake(t *testing.T) {
 	}
 }
 
-// An alias bomb of 1 KiB takes neither the memory nor the time of its values.
 func TestAliasBomb(t *testing.T) {
 	var text strings.Builder
 	text.WriteString("load:\n  arrival:\n    process: &l0 lol\n")

@@ -11,17 +11,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/native"
 )
 
-// overridePrefix starts the layer name of an override.
 const overridePrefix = "--set "
 
-// driverPrefix starts the layer name of Options.Driver.
 const driverPrefix = "--driver "
 
 func isOverride(layer string) bool {
 	return strings.HasPrefix(layer, overridePrefix) || strings.HasPrefix(layer, driverPrefix)
 }
 
-// shown returns an override for messages, without its value if that may be a credential.
+// shown hides a value that may be a credential.
 func shown(text string) string {
 	if path, _, ok := strings.Cut(text, "="); ok && native.Access(text) {
 		return path + "=…"
@@ -29,22 +27,19 @@ func shown(text string) string {
 	return text
 }
 
-// override is one value of the command line, such as load.rate=20k/s, and the name of its layer.
 type override struct{ layer, text string }
 
-// override applies o to doc and, later, to every variant.
 func (d *decoder) override(o override, doc *document) {
 	d.overrides = append(d.overrides, o)
 	d.set(o, doc)
 }
 
-// set applies one override, "load.rate=20k/s", to s. The value is YAML, such as a list or a
-// mapping. As in a file, a mapping is merged key by key, null resets a value, and other values
-// replace it.
+// set applies one override, "load.rate=20k/s", whose value is YAML. As in a file, a mapping is
+// merged key by key, null resets a value, and other values replace it.
 func (d *decoder) set(o override, s *document) {
 	d.begin(o.layer)
 	path, text, ok := strings.Cut(o.text, "=")
-	ahead := utf8.RuneCountInString(path) + 1 // columns before the value
+	ahead := utf8.RuneCountInString(path) + 1
 	if !ok {
 		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: 1, Column: ahead, Problem: "there is no = in it",
 			Remedy: "write " + overridePrefix + "load.rate=20k/s"})
@@ -76,7 +71,7 @@ func (d *decoder) set(o override, s *document) {
 	d.value(nest(keysAt(path, place{d.layer, 1, 1}), value), reflect.ValueOf(s).Elem(), "")
 }
 
-// after returns the column of p if its first line is moved by columns.
+// after returns the column of p after its first line is moved by columns.
 func (p place) after(columns int) int {
 	if p.line > 1 {
 		return p.column
@@ -84,7 +79,6 @@ func (p place) after(columns int) int {
 	return max(1, p.column) + columns
 }
 
-// shift moves the tree n, whose text began after columns of other text.
 func shift(n *yaml.Node, columns int) {
 	n.Column = place{line: n.Line, column: n.Column}.after(columns)
 	for _, child := range n.Content {
@@ -100,7 +94,7 @@ func nest(keys []*yaml.Node, value *yaml.Node) *yaml.Node {
 	return value
 }
 
-// keysAt returns the keys of a path at a place. Each key of an override has its own place.
+// Each key of an override has its own place.
 func keysAt(path string, at place) []*yaml.Node {
 	var keys []*yaml.Node
 	for _, key := range splitPath(path) {
@@ -113,8 +107,8 @@ func keysAt(path string, at place) []*yaml.Node {
 	return keys
 }
 
-// splitPath splits a dotted path into keys. The rest after a mapping of Kafka's settings is one key
-// (topic.config.max.message.bytes), and so is the rest after matrix, whose keys are paths.
+// The rest after a mapping of Kafka's settings is one key (topic.config.max.message.bytes), and so
+// is the rest after matrix.
 func splitPath(path string) []string {
 	var keys []string
 	t := reflect.TypeFor[document]()
@@ -131,7 +125,7 @@ func splitPath(path string) []string {
 	}
 }
 
-// fieldType returns the type of a key in a mapping of type t; nil if there is none.
+// fieldType returns nil for an unknown key.
 func fieldType(t reflect.Type, key string) reflect.Type {
 	if t == nil || t.Kind() != reflect.Struct {
 		return nil

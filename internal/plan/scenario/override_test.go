@@ -62,7 +62,6 @@ func TestOverrideMistakes(t *testing.T) {
 		{"topic.config={a: 1, a: 2}", "--set topic.config={a: 1, a: 2}: topic.config.a: it is given twice; keep one of them"},
 		{"load.rate=[1k/s, 2k/s]", "--set load.rate=[1k/s, 2k/s]: it is a list, not a single value; to run with each of them write --set matrix.load.rate=[1k/s, 2k/s]"},
 		{"matrix.load.rate=[1k/s]", "--set matrix.load.rate=[1k/s]: matrix: it makes a suite of this scenario, and one scenario is wanted here; give it to the run command, or leave it out (--set matrix=null)"},
-		// The mistake has the place of the value that no longer fits.
 		{"backpressure.max_lag=900", "preset overload-tight:32:15: backpressure.resume_lag: 1000 is not below max_lag, 900; give less, or leave it out for half of max_lag"},
 	} {
 		_, err := Read("overload-tight", c[0])
@@ -76,7 +75,6 @@ func TestOverrideMistakes(t *testing.T) {
 	}
 }
 
-// A mistake of an override does not have the place of the replaced value.
 func TestOverrideReplacesPlaces(t *testing.T) {
 	text := "load:\n  arrival: {process: burst, peak: 5k/s, length: 1s, period: 2s}\n"
 	got := mistakes(t, text, "load.arrival=spike", "load.arrival.length=3s")

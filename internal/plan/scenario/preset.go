@@ -9,8 +9,6 @@ import (
 //go:embed presets/*.yaml
 var presetFiles embed.FS
 
-// presetNames has the order of lists: the first steps, backpressure, throughput and scale, queues,
-// agents, sweeps, the plain pipeline, and parts of it.
 var presetNames = []string{
 	"quick",
 	"baseline",

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// docs/SCENARIOS.md has each preset's number of runs, and its phases if they are whole seconds.
 func TestPresetsAreAsDocumented(t *testing.T) {
 	text, err := os.ReadFile("../../../docs/SCENARIOS.md")
 	if err != nil {
@@ -44,8 +43,6 @@ func TestPresetsAreAsDocumented(t *testing.T) {
 
 func seconds(d unit.Duration) float64 { return time.Duration(d).Seconds() }
 
-// Each throughput preset has a question, an answer, 100 B records, no compression and three
-// brokers, unless it varies them. All but the failover warm up their brokers and shuffle the order.
 func TestThroughputSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "throughput-producer"), slices.Index(presetNames, "broker-failover")
 	for _, name := range presetNames[first : last+1] {
@@ -101,7 +98,6 @@ func TestBuffersAreNotVaried(t *testing.T) {
 	}
 }
 
-// The consumers' capacity is as comments and pages say.
 func TestWhatTheConsumersCanTake(t *testing.T) {
 	for name, want := range map[string]float64{
 		"slow-consumer": 20_000, "overload": 2_667, "overload-loose": 2_667, "overload-tight": 2_667,
@@ -161,8 +157,7 @@ func TestPresetsDescribeThemselves(t *testing.T) {
 	}
 }
 
-// expectedWarnings are the intended warnings of presets and their configurations. The names are
-// patterns of path.Match, and the first match counts; all others have none.
+// Patterns are of path.Match; the first match counts.
 var expectedWarnings = []struct {
 	cells    string
 	warnings []string
@@ -210,8 +205,6 @@ func checkWarnings(t *testing.T, c Cell) {
 	}
 }
 
-// All queue presets and their quick forms have three brokers, two in-sync replicas and 100 B
-// records. A closed loop has one sender per thread, and every capable engine takes part.
 func TestQueueSuites(t *testing.T) {
 	first, last := slices.Index(presetNames, "kmq-study"), slices.Index(presetNames, "kmq-rolling")
 	for _, name := range presetNames[first : last+1] {

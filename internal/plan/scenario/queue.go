@@ -64,7 +64,7 @@ func (q Queue) Used() bool { return q.Engine != "" }
 // Dead reports whether the queue has a dead-letter topic.
 func (q Queue) Dead() bool { return q.DeadLetter || q.MaxDeliveries > 0 }
 
-// Delay returns the delay after delivery number attempt, from 1.
+// Delay returns the delay after delivery number attempt, which counts from 1.
 func (b Backoff) Delay(attempt int) time.Duration {
 	delay := time.Duration(b.Min)
 	for range attempt - 1 {
@@ -76,8 +76,7 @@ func (b Backoff) Delay(attempt int) time.Duration {
 	return min(delay, max(time.Duration(b.Max), time.Duration(b.Min)))
 }
 
-// ExpectedDeliveries returns the mean number of deliveries of a record, up to MaxDeliveries: the
-// sum of the parts that are dropped once, twice and so on.
+// ExpectedDeliveries returns the mean number of deliveries of a record, at most MaxDeliveries.
 func (q Queue) ExpectedDeliveries() float64 {
 	p := float64(q.Drop.Share)
 	if q.MaxDeliveries == 0 || p == 0 {
@@ -87,7 +86,7 @@ func (q Queue) ExpectedDeliveries() float64 {
 }
 
 // LastDelivery returns about how long after its first delivery the last of records is delivered, if
-// drops are silent. It ends when fewer than one record was dropped every time, or at MaxDeliveries.
+// drops are silent: until fewer than one record was dropped every time, or MaxDeliveries.
 func (q Queue) LastDelivery(records float64) time.Duration {
 	rounds := math.Log(max(1, records)) / -math.Log(float64(q.Drop.Share))
 	if q.MaxDeliveries > 0 {
@@ -96,7 +95,6 @@ func (q Queue) LastDelivery(records float64) time.Duration {
 	return time.Duration(math.Ceil(rounds)) * time.Duration(q.Visibility)
 }
 
-// openQueue are the derivations of a queue. Without a queue none applies.
 var openQueue = []derivation{
 	queueDefault("threads", "1", (*Queue).anyEngine, func(q *Queue) *int { return &q.Threads }, 1),
 	queueDefault("batch", "10", (*Queue).anyEngine, func(q *Queue) *int { return &q.Batch }, 10),
@@ -117,7 +115,6 @@ var openQueue = []derivation{
 
 func (q *Queue) anyEngine() bool { return q.Used() }
 
-// lends reports whether the engine uses the scenario's visibility.
 func (q *Queue) lends() bool { return q.Engine == "markers" || q.Engine == "offsetmap" }
 
 func (q *Queue) writes() bool { return q.lends() }

@@ -29,7 +29,6 @@ func TestQueueDefaults(t *testing.T) {
 	}
 }
 
-// Keys that an engine or a run with a queue does not support are mistakes.
 func TestQueueRefuses(t *testing.T) {
 	for text, want := range map[string]string{
 		"consume: {queue: {engine: plain, drop: {share: 10%, how: nack}}}":                               "plain can't deliver a record again",
@@ -100,7 +99,6 @@ func TestBackoffDelay(t *testing.T) {
 	}
 }
 
-// The moments of lognormal work give its median and percentiles back.
 func TestLognormalMoments(t *testing.T) {
 	mean, deviation := Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"}.Moments()
 	ratio := deviation.Seconds() / mean.Seconds()

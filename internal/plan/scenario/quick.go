@@ -11,14 +11,12 @@ import (
 
 const quickKey = "quick"
 
-// quickSuffix ends the name of a quick form, so that its runs are not taken for full ones.
+// Quick runs must not pass for full ones.
 const quickSuffix = "-quick"
 
-// ofBothForms are the keys that a quick form may not set.
 var ofBothForms = []string{"name", "description", "question", "answer", "by", quickKey}
 
-// quick holds partial scenarios that make a short form, applied in order over the scenario. Each
-// merged file may add one.
+// Partial scenarios, one per merged file, are applied in order over the scenario.
 type quick struct{ parts []choice }
 
 func (q quick) given() bool { return len(q.parts) > 0 }
@@ -41,8 +39,8 @@ func (d *decoder) quick(n *yaml.Node, q *quick, path string) {
 	q.parts = append(slices.Clip(q.parts), choice{node: part, at: d.place(n)})
 }
 
-// layQuick applies the quick form to doc if wanted. Otherwise it applies it to a copy, to report
-// the form's mistakes early.
+// layQuick applies the quick form to doc, or if not wanted to a copy, so that its mistakes are
+// reported early.
 func (d *decoder) layQuick(doc *document, wanted bool) {
 	if !wanted {
 		aside, in := d.aside(), *doc
@@ -58,7 +56,6 @@ func (d *decoder) layQuick(doc *document, wanted bool) {
 	d.layParts(doc)
 }
 
-// layParts applies the parts of doc's quick form, each in the layer that it was written in.
 func (d *decoder) layParts(doc *document) {
 	layer := d.layer
 	for _, part := range doc.Quick.parts {
@@ -68,7 +65,7 @@ func (d *decoder) layParts(doc *document) {
 	d.layer = layer
 }
 
-// aside returns a copy of d for reading without effect on d.
+// aside returns a copy for reading without effect on d.
 func (d *decoder) aside() *decoder {
 	return &decoder{
 		layer: d.layer, layers: slices.Clip(d.layers), env: d.env, drivers: d.drivers, diskFault: d.diskFault, nodes: d.nodes,

@@ -37,7 +37,6 @@ func TestQuickIsLaidOver(t *testing.T) {
 	}
 }
 
-// Overrides apply over the quick form, and a later file's quick form over an earlier one's.
 func TestQuickIsLaidUnder(t *testing.T) {
 	s, err := suiteOf(Options{Quick: true, Set: []string{"phases.measure=7s", "matrix=null", "variants=null", "name=mine"}}, twoForms, "quick: {phases: {measure: 6s, drain: 6s}}")
 	if err != nil {
@@ -73,7 +72,6 @@ func TestQuickMistakes(t *testing.T) {
 	}
 }
 
-// Read returns the full form.
 func TestReadTakesTheWholeForm(t *testing.T) {
 	s, err := Parse("f.yaml", []byte("quick: {phases: {measure: 5s}, matrix: {load.acks: [1, all]}}"))
 	if err != nil || s.Phases.Measure != Defaults().Phases.Measure {
@@ -92,8 +90,6 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// Any driver is valid if none are known; else an unknown one is reported at its place, also in a
-// matrix and a variant.
 func TestDrivers(t *testing.T) {
 	known := []string{"franz", "sarama"}
 	for _, c := range []struct {
@@ -114,7 +110,6 @@ func TestDrivers(t *testing.T) {
 	}
 }
 
-// Options.Driver replaces the scenario's driver, and reduces a matrix over drivers to one.
 func TestDriverOfOptions(t *testing.T) {
 	for text, cells := range map[string]int{
 		"driver: franz": 1,

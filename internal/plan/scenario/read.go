@@ -18,14 +18,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/spelling"
 )
 
-// maxFileBytes bounds a scenario file; a typical one has a few KiB.
 const maxFileBytes = 1 << 20
 
 // Read reads the preset or file arg, applies the overrides ("load.rate=20k/s") in their order,
-// resolves the scenario and validates it. If a preset and a file have the same name, Read takes the
-// preset; ./name is the file. Values may name environment variables, as in ${RATE} or
-// ${RATE:-10k/s}. A matrix is a mistake; ReadSuite accepts it. Errors about the content are
-// Mistakes; others say why arg cannot be read.
+// resolves the scenario and validates it. A preset has precedence over a file of the same name;
+// ./name is the file. Values may name environment variables, as in ${RATE} or ${RATE:-10k/s}. A
+// matrix is a mistake; ReadSuite accepts it. Errors about the content are Mistakes; others say why
+// arg cannot be read.
 func Read(arg string, overrides ...string) (Scenario, error) {
 	l, err := Options{}.readLayer(arg)
 	if err != nil {
@@ -34,7 +33,7 @@ func Read(arg string, overrides ...string) (Scenario, error) {
 	return Parse(l.name, l.text, overrides...)
 }
 
-// Parse is Read for the text of a file. A scenario without a name gets the name of its file.
+// Parse is Read for the text of a file, whose name is the default of the scenario's.
 func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	d, doc, readable := read([]layer{{file, text}}, Options{Set: overrides})
 	d.alone(doc)
@@ -45,33 +44,27 @@ func Parse(file string, text []byte, overrides ...string) (Scenario, error) {
 	return s, nil
 }
 
-// document is the content of a scenario file: a scenario, and which runs to make of it.
 type document struct {
 	Scenario `yaml:",inline"`
-	Question string `yaml:"question,omitempty"` // that the runs should answer, for the report
-	Answer   string `yaml:"answer,omitempty"`   // how the report answers it, as Answers lists
-	By       string `yaml:"by,omitempty"`       // the figure that the answer uses, such as acked_per_s
-	// Quick is a partial scenario. --quick applies it over the scenario, below --set.
+	Question string `yaml:"question,omitempty"`
+	Answer   string `yaml:"answer,omitempty"` // one of Answers
+	By       string `yaml:"by,omitempty"`     // the figure that the answer uses, such as acked_per_s
+	// --quick applies Quick below --set.
 	Quick quick `yaml:"quick,omitempty"`
-	// Variants are partial scenarios, each applied over this one. Every variant runs with every
-	// combination of the matrix.
+	// Each variant runs with every combination of the matrix.
 	Variants variants `yaml:"variants,omitempty"`
-	// Matrix varies settings: every combination of their values is a scenario.
-	Matrix matrix `yaml:"matrix,omitempty"`
-	Order  string `yaml:"order"` // of the runs: interleaved, blocked
-	Seed   uint64 `yaml:"seed"`  // of the order within a round of runs; 0 keeps the written order
+	Matrix   matrix   `yaml:"matrix,omitempty"`
+	Order    string   `yaml:"order"` // of the runs: interleaved, blocked
+	Seed     uint64   `yaml:"seed"`  // of the order within a round; 0 keeps the written order
 }
 
-// layer is a text that is applied over the layers before it.
 type layer struct {
-	name string // for mistakes
+	name string
 	text []byte
 }
 
-// stdinName is the name of standard input in mistakes; on a command line it is "-".
 const stdinName = "stdin"
 
-// readLayer reads the preset or the file arg, or standard input.
 func (o Options) readLayer(arg string) (layer, error) {
 	if arg == "-" && o.Stdin != nil {
 		text, err := readText("from standard input", o.Stdin)
@@ -85,8 +78,7 @@ func (o Options) readLayer(arg string) (layer, error) {
 	return layer{arg, text}, err
 }
 
-// read applies the layers and the overrides in their order. readable is false if the text cannot be
-// validated.
+// readable reports whether the result can be validated.
 func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	d = newDecoder(o)
 	doc, readable = document{Scenario: blank(), Order: Interleaved}, true
@@ -112,7 +104,6 @@ func read(layers []layer, o Options) (d *decoder, doc document, readable bool) {
 	return d, doc, readable
 }
 
-// resolved resolves s and, if it is readable, validates it.
 func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 	d.writtenZeros(&s)
 	s = s.Resolve()
@@ -136,7 +127,6 @@ func (d *decoder) resolved(s Scenario, readable bool) Scenario {
 
 const driverKey = "driver"
 
-// chosen returns the override that chooses the driver.
 func (doc document) chosen(driver string) string {
 	if slices.ContainsFunc(doc.Matrix.axes, func(a axis) bool { return a.path == driverKey }) {
 		return "matrix." + driverKey + "=[" + driver + "]"
@@ -200,7 +190,7 @@ func nameOf(file string) string {
 	return name[:min(len(name), maxNameLength)]
 }
 
-// document applies the one document of text to doc. It reports whether the result can be validated.
+// document reports whether the result can be validated.
 func (d *decoder) document(text []byte, doc *document) bool {
 	if line, column, what := unreadable(text); what != "" {
 		d.mistakes = append(d.mistakes, Mistake{File: d.layer, Line: line, Column: column, Problem: what,
@@ -222,7 +212,7 @@ func (d *decoder) document(text []byte, doc *document) bool {
 	return !d.failed[""]
 }
 
-// parse returns the root of the one document in text, or nil after a mistake.
+// parse returns nil after a mistake.
 func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	roots, err := parseYAML(text)
 	switch {
@@ -239,7 +229,6 @@ func (d *decoder) parse(text []byte) (*yaml.Node, error) {
 	return roots[0], nil
 }
 
-// parseYAML returns the roots of the first two documents in text.
 func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	loader, err := yaml.NewLoader(bytes.NewReader(text))
 	for err == nil && len(roots) < 2 {
@@ -254,7 +243,7 @@ func parseYAML(text []byte) (roots []*yaml.Node, err error) {
 	return roots, err
 }
 
-// syntaxRemedies are for common mistakes in YAML, by the message of the library.
+// syntaxRemedies are by the YAML library's message.
 var syntaxRemedies = []struct{ problem, remedy string }{
 	{"mapping values are not allowed", `check the indentation, and put a text with ": " in it into quotes`},
 	{"cannot start any token", "indent with spaces, not tabs, and put a text that begins with @, % or a backtick into quotes"},
@@ -291,8 +280,7 @@ func before(text string, at place) string {
 	return string(letters[:min(max(at.column-1, 0), len(letters))])
 }
 
-// unreadable finds the first character in text that YAML forbids; the YAML library would report it
-// without its place.
+// The YAML library reports no place for a forbidden character.
 func unreadable(text []byte) (line, column int, what string) {
 	line, column = 1, 1
 	for i := 0; i < len(text); {
@@ -310,7 +298,7 @@ func unreadable(text []byte) (line, column int, what string) {
 	return 0, 0, ""
 }
 
-// writtenZeros reports derived values that the file set to zero, because Resolve takes 0 for open.
+// writtenZeros reports derived values that are set to 0, which Resolve takes for open.
 func (d *decoder) writtenZeros(s *Scenario) {
 	for _, v := range derived {
 		if at, written := d.places[v.path]; written && !d.failed[v.path] && v.open(s) {
@@ -321,7 +309,6 @@ func (d *decoder) writtenZeros(s *Scenario) {
 	}
 }
 
-// validation adds findings with their places, except those that only follow from unreadable values.
 func (d *decoder) validation(findings []finding) {
 	for _, f := range findings {
 		if d.follows(f) {
@@ -335,8 +322,7 @@ func (d *decoder) validation(findings []finding) {
 	}
 }
 
-// follows reports whether f is about a value that could not be read, or for which an unknown key
-// was possibly meant.
+// follows reports whether f may be a consequence of an unreadable value or an unknown key.
 func (d *decoder) follows(f finding) bool {
 	for _, path := range append(f.from, f.Path) {
 		for failed := range d.failed {
@@ -351,7 +337,6 @@ func (d *decoder) follows(f finding) bool {
 	return false
 }
 
-// nearestPlace returns the place of path, or of its nearest parent.
 func (d *decoder) nearestPlace(path string) place {
 	for path != "" {
 		if at, ok := d.places[path]; ok {

@@ -39,7 +39,6 @@ func TestReadErrors(t *testing.T) {
 	}
 }
 
-// A preset's name means the preset, ./name the file.
 func TestPresetBeforeFile(t *testing.T) {
 	t.Chdir(t.TempDir())
 	if err := os.WriteFile("quick", []byte("load: {rate: 7/s}"), 0o600); err != nil {

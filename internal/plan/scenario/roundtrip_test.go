@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A printed scenario is read back unchanged, from YAML and from JSON.
 func TestRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := anyScenario(t)
@@ -26,7 +25,6 @@ func TestRoundTrip(t *testing.T) {
 	})
 }
 
-// Text that looks like a variable is printed so that it is read back unchanged.
 func TestRoundTripOfVariables(t *testing.T) {
 	s := Defaults()
 	s.Description, s.Cluster.JVM, s.Topic.Config = "${HOME} $${", []string{"${A"}, map[string]string{"${KEY}": "${env:X}"}
@@ -57,7 +55,6 @@ func TestResolveTwiceIsResolveOnce(t *testing.T) {
 	})
 }
 
-// Resolve does not change the lists of its input.
 func TestResolveLeavesItsInput(t *testing.T) {
 	s := Defaults()
 	s.Load.Arrival = Arrival{Process: "steps", Steps: []Step{{Rate: perSecond(5)}}}
@@ -68,7 +65,6 @@ func TestResolveLeavesItsInput(t *testing.T) {
 	}
 }
 
-// anyScenario draws a valid, resolved scenario.
 func anyScenario(t *rapid.T) Scenario {
 	s := Defaults()
 	s.Name = rapid.StringMatching(`[A-Za-z0-9][A-Za-z0-9._-]{0,63}`).Draw(t, "name")
@@ -95,7 +91,6 @@ func anyScenario(t *rapid.T) Scenario {
 	return s.Resolve()
 }
 
-// anyBackpressure draws a controller for a number of producing processes.
 func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	b := Defaults().Backpressure
 	b.Controller = pick(t, controllers[1:])
@@ -121,7 +116,6 @@ func anyBackpressure(t *rapid.T, processes int) Backpressure {
 	return b
 }
 
-// anyMistakes draws faults of consumers and brokers.
 func anyMistakes(t *rapid.T, s *Scenario) {
 	parties := []*party{newBrokers(s.Cluster.Brokers)}
 	if s.Consume.Consumers > 0 && s.Consume.Assignment == "group" && s.Consume.Groups == 1 {
@@ -141,7 +135,6 @@ func anyMistakes(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyUnnamed draws a fault of every broker, or of a partition's leader.
 func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	if rapid.Bool().Draw(t, "every") {
 		f.Restart = Target{Kind: EveryBroker}
@@ -151,7 +144,6 @@ func anyUnnamed(t *rapid.T, f ScheduledFault, partitions int) ScheduledFault {
 	return f
 }
 
-// anyFate draws a possible fault of one consumer or broker.
 func anyFate(t *rapid.T, f ScheduledFault, p *party) ScheduledFault {
 	last := p.next() - 1
 	if p.kind == ConsumerTarget {
@@ -273,7 +265,6 @@ func anyConsume(t *rapid.T, c *Consume, measure unit.Duration) {
 	c.Fetch.MinBytes = unit.Size(rapid.Int64Range(0, 1e6).Draw(t, "min bytes"))
 }
 
-// anyReading may use an existing topic, and then may have no producers.
 func anyReading(t *rapid.T, s *Scenario) {
 	if !rapid.Bool().Draw(t, "existing") {
 		anyFill(t, s)
@@ -286,7 +277,6 @@ func anyReading(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyFill may fill the new topic.
 func anyFill(t *rapid.T, s *Scenario) {
 	fill := rapid.SampledFrom([]int64{0, 1e6, 5e8}).Draw(t, "fill")
 	if fill == 0 {
@@ -308,7 +298,6 @@ func anyFill(t *rapid.T, s *Scenario) {
 	}
 }
 
-// anyQueue may make the consumers use a queue.
 func anyQueue(t *rapid.T, s *Scenario) {
 	if s.Consume.Consumers == 0 || s.Topic.Existing != "" || s.Backpressure.Controller != "off" || !rapid.Bool().Draw(t, "queue") {
 		return
@@ -352,7 +341,7 @@ func anyWork(t *rapid.T) Work {
 
 func pick(t *rapid.T, choices []string) string { return rapid.SampledFrom(choices).Draw(t, "choice") }
 
-// duration draws nanoseconds between two numbers of seconds.
+// least and most are in seconds.
 func duration(t *rapid.T, least, most int64) unit.Duration {
 	return unit.Duration(rapid.Int64Range(least*int64(time.Second), most*int64(time.Second)).Draw(t, "duration"))
 }
@@ -377,8 +366,7 @@ func config(t *rapid.T) map[string]string {
 	return settings
 }
 
-// For any bytes the loader returns a valid scenario that prints and reads back, or Mistakes with a
-// place and a problem; it never panics.
+// The loader never panics; its result is a valid scenario that reads back, or Mistakes with places.
 func FuzzParse(f *testing.F) {
 	for _, name := range Names() {
 		text, err := PresetText(name)

@@ -21,10 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// schemaFile is the published schema, which editors use.
 const schemaFile = "../../../schema/scenario.schema.json"
 
-// The published schema matches the Go types, their comments, and the words and bounds of Validate.
 func TestSchemaIsThePublishedOne(t *testing.T) {
 	got := publishedSchema(t)
 	if *update {
@@ -41,7 +39,6 @@ func TestSchemaIsThePublishedOne(t *testing.T) {
 	}
 }
 
-// Names of definitions that are not structs.
 const (
 	rateSchema     = "rate"
 	sizeSchema     = "size"
@@ -57,7 +54,6 @@ const (
 	openSchema     = "variable_or_null"
 )
 
-// textSchemas are the types whose YAML differs from their Go type.
 var textSchemas = map[reflect.Type]string{
 	reflect.TypeFor[unit.Rate]():     rateSchema,
 	reflect.TypeFor[unit.Size]():     sizeSchema,
@@ -74,11 +70,9 @@ const (
 	durationPattern = `[-+]?(([0-9]+(\.[0-9]*)?|\.[0-9]+)(ns|us|µs|μs|ms|s|m|h))+`
 	sizePattern     = `[0-9]+(\.[0-9]+)?(B|kB|KiB|MB|MiB|GB|GiB|TB|TiB)`
 	ratePattern     = `[0-9]+(\.[0-9]+)?[kM]?/(s|min|h|` + durationPattern + `)`
-	// variablePattern matches a text with an environment variable.
 	variablePattern = `\$\{[A-Za-z_][A-Za-z0-9_]*(:-[^}]*)?\}`
 )
 
-// pattern returns the schema of a text that matches a whole pattern, or of 0, which needs no unit.
 func pattern(text, description string, examples ...any) *jsonschema.Schema {
 	return &jsonschema.Schema{Description: description, Examples: examples, AnyOf: []*jsonschema.Schema{
 		{Type: "string", Pattern: "^(" + text + ")$"}, {Const: 0},
@@ -87,7 +81,6 @@ func pattern(text, description string, examples ...any) *jsonschema.Schema {
 
 func definition(name string) *jsonschema.Schema { return &jsonschema.Schema{Ref: "#/$defs/" + name} }
 
-// textDefinitions are the definitions of textSchemas.
 func textDefinitions() jsonschema.Definitions {
 	sizes := func() *jsonschema.Schema { return &jsonschema.Schema{Type: "array", Items: definition(sizeSchema)} }
 	long := jsonschema.NewProperties()
@@ -119,7 +112,6 @@ func textDefinitions() jsonschema.Definitions {
 	}
 }
 
-// schemaWords are the valid words by key.
 var schemaWords = map[string][]string{
 	"document.order": {Interleaved, Blocked}, "document.answer": answers, "Cluster.metrics": brokerMetrics,
 	"Cluster.version": kafkaVersions, "Arrival.process": processes, "Load.pacer": pacers,
@@ -131,11 +123,9 @@ var schemaWords = map[string][]string{
 	"Backpressure.signal": signals, "Backpressure.per": bounded, "Backpressure.blind": blindnesses, "Backpressure.share": shares,
 }
 
-// freeTexts are the keys that accept any word.
 var freeTexts = []string{"document.name", "document.description", "document.question", "document.by", "document.driver", "Topic.existing",
 	"Topic.name", "Consume.group"}
 
-// schemaBounds are the bounds of numbers by key.
 var schemaBounds = map[string]struct {
 	least int64
 	most  uint64
@@ -155,7 +145,7 @@ var schemaBounds = map[string]struct {
 	"Backpressure.max_deferred": {1, uint64(maxRecords)},
 }
 
-// madeByHand are the types whose schemas are built from all others.
+// Their schemas combine all others.
 var madeByHand = []reflect.Type{reflect.TypeFor[matrix](), reflect.TypeFor[variants](), reflect.TypeFor[quick]()}
 
 func publishedSchema(t *testing.T) []byte {
@@ -196,7 +186,6 @@ func publishedSchema(t *testing.T) []byte {
 	return append(text, '\n')
 }
 
-// schemaMaker adds to a schema what the Go types do not have.
 type schemaMaker struct {
 	t    *testing.T
 	root *jsonschema.Schema
@@ -221,7 +210,6 @@ func (m schemaMaker) refine(s *jsonschema.Schema, of reflect.Type) {
 	}
 }
 
-// value completes the schema of a key's value, without its description.
 func (m schemaMaker) value(s jsonschema.Schema, of reflect.Type, name string) *jsonschema.Schema {
 	m.t.Helper()
 	s.Description = ""
@@ -273,7 +261,7 @@ func enum(words []string) (list []any) {
 	return list
 }
 
-// shortSchema returns the schema of a struct's short form; nil if it has none.
+// shortSchema returns nil if there is no scalar form.
 func shortSchema(of reflect.Type) *jsonschema.Schema {
 	switch of {
 	case reflect.TypeFor[Arrival]():
@@ -290,14 +278,12 @@ func shortSchema(of reflect.Type) *jsonschema.Schema {
 	return nil
 }
 
-// axisSchema is a setting that a matrix may vary, with the schema of its value.
 type axisSchema struct {
 	path  string // a pattern for Kafka's settings
-	any   bool   // path is a pattern
+	any   bool
 	value *jsonschema.Schema
 }
 
-// varied returns the settings of a struct type at pointer.
 func varied(of reflect.Type, path, pointer string) (axes []axisSchema) {
 	for _, f := range fieldsOf(of) {
 		if path == "" && slices.Contains(notVaried, f.key) {
@@ -317,7 +303,6 @@ func varied(of reflect.Type, path, pointer string) (axes []axisSchema) {
 	return axes
 }
 
-// matrix completes the schema of the matrix.
 func (m schemaMaker) matrix(axes []axisSchema) {
 	one := uint64(1)
 	all, excluded := mappingSchema(), mappingSchema()
@@ -339,8 +324,6 @@ func (m schemaMaker) matrix(axes []axisSchema) {
 	property.AnyOf[0] = all
 }
 
-// variants completes the schema of the variants: partial scenarios with a name, or names of an
-// earlier file's variants.
 func (m schemaMaker) variants(of reflect.Type) {
 	one := uint64(1)
 	part := mappingSchema()
@@ -370,7 +353,6 @@ func (m schemaMaker) quick(of reflect.Type) {
 	property.AnyOf[0] = part
 }
 
-// mappingSchema returns the schema of a mapping that allows no other keys than those added later.
 func mappingSchema() *jsonschema.Schema {
 	return &jsonschema.Schema{
 		Type: "object", Properties: jsonschema.NewProperties(),
@@ -382,7 +364,6 @@ func orNull(s *jsonschema.Schema) *jsonschema.Schema {
 	return &jsonschema.Schema{AnyOf: []*jsonschema.Schema{s, {Type: "null"}}}
 }
 
-// fromYAML returns the JSON value of a YAML document, as an editor reads it.
 func fromYAML(t *testing.T, text []byte) any {
 	t.Helper()
 	var v any
@@ -409,7 +390,6 @@ func compiledSchema(t *testing.T) *validator.Schema {
 	return s
 }
 
-// Every preset, every example in the documents and every printed scenario follows the schema.
 func TestSchemaTakesWhatIsRead(t *testing.T) {
 	s := compiledSchema(t)
 	for _, name := range Names() {
@@ -459,7 +439,6 @@ func TestSchemaTakesWhatIsPrinted(t *testing.T) {
 	})
 }
 
-// documented returns the YAML examples in the documents, except those that are only comments.
 func documented(t *testing.T) (examples []string) {
 	t.Helper()
 	fenced := regexp.MustCompile("(?s)```yaml\n(.*?)```")
@@ -477,7 +456,6 @@ func documented(t *testing.T) (examples []string) {
 	return examples
 }
 
-// The schema refuses common mistakes.
 func TestSchemaRefuses(t *testing.T) {
 	s := compiledSchema(t)
 	for _, good := range []string{

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// shortForm is a mapping that may also be written as one scalar. The scalar replaces the whole
-// mapping: `arrival: poisson` resets all other keys of arrival.
+// shortForm is a mapping that may also be one scalar, which replaces the whole mapping: `arrival:
+// poisson` resets all other keys of arrival.
 type shortForm interface {
 	setShort(text string) error
 	// short describes the scalar, for errors.
@@ -63,14 +63,13 @@ func FixedSize(size unit.Size) Size {
 	return Size{Distribution: "fixed", Values: []unit.Size{size}}
 }
 
-// sizeMapping is the long form of a Size; exactly one of its keys is set.
+// Exactly one key is set.
 type sizeMapping struct {
 	Uniform []unit.Size `yaml:"uniform,omitempty"`
 	Normal  []unit.Size `yaml:"normal,omitempty"`
 	List    []unit.Size `yaml:"list,omitempty"`
 }
 
-// size returns the Size of the mapping, whose only key is key.
 func (m sizeMapping) size(key string) Size {
 	switch key {
 	case "uniform":

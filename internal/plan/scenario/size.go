@@ -6,12 +6,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// normalReach is how many standard deviations a normal size may differ from its mean before it is
-// cut.
 const normalReach = 4
 
-// Bounds returns the smallest and the largest size of a record. Normal sizes lie within four
-// standard deviations of their mean and are at least one byte. Without values both are 0.
+// Bounds returns the smallest and the largest size of a record; both are 0 without values. Normal
+// sizes are cut at four standard deviations from the mean and at one byte.
 func (s Size) Bounds() (smallest, largest unit.Size) {
 	switch {
 	case len(s.Values) == 0:

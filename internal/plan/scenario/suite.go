@@ -12,7 +12,7 @@ import (
 // Options are applied over the scenarios that ReadSuite reads.
 type Options struct {
 	// Merge are presets and files to apply over the scenario, in order. Mappings are merged key by
-	// key, null resets a value to its default, and all else is replaced.
+	// key, null resets a value, and all else is replaced.
 	Merge []string
 	// Set are the overrides of the command line ("load.rate=20k/s"), applied after Merge.
 	Set []string
@@ -31,9 +31,8 @@ type Options struct {
 	Env func(name string) (value string, ok bool)
 }
 
-// Orders of a suite's runs. Interleaved runs each cell once per round, so that a drift of the
-// machine or the cluster affects all cells alike. Blocked makes all runs of a cell before the next
-// cell.
+// Orders of a suite's runs. Interleaved runs each cell once per round, so that drift affects all
+// cells alike. Blocked makes all runs of a cell before the next cell.
 const (
 	Interleaved = "interleaved"
 	Blocked     = "blocked"
@@ -43,12 +42,12 @@ const (
 type Suite struct {
 	Name        string
 	Description string
-	Question    string // that the runs should answer; may be empty
+	Question    string
 	Answer      string // one of Answers; may be empty
-	By          string // the figure that ranks the cells, or whose times are shown; may be empty
-	HasQuick    bool   // whether the file has a quick form
+	By          string // the figure that ranks the cells or whose times are shown; may be empty
+	HasQuick    bool
 	Axes        []Axis // none without a matrix or variants
-	Cells       []Cell // at least one
+	Cells       []Cell
 	Repeat      int    // runs of each cell, 1 to 1,000
 	Order       string // interleaved, blocked
 	Seed        uint64 // of the order within a round; 0 keeps the written order
@@ -56,14 +55,14 @@ type Suite struct {
 
 // Axis is one setting that a matrix varies, or the variants.
 type Axis struct {
-	Path   string   // such as load.compression; VariantAxis for the variants
+	Path   string   // VariantAxis for the variants
 	Values []string // as written; the variants' names
 }
 
 // Cell is one configuration of a suite.
 type Cell struct {
-	// Name is the suite's name and the values: sweep-compression-zstd. It is unique in the suite,
-	// is also the Scenario's name, and so a part of the run folder's name.
+	// Name is the suite's name and the values: sweep-compression-zstd. It is unique in the suite
+	// and also the Scenario's name.
 	Name   string
 	Values []string // one for each axis
 	// Against is the variant to compare this cell with, at the same other values; "" is none.
@@ -71,9 +70,8 @@ type Cell struct {
 	Scenario Scenario // resolved and valid
 }
 
-// ReadSuite is Read for a scenario with a matrix or variants. Without them the suite has one cell.
-// Mistakes have all mistakes of all files, overrides and cells. A mistake of a cell has the place
-// of the value that caused it.
+// ReadSuite is Read for a scenario with a matrix or variants; without them the suite has one cell.
+// A mistake of a cell has the place of the value that caused it.
 func ReadSuite(arg string, o Options) (Suite, error) {
 	var layers []layer
 	var unread []error
@@ -130,7 +128,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	}
 	d.oneByOne(doc, all)
 	values, ok := d.cells(matrix{axes: all, exclude: doc.Matrix.exclude})
-	if !ok { // the settings of the cells are unknown
+	if !ok {
 		for _, a := range all {
 			d.failed[a.sets()] = true
 		}
@@ -145,7 +143,7 @@ func (d *decoder) suite(doc document, readable bool) Suite {
 	return s
 }
 
-// axes returns the matrix's axes, then the variants, because a cell's name ends in its variant's.
+// A cell's name ends in its variant's.
 func (doc document) axes() []axis {
 	all := slices.Clone(doc.Matrix.axes)
 	if doc.Variants.given() {
@@ -154,17 +152,17 @@ func (doc document) axes() []axis {
 	return all
 }
 
-// oneByOne reads each value of each axis separately over doc. So it finds mistakes that are
-// independent of the other axes, and values that mean the same.
+// oneByOne reads each value separately over doc, to find mistakes that are independent of other
+// axes, and values that mean the same.
 func (d *decoder) oneByOne(doc document, all []axis) {
 	for _, a := range all {
 		values := a.values
-		if len(values) == 0 { // no value could be read; check the path nevertheless
+		if len(values) == 0 { // check the path nevertheless
 			null := &yaml.Node{Kind: yaml.ScalarNode, Tag: "!!null", Value: "null", Line: a.at.line,
 				Column: a.at.column}
 			values = []choice{{text: "null", node: null, at: a.at}}
 		}
-		means := make(map[string]string) // the resolved text → the first value with it
+		means := make(map[string]string) // resolved text → first value
 		for _, value := range values[:min(len(values), maxCells)] {
 			in := doc
 			c := d.cellOf([]axis{a}, []choice{value}, &in)
@@ -186,13 +184,13 @@ func (d *decoder) oneByOne(doc document, all []axis) {
 
 func (d *decoder) readCells(doc document, all []axis, values [][]choice, readable bool) []Cell {
 	cells := make([]Cell, len(values))
-	unexplained := make(map[Mistake][]int) // the indices of its cells
+	unexplained := make(map[Mistake][]int) // → indices of its cells
 	var order []Mistake
 	for i, name := range names(doc.Name, values) {
 		in := doc
 		c := d.cellOf(all, values[i], &in)
 		s := c.resolved(in.Scenario, readable)
-		s.Name = name // after validation, because mistakes in the name are doc's
+		s.Name = name // only now, because mistakes in the name are doc's
 		cells[i] = Cell{Name: name, Values: texts(values[i]), Against: doc.Variants.base(values[i]), Scenario: s}
 		d.mistakes = append(d.mistakes, c.mistakes...)
 		for _, f := range c.cell.unexplained {
@@ -208,8 +206,8 @@ func (d *decoder) readCells(doc document, all []axis, values [][]choice, readabl
 	return cells
 }
 
-// blamed places a mistake of some cells at the values that cause it: those of the first axis whose
-// value occurs only in these cells. A mistake of all cells, or of an override, keeps its place.
+// blamed places a mistake at the values of the first axis whose value occurs only in the affected
+// cells. A mistake of all cells, or of an override, keeps its place.
 func blamed(f Mistake, in []int, cells [][]choice) (mistakes Mistakes) {
 	if len(in) == len(cells) || isOverride(f.File) {
 		return Mistakes{f}

@@ -14,7 +14,6 @@ import (
 	"pgregory.net/rapid"
 )
 
-// suiteOf reads a suite from texts: f.yaml, and others applied over it.
 func suiteOf(o Options, text string, over ...string) (Suite, error) {
 	layers := []layer{{"f.yaml", []byte(text)}}
 	for i, text := range over {
@@ -68,7 +67,6 @@ func TestSuite(t *testing.T) {
 	}
 }
 
-// A scenario without a matrix is a suite of one cell, equal to Read's.
 func TestSuiteOfOne(t *testing.T) {
 	s, err := ReadSuite("overload", Options{Set: []string{"repeat=3"}})
 	if err != nil {
@@ -84,7 +82,6 @@ func TestSuiteOfOne(t *testing.T) {
 	}
 }
 
-// A value of the matrix is read as if it were in the scenario: mappings are merged, null resets.
 func TestMatrixValues(t *testing.T) {
 	s, err := suiteOf(Options{Env: env}, `
 load: {acks: 0, linger: 1ms}
@@ -131,7 +128,6 @@ func TestSuiteMistakes(t *testing.T) {
 		{"matrix: {load.rate: [1k/s, 2k/s, 1000/s]}", "f.yaml:1:34: matrix.load.rate: 1000/s is the same as 1k/s; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {consume.work: [4ms, {time: 4000us}]}", "f.yaml:1:30: matrix.consume.work: {time: 4000us} is the same as 4ms; keep one of them; repeat says how often a cell is run"},
 		{"matrix: {load.linger: [5ms, null]}", "f.yaml:1:29: matrix.load.linger: null is the same as 5ms; keep one of them; repeat says how often a cell is run"},
-		// A mistake of the scenario is reported once, at its place.
 		{"load: {linger: -1s}\nmatrix: {load.acks: [0, 1]}", "f.yaml:1:16: load.linger: -1s is too low; give at least 0s"},
 		{"name: a b\nmatrix: {load.acks: [0, 1]}", `f.yaml:1:7: name: "a b" cannot be part of a folder's name; use letters, digits, dots, hyphens and underscores, a letter or digit first, 64 at most`},
 		// A mistake that a value causes elsewhere is reported at the value.
@@ -157,7 +153,6 @@ func TestSuiteMistakes(t *testing.T) {
 	}
 }
 
-// A file merged over an unreadable one causes no further mistakes.
 func TestUnreadableBase(t *testing.T) {
 	_, err := suiteOf(Options{}, "backpressure: {max_lag: 5000\n", "backpressure: {controller: hysteresis}")
 	if err == nil || err.Error() != "f.yaml:2:1: it is not YAML: while parsing a flow mapping: did not find expected ',' or '}'" {
@@ -187,7 +182,6 @@ func TestMatrixIsBounded(t *testing.T) {
 	}
 }
 
-// Names of cells are valid parts of folder and topic names, unique, and not too long.
 func TestCellNames(t *testing.T) {
 	cell := func(values ...string) (list []choice) {
 		for _, v := range values {
@@ -210,7 +204,6 @@ func TestCellNames(t *testing.T) {
 	}
 }
 
-// A matrix that would replace an override is a mistake.
 func TestOverridesAndTheMatrix(t *testing.T) {
 	_, err := suiteOf(Options{Set: []string{"load.compression=zstd"}}, sweep)
 	want := "--set load.compression=zstd: the matrix sets it as well; write --set matrix.load.compression=[…] to choose among its values, or --set matrix.load.compression=null to stop varying it"
@@ -238,7 +231,6 @@ func TestOverridesAndTheMatrix(t *testing.T) {
 	}
 }
 
-// A matrix has the product of its values as cells, minus the excluded ones.
 func TestNumberOfCells(t *testing.T) {
 	pool := []struct {
 		path   string
@@ -331,7 +323,6 @@ func TestMerge(t *testing.T) {
 	}
 }
 
-// Mistakes of files, presets and overrides are in one error, each with its place.
 func TestMistakesOfSeveralFiles(t *testing.T) {
 	dir := t.TempDir()
 	t.Chdir(dir)
@@ -364,7 +355,6 @@ func write(t *testing.T, name, text string) {
 	}
 }
 
-// setting is one value of a layer; partial scenarios are drawn as lists of them.
 type setting struct{ path, value string }
 
 var settingPool = []setting{
@@ -422,7 +412,7 @@ func TestMergeIsAssociative(t *testing.T) {
 		}
 		bc := slices.Concat(b, c)
 		if slices.ContainsFunc(bc, func(s setting) bool { return s.value == "null" }) {
-			return // a merged file would need both null and another value for a key
+			return // a file cannot have both null and another value for a key
 		}
 		if four, err := suiteOf(Options{}, file(a), file(bc)); err == nil && !reflect.DeepEqual(one, four) {
 			t.Fatalf("by files\n%+v\ntwo of them merged first\n%+v", one, four)

@@ -3,8 +3,7 @@ package scenario
 import "strings"
 
 // synonyms map words of other tools and of Kafka's settings, in lower case without separators, to a
-// key, a flag or a command here, or to the reason why there is none. docs/COMING_FROM.md has them
-// by tool.
+// key, flag or command here, or to why there is none. docs/COMING_FROM.md has them by tool.
 var synonyms = map[string]string{
 	"throughput": "load.rate", "targetthroughput": "load.rate", "targetrate": "load.rate",
 	"producerrate": "load.rate",
@@ -158,10 +157,9 @@ var synonyms = map[string]string{
 	"zookeeper":       "nothing: brokers are asked, see the flag --brokers",
 }
 
-// toSendOrRead is the meaning of a number of records, for tools that send and for those that read.
 const toSendOrRead = "load.records, or topic.fill_records, of a topic to read"
 
-// Reasons why a word of another tool has no meaning here.
+// Reasons why a word has no meaning here.
 const (
 	noReset        = "nothing: every run has a topic of its own, and an existing one is never emptied"
 	noMarkers      = "nothing: a run names the queue's own topics and groups itself"
@@ -169,7 +167,7 @@ const (
 	inResult       = "nothing: the result has everything, and kafka-bench report prints it"
 )
 
-// valueSynonyms map, by key, values of other tools and Kafka clients, in lower case, to ours.
+// valueSynonyms are by key, then by another tool's value in lower case.
 var valueSynonyms = map[string]map[string]string{
 	"load.acks":          {"-1": "all", "leader": "1", "none": "0"},
 	"load.compression":   {"uncompressed": "none", "off": "none"},
@@ -186,17 +184,15 @@ var valueSynonyms = map[string]map[string]string{
 	"backpressure.controller":       {"none": "off"},
 }
 
-// valueSynonym returns our value for another tool's value at path, or "". Of a Java class it takes
-// the last part of the name.
+// valueSynonym returns "" for an unknown value. Of a Java class only the last part counts.
 func valueSynonym(path, value string) string {
 	return valueSynonyms[path][strings.ToLower(value[strings.LastIndex(value, ".")+1:])]
 }
 
-// Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none.
-// It returns "" for an unknown word.
+// Meaning explains a word that is not a flag: a key, another flag, a command, or why there is none;
+// "" for an unknown word.
 func Meaning(word string) string { return strings.TrimSuffix(meantBy(word, nil), "; ") }
 
-// synonym returns the meaning of another tool's word, or "".
 func synonym(word string) string {
 	return synonyms[strings.NewReplacer("-", "", "_", "", ".", "", " ", "").Replace(strings.ToLower(word))]
 }

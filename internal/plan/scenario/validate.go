@@ -11,33 +11,31 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds of a run, far above what one machine can do; they protect from typing errors.
+// Bounds of a run, against typing errors: far above what one machine can do.
 const (
-	maxNameLength = 64
-	maxRepeat     = 1000
-	maxWorkers    = 1024
-	maxGroups     = 100
-	maxPartitions = 10_000
-	maxBrokers    = 9
-	maxPhase      = unit.Duration(30 * 24 * time.Hour)
-	maxBuffered   = 10_000_000
-	maxLevels     = 1000           // entries in a list of sizes, steps or changes
-	maxRecords    = int64(1) << 40 // of a lag, a queue or a load
-	maxKeep       = 1_000_000      // the largest Keep
-	maxProcesses  = 64
-	maxCores      = 1024
-	maxBytes      = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
-	maxRecord     = 64 * unit.MiB        // the largest payload
-	minHeap       = 128 * unit.MiB
-	// Brokers are warm after some seconds; an hour would be a run.
+	maxNameLength    = 64
+	maxRepeat        = 1000
+	maxWorkers       = 1024
+	maxGroups        = 100
+	maxPartitions    = 10_000
+	maxBrokers       = 9
+	maxPhase         = unit.Duration(30 * 24 * time.Hour)
+	maxBuffered      = 10_000_000
+	maxLevels        = 1000           // entries in a list of sizes, steps or changes
+	maxRecords       = int64(1) << 40 // of a lag, a queue or a load
+	maxKeep          = 1_000_000      // the largest Keep
+	maxProcesses     = 64
+	maxCores         = 1024
+	maxBytes         = unit.Size(1<<31) - 1 // of a batch or a fetch: Kafka's int32
+	maxRecord        = 64 * unit.MiB        // the largest payload
+	minHeap          = 128 * unit.MiB
 	maxClusterWarmup = unit.Duration(time.Hour)
-	minMemory        = 32 * unit.MiB // of a process of consumers; a Go process with a client needs twenty
-	minCPU           = 0.01          // cgroups count in quanta, which would be longer than a record takes
+	minMemory        = 32 * unit.MiB // of a consumer process; a Go process with a client needs 20 MiB
+	minCPU           = 0.01          // shorter cgroup quotas would pause a process for longer than a record's work
 )
 
 var maxRate = unit.Rate{Records: 100_000_000, Per: time.Second}
 
-// Valid words of a scenario.
 var (
 	processes     = []string{"constant", "poisson", "burst", "ramp", "steps", "spike"}
 	pacers        = []string{"frugal", "precise"}
@@ -68,7 +66,6 @@ func KafkaVersions() []string { return slices.Clone(kafkaVersions) }
 
 var brokerMetrics = []string{"jmx", "none"}
 
-// codecLevels is the highest compression level of each codec; 0 is none.
 var codecLevels = map[string]int{"none": 0, "snappy": 0, "gzip": 9, "lz4": 9, "zstd": 22}
 
 // Validate returns all mistakes of a resolved scenario as Mistakes, or nil. Warnings returns what
@@ -81,8 +78,7 @@ func (s Scenario) Validate() error {
 	return mistakes.bounded().asError()
 }
 
-// finding is a mistake, and the paths of other values that it depends on. It is dropped if one of
-// them could not be read.
+// A finding is dropped if one of the values in from is unreadable.
 type finding struct {
 	Mistake
 	from []string
@@ -126,7 +122,6 @@ func (c *checker) choice(path, value string, choices []string) {
 	c.mistake(path, fmt.Sprintf("%q is not known", value), remedy)
 }
 
-// between requires low ≤ value ≤ high, and reports whether it holds.
 func (c *checker) between(path string, value, low, high int64) bool {
 	return c.ordered(path, value >= low, value <= high, fmt.Sprint(value), fmt.Sprint(low), fmt.Sprint(high))
 }
@@ -139,7 +134,7 @@ func (c *checker) duration(path string, value, low, high unit.Duration) bool {
 	return c.ordered(path, value >= low, value <= high, value.String(), low.String(), high.String())
 }
 
-// positive requires 0 < value ≤ maxPhase, and reports whether it holds.
+// positive requires 0 < value ≤ maxPhase.
 func (c *checker) positive(path string, value unit.Duration) bool {
 	if value == 0 {
 		c.mistake(path, "it must be above 0", "give a time, as in 30s")
@@ -157,7 +152,6 @@ func (c *checker) required(path string, value unit.Duration) bool {
 	return c.positive(path, value)
 }
 
-// rate requires an open-loop rate above zero, and reports whether it holds.
 func (c *checker) rate(path string, r unit.Rate) bool {
 	const example = "give a rate, as in 20k/s"
 	switch {
@@ -179,7 +173,6 @@ func (c *checker) rate(path string, r unit.Rate) bool {
 	return false
 }
 
-// ordered reports a value outside of its bounds, all given as text.
 func (c *checker) ordered(path string, aboveLow, belowHigh bool, value, low, high string) bool {
 	switch {
 	case !aboveLow:
@@ -209,7 +202,7 @@ func (c *checker) scenario(s Scenario) {
 	c.driver(s.Driver)
 }
 
-// driver requires a name; only the command line knows the drivers.
+// Only the command line knows the drivers.
 func (c *checker) driver(name string) {
 	if name == "" {
 		c.mistake("driver", "it is empty", "leave it out for franz, or name one (kafka-bench drivers)")
@@ -234,7 +227,6 @@ func (c *checker) cluster(s Scenario) {
 	c.duration("cluster.warmup", s.Cluster.Warmup, 0, maxClusterWarmup)
 }
 
-// version requires a known release line with the features that the consumers need.
 func (c *checker) version(s Scenario) {
 	const path = "cluster.version"
 	version := s.Cluster.Version
@@ -254,7 +246,6 @@ func (c *checker) version(s Scenario) {
 	}
 }
 
-// plainName reports whether name has only nameLetters and begins with a letter or a digit.
 func plainName(name string) bool {
 	for i, r := range name {
 		if !nameLetter(r) || i == 0 && (r == '.' || r == '-' || r == '_') {
@@ -264,7 +255,7 @@ func plainName(name string) bool {
 	return name != ""
 }
 
-// nameLetter reports whether Kafka allows r in a topic's name; scenario names become parts of one.
+// nameLetter reports whether Kafka allows r in a topic's name.
 func nameLetter(r rune) bool {
 	return r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9' || r == '.' || r == '-' || r == '_'
 }

@@ -8,7 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// arrivalFields are the optional keys of an arrival, and the processes that use them.
 var arrivalFields = []struct {
 	key   string
 	given func(Arrival) bool
@@ -86,7 +85,7 @@ func (c *checker) steps(s Scenario) {
 	}
 	before := len(c.findings)
 	for i, step := range steps {
-		// A later step may have the rate 0. The first may not, because the warm-up uses its rate.
+		// Only the first step may not have the rate 0, because the warm-up uses it.
 		if silent := step.Rate == (unit.Rate{Per: step.Rate.Per}) && !step.Rate.IsZero(); i == 0 || !silent {
 			c.rate(fmt.Sprintf("%s[%d].rate", path, i), step.Rate)
 		}

@@ -7,8 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds of a target: a poll's clock has no resolution below a millisecond, and no run would notice
-// a missed target above an hour.
+// Polls do not resolve times below a millisecond.
 const (
 	minTarget = unit.Duration(time.Millisecond)
 	maxTarget = unit.Duration(time.Hour)
@@ -85,7 +84,6 @@ func (c *checker) limits(b Backpressure) {
 	c.target(b)
 }
 
-// target requires a target of the controllers that have one, and refuses it for others.
 func (c *checker) target(b Backpressure) {
 	const path = "backpressure.target"
 	holds := b.Controller == "latency" || b.Controller == "aimd"
@@ -121,7 +119,6 @@ func (c *checker) pooled(s Scenario) {
 	}
 }
 
-// hysteresis requires a lag that closes the gate, and a smaller one that opens it.
 func (c *checker) hysteresis(b Backpressure) {
 	const path = "backpressure"
 	if b.MaxLag == 0 {

@@ -31,7 +31,6 @@ func (c *checker) consume(s Scenario) {
 	c.queue(s)
 }
 
-// assignor allows an assignor only if the members assign the partitions.
 func (c *checker) assignor(g Consume) {
 	const path = "consume.assignor"
 	switch {
@@ -47,7 +46,6 @@ func (c *checker) assignor(g Consume) {
 	}
 }
 
-// sessionTimeout allows a session timeout only if the member sets it.
 func (c *checker) sessionTimeout(g Consume) {
 	const path = "consume.session_timeout"
 	switch {
@@ -63,7 +61,6 @@ func (c *checker) sessionTimeout(g Consume) {
 	}
 }
 
-// from allows a start only for a topic that holds records.
 func (c *checker) from(s Scenario) {
 	const path = "consume.from"
 	switch {
@@ -89,7 +86,6 @@ func (c *checker) group(g Consume) {
 	}
 }
 
-// consumerProcesses requires a consumer for each process, and enough CPU and memory for it to run.
 func (c *checker) consumerProcesses(g Consume) {
 	const path = "consume.processes"
 	switch {

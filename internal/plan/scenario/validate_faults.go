@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// faults requires ascending times within the measured window, and targets in a state that the fault
-// can change.
 func (c *checker) faults(s Scenario) {
 	const path = "faults"
 	if len(s.Faults) > maxLevels {
@@ -44,8 +42,7 @@ func (c *checker) faults(s Scenario) {
 	}
 }
 
-// oneGroup requires consumers, and exactly one group, because a fault names only a consumer's
-// number.
+// A fault names only a consumer's number.
 func (c *checker) oneGroup(g Consume) bool {
 	const path = "faults"
 	switch {
@@ -64,8 +61,6 @@ func (c *checker) oneGroup(g Consume) bool {
 	return true
 }
 
-// faultTime requires the time of fault i to be in the window, and not before the previous one. Two
-// may be at the same time.
 func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	measure := s.Phases.Measure
 	switch {
@@ -79,7 +74,6 @@ func (c *checker) faultTime(at string, when unit.Duration, s Scenario, i int) {
 	}
 }
 
-// lasting allows For only for an action that has an opposite.
 func (c *checker) lasting(at string, f ScheduledFault) {
 	path := at + ".for"
 	if f.For != 0 && c.duration(path, f.For, 1, maxPhase) && Opposite(f.Action()) == "" {
@@ -88,8 +82,7 @@ func (c *checker) lasting(at string, f ScheduledFault) {
 	}
 }
 
-// consumerFate checks f against the consumer's state, and applies it. The next free number may
-// join.
+// The next free number may start.
 func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	const given = "consume.consumers"
 	n, action := f.Target().Number, f.Action()
@@ -113,8 +106,7 @@ func (c *checker) consumerFate(at string, f ScheduledFault, crew *party) {
 	crew.set(n, f)
 }
 
-// brokerFate is consumerFate for a broker; none joins. After a fault of a partition's leader the
-// states are unknown.
+// No broker can be added. After a fault of a partition's leader the states are unknown.
 func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlier []ScheduledFault) {
 	const given = "cluster.brokers"
 	n, action := f.Target().Number, f.Action()
@@ -136,7 +128,6 @@ func (c *checker) brokerFate(at string, f ScheduledFault, brokers *party, earlie
 	brokers.set(n, f)
 }
 
-// befalls requires an action that is possible in the target's state.
 func (c *checker) befalls(path string, f ScheduledFault, is state, given string) {
 	who, action := f.Target(), f.Action()
 	switch {
@@ -151,7 +142,6 @@ func (c *checker) befalls(path string, f ScheduledFault, is state, given string)
 	}
 }
 
-// unnamed checks a fault of a partition's leader, or of every broker.
 func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	path := at + "." + f.Action()
 	switch t := f.Target(); {
@@ -168,7 +158,6 @@ func (c *checker) unnamed(at string, f ScheduledFault, s Scenario) {
 	}
 }
 
-// befallsBrokers reports whether the target is one broker or all.
 func (t Target) befallsBrokers() bool { return t.Kind != "" && t.Kind != ConsumerTarget }
 
 func (s Scenario) brokerFaults() (all []ScheduledFault) {
@@ -180,7 +169,6 @@ func (s Scenario) brokerFaults() (all []ScheduledFault) {
 	return all
 }
 
-// brokerFaultWarnings warns if a missing broker makes partitions unavailable.
 func (s Scenario) brokerFaultWarnings() (w warnings) {
 	befallen := s.brokerFaults()
 	if len(befallen) == 0 || s.Topic.Existing != "" {

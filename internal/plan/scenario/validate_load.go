@@ -10,10 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxVolume bounds load.volume: 1 PiB takes a month at 400 MB/s.
+// 1 PiB takes a month at 400 MB/s.
 const maxVolume = 1 << 20 * unit.GiB
 
-// Limits of the clients under test, checked before a cluster starts.
 const (
 	minDelivery        = unit.Duration(time.Second)
 	idempotentInFlight = 5 // Kafka's maximum; franz-go accepts no other number
@@ -44,7 +43,6 @@ func (c *checker) load(s Scenario) {
 	}
 }
 
-// processes requires a producer and a client for each process.
 func (c *checker) processes(l Load) {
 	const path = "load.processes"
 	switch {
@@ -59,7 +57,6 @@ func (c *checker) processes(l Load) {
 	}
 }
 
-// closedLoop refuses keys that need a schedule.
 func (c *checker) closedLoop(s Scenario) {
 	if process := s.Load.Arrival.Process; process != "constant" {
 		c.mistake("load.arrival", fmt.Sprintf("rate max has no schedule, so its arrivals cannot be %s", process),
@@ -71,7 +68,6 @@ func (c *checker) closedLoop(s Scenario) {
 	}
 }
 
-// readOnly refuses keys that need producers. Keys that only describe producers have no effect.
 func (c *checker) readOnly(s Scenario) {
 	const path = "load.producers"
 	if s.Topic.Existing == "" && !s.Filled() {
@@ -112,8 +108,8 @@ func (c *checker) producer(s Scenario) {
 	}
 }
 
-// client refuses settings that hold credentials or addresses, for any driver, because scenarios are
-// printed. The driver checks other settings.
+// Scenarios are printed, so credentials and addresses are refused. The driver checks other
+// settings.
 func (c *checker) client(path string, settings map[string]string) {
 	for _, name := range slices.Sorted(maps.Keys(settings)) {
 		if native.Access(name) {
@@ -169,8 +165,8 @@ func (c *checker) batch(b Batch) bool {
 	return c.size("load.batch", unit.Size(b), 1, maxBytes)
 }
 
-// BatchBytes returns the upper bound of a batch in bytes. With OneRecord it is the default, or the
-// size of the largest record's batch if that is more.
+// BatchBytes returns the upper bound of a batch in bytes. With OneRecord it is the default, or more
+// if the largest record needs it.
 func (s Scenario) BatchBytes() unit.Size {
 	if s.Load.Batch != OneRecord {
 		return unit.Size(s.Load.Batch)
@@ -178,7 +174,6 @@ func (s Scenario) BatchBytes() unit.Size {
 	return max(unit.Size(Defaults().Load.Batch), s.largestBatch())
 }
 
-// largestBatch returns the size of a batch with only the largest record.
 func (s Scenario) largestBatch() unit.Size {
 	_, largest := s.Load.Record.Size.Bounds()
 	need := largest + recordOverhead + batchOverhead

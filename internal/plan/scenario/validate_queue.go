@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Bounds of a queue.
 const (
 	maxThreads    = 1000
 	maxReceive    = 10_000
@@ -20,7 +19,6 @@ const (
 	minQueueSession = unit.Duration(time.Second)
 )
 
-// Valid words of a queue.
 var (
 	engines   = []string{"plain", "markers", "offsetmap", "share"}
 	drops     = []string{"silent", "nack"}
@@ -89,7 +87,6 @@ func (c *checker) backoff(path string, q Queue) {
 	}
 }
 
-// engine refuses keys that the engine does not support.
 func (c *checker) engine(path string, q Queue) {
 	const choose = "leave it out, or choose markers or offsetmap"
 	given := path + ".engine"
@@ -130,7 +127,6 @@ func (c *checker) engine(path string, q Queue) {
 	}
 }
 
-// queueRun refuses keys of ordinary consumers, and of consumers in child processes.
 func (c *checker) queueRun(s Scenario) {
 	g := s.Consume
 	for _, refused := range []struct {

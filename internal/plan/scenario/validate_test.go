@@ -365,7 +365,6 @@ func TestDerivedValues(t *testing.T) {
 	}
 }
 
-// A scenario from code has mistakes without a place.
 func TestValidateWithoutAFile(t *testing.T) {
 	s := Defaults()
 	s.Phases.Measure = 0

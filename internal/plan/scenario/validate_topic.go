@@ -8,19 +8,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxTopicLength is Kafka's limit. A chosen name must leave room for a suffix: "-markers",
-// "-tracker", "-100".
+// maxTopicLength is Kafka's; a chosen name must leave space for a suffix.
 const (
 	maxTopicLength  = 249
 	maxChosenLength = maxTopicLength - len("-markers-100")
 )
 
-// brokerLimit is Kafka's default of message.max.bytes: 1 MiB and twelve bytes of log overhead. It
-// bounds a compressed batch.
+// brokerLimit is the default of message.max.bytes: 1 MiB and twelve bytes of log overhead.
 const brokerLimit = unit.Size(1<<20 + 12)
 
-// Overhead of a record batch (format v2): its header, and a record's lengths and deltas at their
-// longest.
+// Format v2: a batch's header, and a record's lengths and deltas at their longest.
 const (
 	batchOverhead  = unit.Size(61)
 	recordOverhead = unit.Size(21)
@@ -49,7 +46,6 @@ func (c *checker) topic(s Scenario) {
 	c.minInSync(t)
 }
 
-// fill requires a fill of at least one record that the topic's retention keeps.
 func (c *checker) fill(s Scenario) {
 	const path = "topic.fill"
 	t := s.Topic
@@ -95,8 +91,7 @@ func (c *checker) existing(t Topic) {
 	}
 }
 
-// kafkaName reports whether name is valid for a topic. Groups have the same rule, because a queue
-// derives topic names from its group.
+// A queue derives topic names from its group.
 func (c *checker) kafkaName(path, name, of string, most int) bool {
 	if strings.Trim(name, ".") != "" && len(name) <= most &&
 		!strings.ContainsFunc(name, func(r rune) bool { return !nameLetter(r) }) {
@@ -107,7 +102,6 @@ func (c *checker) kafkaName(path, name, of string, most int) bool {
 	return false
 }
 
-// minInSync refuses a topic that can never accept writes with acks all.
 func (c *checker) minInSync(t Topic) {
 	const setting = "min.insync.replicas"
 	text, ok := t.Config[setting]
@@ -121,8 +115,7 @@ func (c *checker) minInSync(t Topic) {
 	}
 }
 
-// batchLimit returns the largest batch that the topic accepts, and the path of the setting to raise.
-// The limit is 0 if it is unknown.
+// limit is 0 if unknown, path the setting to raise.
 func (s Scenario) batchLimit() (limit unit.Size, path string) {
 	path = "topic.config.max.message.bytes"
 	if s.Topic.Existing != "" {

@@ -16,10 +16,9 @@ const VariantAxis = "variant"
 
 const variantsKey = "variants"
 
-// againstKey is the key of a variant that names the variant to compare it with.
 const againstKey = "against"
 
-// ofAllVariants are the keys that apply to all variants, so that none may set them.
+// A variant may not set them.
 var ofAllVariants = slices.DeleteFunc(slices.Clone(notVaried),
 	func(key string) bool { return key == "name" || key == "description" })
 
@@ -34,7 +33,6 @@ func (vs variants) axis() axis { return axis{path: VariantAxis, at: vs.at, value
 
 func (vs variants) names() []string { return texts(vs.list) }
 
-// variants replaces vs by the variants that n lists.
 func (d *decoder) variants(n *yaml.Node, vs *variants, path string) {
 	const example = "list them, as in [{name: tight, backpressure: {controller: credit, max_lag: 1000}}]"
 	switch {
@@ -84,7 +82,7 @@ func (d *decoder) bases(next, before variants, path string) {
 	}
 }
 
-// variant reads one entry: a partial scenario with a name, or the name of an earlier variant.
+// variant reads a partial scenario with a name, or the name of an earlier variant.
 func (d *decoder) variant(child *yaml.Node, before variants, path string) (v choice) {
 	defer d.use(child)()
 	n, ok := d.open(child, path)
@@ -114,7 +112,6 @@ func (d *decoder) variant(child *yaml.Node, before variants, path string) (v cho
 	return v
 }
 
-// namedPart splits the mapping n, the value of child, into a name and a partial scenario.
 func (d *decoder) namedPart(child, n *yaml.Node, path string) choice {
 	v := choice{at: d.place(n)}
 	part := &yaml.Node{Kind: yaml.MappingNode, Tag: n.Tag, Style: n.Style, Line: n.Line, Column: n.Column}
@@ -152,7 +149,6 @@ func (vs variants) base(values []choice) string {
 	return values[len(values)-1].against
 }
 
-// variantName requires a name that can be part of a folder's name.
 func (d *decoder) variantName(n *yaml.Node, path string) string {
 	if n.Kind == yaml.ScalarNode && plainName(n.Value) && len(n.Value) <= maxNameLength {
 		return n.Value
@@ -164,8 +160,7 @@ func (d *decoder) variantName(n *yaml.Node, path string) string {
 	return ""
 }
 
-// layVariant applies a cell's variant to doc, then the overrides. Overrides of keys that apply to
-// all variants were applied before.
+// Overrides come after the variant, but those of keys that apply to all variants came before.
 func (d *decoder) layVariant(doc *document) {
 	c := d.cell
 	i := slices.IndexFunc(c.axes, func(a axis) bool { return a.path == VariantAxis })

@@ -21,7 +21,6 @@ variants:
     backpressure: {controller: latency, target: 1s}
 `
 
-// cellsOf returns the cells' names and the values that these tests compare.
 func cellsOf(s Suite) string {
 	var lines []string
 	for _, c := range s.Cells {
@@ -32,7 +31,6 @@ func cellsOf(s Suite) string {
 	return strings.Join(lines, "\n")
 }
 
-// A variant is applied over the scenario, and overrides over both.
 func TestVariants(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -124,7 +122,6 @@ func TestVariantMistakes(t *testing.T) {
 	}
 }
 
-// A variant gives the same scenario as a file merged over it, also with overrides.
 func TestVariantIsAFileMergedOver(t *testing.T) {
 	pool := slices.DeleteFunc(slices.Clone(settingPool), func(s setting) bool { return s.path == "name" || s.path == "repeat" })
 	rapid.Check(t, func(t *rapid.T) {

@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Warnings returns what is valid but changes the meaning of the figures, or is probably not meant.
-// It belongs into the result. stampBytes is the size of the stamp; smaller records have none.
+// Warnings returns what is valid but changes the meaning of the figures, or is probably not meant;
+// it belongs into the result. Records smaller than stampBytes have no stamp.
 func (s Scenario) Warnings(stampBytes int) []string {
 	return slices.Concat(s.loadWarnings(stampBytes), s.consumeWarnings(), s.queueWarnings(), s.backpressureWarnings(),
 		s.faultWarnings(), s.phaseWarnings())
@@ -29,7 +29,7 @@ func (w *warnings) when(holds bool, format string, values ...any) {
 func (s Scenario) loadWarnings(stampBytes int) (w warnings) {
 	l := s.Load
 	if l.Producers == 0 && !s.Filled() {
-		return nil // the whole load is idle
+		return nil
 	}
 	smallest, largest := l.Record.Size.Bounds()
 	w.when(smallest < unit.Size(stampBytes),
@@ -83,10 +83,9 @@ func (s Scenario) backpressureWarnings() (w warnings) {
 	return w
 }
 
-// SmallBound begins the warning of a bound below NeededBound, before the needed bound.
+// SmallBound begins the warning of a bound below NeededBound; the needed bound follows.
 const SmallBound = "backpressure.max_lag: give at least "
 
-// wider returns the needed bound in the unit of the scenario.
 func (s Scenario) wider(needed, allowed int64) string {
 	b := s.Backpressure
 	if b.Per != "partition" {
@@ -128,7 +127,7 @@ func (s Scenario) faultWarnings() (w warnings) {
 	return append(w, s.brokerFaultWarnings()...)
 }
 
-// silence returns the session timeout of a consumer. For a share group the brokers set it.
+// For a share group the brokers set it.
 func (s Scenario) silence() unit.Duration {
 	if ms, err := strconv.Atoi(s.Cluster.Config["group.share.session.timeout.ms"]); err == nil &&
 		s.Consume.Queue.Engine == "share" {

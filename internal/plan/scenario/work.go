@@ -8,21 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// maxWork bounds the simulated work of one record. A consumer that works longer would lose its
-// group membership, and no run would last until the record's end.
+// Longer work would cost the consumer its group membership.
 const maxWork = unit.Duration(time.Hour)
 
-// maxSigma bounds the tail of lognormal work. With 4, one record in a hundred takes ten thousand
-// times the median.
+// With 4, one record in a hundred takes ten thousand times the median.
 const maxSigma = 4
 
 // z99 is the 99th percentile of the standard normal distribution.
 const z99 = 2.3263478740408408
 
-// byTail reports whether the work is given by its median or its percentiles.
 func (w Work) byTail() bool { return w.Median != 0 || w.Sigma != 0 || w.P50 != 0 || w.P99 != 0 }
 
-// lognormal returns the parameters of the logarithm, for work given by its median or percentiles.
 func (w Work) lognormal() (median, sigma float64) {
 	if w.P50 != 0 || w.P99 != 0 {
 		return float64(w.P50), math.Log(float64(w.P99)/float64(w.P50)) / z99
@@ -50,7 +46,6 @@ func (w Work) Moments() (mean, deviation time.Duration) {
 	return bounded64(m), bounded64(m * math.Sqrt(math.Expm1(sigma*sigma)))
 }
 
-// bounded64 converts nanoseconds, at most to the longest duration.
 func bounded64(ns float64) time.Duration {
 	if !(ns < math.MaxInt64) { // NaN included
 		return math.MaxInt64

@@ -42,7 +42,6 @@ func readBreaks(dir string) ([]broken, error) {
 	return all, nil
 }
 
-// change returns the text of the changed file.
 func (b broken) change(dir string) (string, error) {
 	text, err := os.ReadFile(filepath.Join(dir, b.File))
 	if err != nil {
@@ -68,15 +67,14 @@ func (b broken) describe(dir string) string {
 	return lines.String()
 }
 
-// An answer is the result of a test of broken code.
 type answer struct {
 	failed bool
 	line   string // first line that reports the failure
 	took   time.Duration
 }
 
-// try runs the test on the changed code. An error means that the break is wrong: the code does not
-// compile, or the test does not exist.
+// try returns an error if the break is wrong: the code does not compile, or the test does not
+// exist.
 func (b broken) try(dir string) (answer, error) {
 	changed, err := b.change(dir)
 	if err != nil {
@@ -102,13 +100,12 @@ func (b broken) passes(dir string) error {
 	return err
 }
 
-// test runs the test, with a further flag for every go command.
 func (b broken) test(dir, flag string) (answer, error) {
 	began := time.Now()
 	test := exec.Command("go", "test", "-count=1", "-vet=off", "-short", "-timeout", "2m",
 		"-run", exactly(b.Test.Run), "-tags", "synctests,full,proof", "./"+b.Test.Package)
-	// GOFLAGS also reaches what a test builds or lists. Rapid draws a fifth of the examples with
-	// -short, which is too few to find each break.
+	// GOFLAGS also reaches what a test builds or lists. With -short, rapid draws too few examples
+	// to find each break.
 	test.Env = append(os.Environ(), "GOFLAGS="+os.Getenv("GOFLAGS")+" "+flag,
 		"RAPID_NOFAILFILE=true", "RAPID_CHECKS=500")
 	test.Dir = dir

@@ -85,7 +85,6 @@ func checkBreaks(t *testing.T, rows []row, named map[string]row) {
 	}
 }
 
-// short is a package's name in the table: the last element of its path.
 func short(folder string) string {
 	if folder == "." {
 		return "kafkabench"
@@ -130,7 +129,6 @@ func allTests(t *testing.T) map[string]string {
 	return all
 }
 
-// tierOf is the lowest tier whose tags build a file.
 func tierOf(file *ast.File) string {
 	for _, group := range file.Comments {
 		for _, c := range group.List {
@@ -151,7 +149,6 @@ func tierOf(file *ast.File) string {
 	return tiers[0]
 }
 
-// The tiers of tests, from the one that always runs.
 var tiers = []string{"quick", "full", "proof"}
 
 type row struct {

@@ -29,8 +29,7 @@ func main() {
 	}
 }
 
-// run runs the breaks that args select in the module in dir. The error says how many of them no
-// test noticed.
+// The error says how many breaks no test noticed.
 func run(dir string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("breaks", flag.ContinueOnError)
 	only := flags.String("only", "", "names of invariants, with commas between them; all without")
@@ -79,7 +78,6 @@ func run(dir string, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// named returns the breaks of the named invariants; all if only is "".
 func named(all []broken, only string) ([]broken, error) {
 	if only == "" {
 		return all, nil

@@ -32,7 +32,6 @@ func TestDesignIsCurrent(t *testing.T) {
 	}
 }
 
-// Every page except the changelog names only paths that exist.
 func TestPathsExist(t *testing.T) {
 	pages := 0
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {

@@ -14,8 +14,7 @@ import (
 	"strings"
 )
 
-// groups are the tables of the map, in their order. A package belongs to the group with the longest
-// folder that contains it.
+// A package belongs to the group with the longest folder that contains it.
 var groups = []struct{ folder, content string }{
 	{"cmd", "flags in, text and an exit code out"},
 	{"backpressure", "the gate for other people's producers (public)"},
@@ -100,7 +99,6 @@ func describe(root, folder, comment string) (row, error) {
 	return row{folder, summary, fileName.ReplaceAllString(files, "`$0`")}, nil
 }
 
-// fileMap returns the map in Markdown. Each package must belong to a group.
 func fileMap(rows []row) (string, error) {
 	byGroup := make(map[string][]row)
 	for _, r := range rows {
@@ -138,7 +136,6 @@ const (
 	end   = "<!-- to here -->\n"
 )
 
-// replace puts the tables between the marks in text.
 func replace(text, tables string) (string, error) {
 	before, rest, found := strings.Cut(text, begin)
 	_, after, closed := strings.Cut(rest, end)

@@ -41,10 +41,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput reports wrong arguments. Nothing ran.
+// Wrong arguments: nothing ran.
 var errInput = errors.New("flakes")
 
-// run calls make in dir as often as args say.
 func run(ctx context.Context, dir string, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("flakes", flag.ContinueOnError)
 	quick := flags.Int("quick", 20, "how often make quick runs")
@@ -62,7 +61,7 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 		return err
 	}
 	defer keepBusy()()
-	failures := make(map[string]int) // by test
+	failures := make(map[string]int)
 	failed := 0
 	for i := range *quick + *test {
 		target, number := "quick", i+1
@@ -97,7 +96,6 @@ func run(ctx context.Context, dir string, args []string, stdout io.Writer) error
 	return nil
 }
 
-// keepBusy runs a loop on each processor until stop is called.
 func keepBusy() (stop func()) {
 	done := make(chan struct{})
 	runtime.GOMAXPROCS(runtime.NumCPU() + 1) // one for the rest of this program
@@ -115,7 +113,7 @@ func keepBusy() (stop func()) {
 	return func() { close(done) }
 }
 
-// call runs make and returns its output. An interrupt reaches every process that make started.
+// An interrupt reaches every process that make started.
 func call(ctx context.Context, dir, target string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, "make", target)
 	cmd.Dir = dir
@@ -131,9 +129,8 @@ var (
 	failedPackage = regexp.MustCompile(`^FAIL\t(\S+)`)
 )
 
-// failing returns the failed tests in an output of go test: tests, and then their package. A
-// package that failed without a test, such as one that does not compile, is listed without one. If
-// there are none, it returns the last line.
+// failing returns the failed tests, and then their package. A package that failed without a test is
+// listed without one. If there are none, it returns the last line.
 func failing(output string) (names []string) {
 	var tests []string
 	last := ""

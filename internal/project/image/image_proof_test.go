@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// Two builds of the image are equal, and its binaries have the right settings.
 func TestImageOfThisTree(t *testing.T) {
 	t.Chdir("../../..")
 	var images [2][]byte

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// user runs the binary. Other images without a distribution use this number for "nonroot".
+// Other images without a distribution use this number for "nonroot".
 const user = "65532:65532"
 
 // The types below are those of the OCI image specification 1.1, with the fields that are used.
@@ -102,7 +102,6 @@ func layout(version string, at time.Time, binaries map[string][]byte) ([]byte, e
 	return files.tar(at)
 }
 
-// layerOf returns a layer with the binary, and a /tmp that everyone may write.
 func layerOf(binary []byte, at time.Time) ([]byte, error) {
 	return archive([]entry{{"kafka-bench", 0o755, binary}, {"tmp/", 0o1777, nil}}, at)
 }
@@ -136,7 +135,6 @@ type entry struct {
 	body []byte
 }
 
-// archive returns a tar of entries in the given order, owned by root.
 func archive(entries []entry, at time.Time) ([]byte, error) {
 	var out bytes.Buffer
 	w := tar.NewWriter(&out)

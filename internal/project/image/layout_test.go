@@ -37,7 +37,6 @@ func TestTwoImagesOfOneBinaryAreEqual(t *testing.T) {
 	}
 }
 
-// The image can be followed from the index to each file, as a container runtime does.
 func TestLayout(t *testing.T) {
 	binaries := map[string][]byte{"amd64": []byte("a program"), "arm64": []byte("another program")}
 	headers, files := extract(t, build(t, binaries))

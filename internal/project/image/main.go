@@ -41,7 +41,6 @@ func main() {
 
 var architectures = []string{"amd64", "arm64"}
 
-// run builds the binaries of the module in the working directory and writes the image.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
@@ -73,8 +72,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	return nil
 }
 
-// epoch returns the time of everything in the image: text has seconds since 1970, and "" means
-// 1970.
+// epoch parses seconds since 1970; "" means 1970.
 func epoch(text string) (time.Time, error) {
 	if text == "" {
 		return time.Unix(0, 0).UTC(), nil
@@ -86,8 +84,8 @@ func epoch(text string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// compile builds kafka-bench for Linux on arch, with fixed settings of all that changes the bytes.
-// The binary has its version, because a coordinator refuses agents of another version.
+// The settings that change the bytes are fixed. The binary has its version, because a coordinator
+// refuses agents of another one.
 func compile(ctx context.Context, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {

@@ -23,7 +23,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// againstWord is the argument that compares the hot paths of a commit and of the work tree.
 const againstWord = "against"
 
 // accepted is the highest accepted lower end of the interval of after ÷ before.
@@ -33,12 +32,12 @@ const accepted = 1.02
 const fewestRounds = 4
 
 var (
-	errInput  = errors.New("perf against") // reports wrong arguments
+	errInput  = errors.New("perf against")
 	errSlower = errors.New("slower than before")
 )
 
-// hotPath is a package and the pattern of its benchmarks for which the tool's speed matters. They
-// need only this process. was is the package's folder in earlier commits.
+// hotPath is a package and the pattern of its benchmarks for which the tool's speed matters. was is
+// the package's folder in earlier commits.
 type hotPath struct{ pkg, pattern, was string }
 
 func (p hotPath) in(tree string) string {
@@ -71,15 +70,14 @@ var hotPaths = []hotPath{
 
 type comparison struct {
 	paths     []hotPath
-	trees     [2]string                // their folders
-	binaries  string                   // folder of the compiled benchmarks
+	trees     [2]string
+	binaries  string
 	benchtime string                   // for each benchmark in each round
 	figures   map[string]*[2][]float64 // nanoseconds of each round, by benchmark
 	stderr    io.Writer
 }
 
-// against compares the hot paths of the module in dir with those of the commit in args. The error
-// is errSlower if one became slower.
+// The error is errSlower if a hot path became slower.
 func against(ctx context.Context, dir string, paths []hotPath, args []string, stdout, stderr io.Writer) (err error) {
 	flags := flag.NewFlagSet("perf against", flag.ContinueOnError)
 	flags.SetOutput(stderr)
@@ -101,7 +99,7 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 		return err
 	}
 	defer func() {
-		// Also after an interrupt.
+		// also after an interrupt
 		_, failed := command(context.WithoutCancel(ctx), dir, "git", "worktree", "remove", "--force", base)
 		err = errors.Join(err, failed)
 	}()
@@ -121,7 +119,6 @@ func against(ctx context.Context, dir string, paths []hotPath, args []string, st
 	return c.report(stdout)
 }
 
-// addWorktree checks out the commit in args in the folder base.
 func addWorktree(ctx context.Context, dir string, args []string, base string) error {
 	if len(args) != 1 || args[0] == "" {
 		return fmt.Errorf("%w: give the commit to compare with: make perf-against BASE=REF", errInput)
@@ -134,7 +131,7 @@ func addWorktree(ctx context.Context, dir string, args []string, base string) er
 	return err
 }
 
-// compile builds every benchmark of both trees. A package that a tree does not have gets no binary.
+// A package that a tree does not have gets no binary.
 func (c *comparison) compile(ctx context.Context) error {
 	for side, tree := range c.trees {
 		for _, path := range c.paths {
@@ -156,8 +153,8 @@ func (c *comparison) binary(side int, path hotPath) string {
 	return filepath.Join(c.binaries, fmt.Sprintf("%d-%s.test", side, strings.ReplaceAll(path.pkg, "/", "-")))
 }
 
-// round runs every benchmark once in each tree. The trees alternate after each package, so that
-// drift of the machine affects both alike. The first one changes with each round.
+// The trees alternate after each package, so that drift of the machine affects both alike. The
+// first one changes with each round.
 func (c *comparison) round(ctx context.Context, round int) error {
 	for _, path := range c.paths {
 		for turn := range c.trees {
@@ -177,8 +174,7 @@ func (c *comparison) round(ctx context.Context, round int) error {
 	return nil
 }
 
-// keep stores the time of each benchmark in the output. It prefers CPU time, which other processes
-// affect least.
+// keep prefers CPU time, which other processes affect least.
 func (c *comparison) keep(side int, pkg string, output []byte) {
 	for r := benchfmt.NewReader(bytes.NewReader(output), pkg); r.Scan(); {
 		result, ok := r.Result().(*benchfmt.Result)
@@ -200,8 +196,7 @@ func (c *comparison) keep(side int, pkg string, output []byte) {
 	}
 }
 
-// report prints a row for each benchmark. A new one is not judged. A missing one is an error,
-// because a slower benchmark could be renamed.
+// A new benchmark is not judged. A missing one is an error, because a slower one could be renamed.
 func (c *comparison) report(stdout io.Writer) error {
 	t := layout.Table{Rows: [][]string{{"", "before", "after", "after ÷ before", "95 % interval", ""}}}
 	slower, gone, judged := 0, 0, 0
@@ -237,7 +232,7 @@ func (c *comparison) report(stdout io.Writer) error {
 	return nil
 }
 
-// ratioOf returns after ÷ before and its interval of 95 %, by ranks of logarithms.
+// The interval is of 95 %, by ranks of logarithms.
 func ratioOf(before, after []float64) (ratio, low, high float64) {
 	logs := func(xs []float64) (ys []float64) {
 		for _, x := range xs {
@@ -253,7 +248,6 @@ func nanoseconds(xs []float64) string {
 	return fmt.Sprintf("%.4g ns", stats.Summarise(xs, 0.95).Median)
 }
 
-// command returns a command's standard output.
 func command(ctx context.Context, dir, name string, args ...string) ([]byte, error) {
 	cmd := exec.CommandContext(ctx, name, args...)
 	cmd.Dir = dir

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// baseline runs the preset baseline, for which others have published figures.
 func (l *lab) baseline(ctx context.Context) error {
 	text, err := scenario.PresetText("baseline")
 	if err != nil {

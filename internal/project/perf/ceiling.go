@@ -10,19 +10,18 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// fractions of the closed loop's rate that an open loop offers.
+// These are fractions of the closed loop's rate.
 var fractions = []float64{1, 0.95, 0.9, 0.85, 0.8}
 
 // tolerance is the part of the records due in the window that its acks may lack if the rate held.
 const tolerance = 0.001
 
-// ceilingWindow is the window of each rate. It is twice as long as elsewhere, because a single
-// pause near its end could exceed the tolerance.
+// The window is twice as long as elsewhere, because a single pause near its end could exceed the
+// tolerance.
 func (l *lab) ceilingWindow() time.Duration { return 2 * l.plan.measure }
 
-// ceiling finds the highest rate that an open loop holds, compared with the closed loop's rate at
-// the same settings. The difference is the cost of the schedule. An open loop must be ready when a
-// record is due, queue what the client cannot take, and time it.
+// ceiling finds the highest rate that an open loop holds, compared with the closed loop's at the
+// same settings. The difference is the cost of the schedule.
 func (l *lab) ceiling(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## The highest rate of an open loop
@@ -67,7 +66,6 @@ func (l *lab) ceilingRun(rate string) string {
 	return produceRun("perf-ceiling", rate, 2, 2*warmup, l.ceilingWindow())
 }
 
-// keptUp is the acks in the window ÷ the records due in it.
 func keptUp(r result.Run) float64 { return r.Load.AckedPerS / r.Load.OfferedPerS }
 
 func isHeld(r result.Run) bool {

@@ -30,8 +30,7 @@ type filled struct {
 // filledRun is the run number in the stamps of a filled topic.
 const filledRun = 0x70657266 // "perf"
 
-// consume compares the tool, which checks and times every record, with consumers that only count.
-// All read the same topic from its start, each in its own group.
+// All consumers read the same topic from its start, each in its own group.
 func (l *lab) consume(ctx context.Context) error {
 	topic, remove, err := l.topic(ctx, "filled", partitions)
 	if err != nil {
@@ -73,7 +72,6 @@ last; for kafka-consumer-perf-test that is its fetch rate, and its rate in all h
 	return nil
 }
 
-// fill produces to a topic for the length of a measurement.
 func (l *lab) fill(ctx context.Context, topic string) (filled, error) {
 	f := filled{topic: topic, axis: load.NewAxis(nil)}
 	corpus, err := payload.NewCorpus(payload.Spec{
@@ -117,7 +115,6 @@ func (l *lab) group() string {
 	return fmt.Sprintf("perf-%d", l.groups)
 }
 
-// consumeBare is a minimal consumer that only counts.
 func (l *lab) consumeBare(ctx context.Context, f filled) (sample, error) {
 	client, err := kgo.NewClient(
 		kgo.SeedBrokers(l.kafka.Bootstrap()...), kgo.DisableClientMetrics(),
@@ -162,7 +159,6 @@ func (l *lab) ours(f filled, byPartition bool) receive.Config {
 	}
 }
 
-// consumeOurs runs the tool's consumer in this process.
 func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (sample, error) {
 	g, err := receive.Start(l.ours(f, byPartition))
 	if err != nil {
@@ -174,7 +170,7 @@ func (l *lab) consumeOurs(ctx context.Context, f filled, byPartition bool) (samp
 
 const lookApart = 10 * look
 
-// consumeApart runs the tool's consumer in a child process, whose CPU and memory are not reported.
+// The child's CPU and memory are not reported.
 func (l *lab) consumeApart(ctx context.Context, f filled) (sample, error) {
 	g, err := remote.OpenConsumers(remote.ConsumersConfig{
 		Group: l.ours(f, false), Driver: "franz", Axis: f.axis, Processes: 1,
@@ -210,7 +206,6 @@ func (g apart) Recorded(merge func(part latency.Encoded) error) {
 	g.Consumers.Recorded(merge)
 }
 
-// takeAll waits until a group has received all records, and ends it.
 func takeAll(ctx context.Context, g group, f filled, look time.Duration) (sample, error) {
 	stopSampling := sampleEverySecond(g)
 	defer stopSampling()
@@ -247,7 +242,6 @@ func sampleEverySecond(g group) (stop func()) {
 	return func() { close(ended) }
 }
 
-// check reports an error if records are missing or wrong.
 func check(g group, f filled) error {
 	var unique int64
 	for _, r := range g.Receivers() {
@@ -261,11 +255,8 @@ func check(g group, f filled) error {
 	return nil
 }
 
-// look is the time between two reads of a count, long enough to cost nothing.
 const look = 2 * time.Millisecond
 
-// untilAll measures the rate of a count from its first records to all of them, and what this
-// process spends.
 func untilAll(ctx context.Context, all int64, look time.Duration, count func() int64) (sample, error) {
 	var first int64
 	for first == 0 {

@@ -11,7 +11,7 @@ import (
 	"time"
 )
 
-// jvmOptions are those of the scripts around Kafka's performance tools.
+// Kafka's scripts for its performance tools set these options.
 var jvmOptions = []string{
 	"-Xmx512M", "-server", "-XX:+UseG1GC", "-XX:MaxGCPauseMillis=20", "-XX:InitiatingHeapOccupancyPercent=35",
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true",
@@ -28,8 +28,7 @@ func (l *lab) tool(ctx context.Context, class string, args ...string) (string, e
 	return stdout.String(), nil
 }
 
-// javaRecords is the number of records that Kafka's own producer sends, and javaWarmup the number
-// before them, while the JVM compiles.
+// javaWarmup is the number of records before javaRecords, while the JVM compiles.
 const (
 	javaRecords = 5_000_000
 	javaWarmup  = 1_000_000
@@ -54,11 +53,11 @@ func (l *lab) produceJava(ctx context.Context, linger time.Duration) (sample, er
 	return sample{perSecond: rate}, err
 }
 
-// producerTotal matches the last line of kafka-producer-perf-test, such as "3000000 records sent,
-// 812345.6 records/sec (77.47 MB/sec), 12.3 ms avg …".
+// producerTotal matches a line such as "3000000 records sent, 812345.6 records/sec (77.47 MB/sec),
+// 12.3 ms avg …".
 var producerTotal = regexp.MustCompile(`(?m)^\d+ (?:steady state )?records sent, ([0-9.]+) records/sec`)
 
-// parseProducer returns the rate after the warm-up from the output of kafka-producer-perf-test.
+// The rate is that after the warm-up.
 func parseProducer(out string) (perSecond float64, err error) {
 	all := producerTotal.FindAllStringSubmatch(out, -1)
 	if len(all) == 0 {
@@ -82,8 +81,7 @@ func (l *lab) consumeJava(ctx context.Context, topic, group string, records int6
 	return parseConsumer(out)
 }
 
-// parseConsumer parses the table of kafka-consumer-perf-test: a line of names and a line of
-// figures, with commas between.
+// The table has a line of names and a line of figures, with commas between.
 func parseConsumer(out string) (c consumed, err error) {
 	lines := strings.Split(strings.TrimSpace(out), "\n")
 	for i, head := range lines[:len(lines)-1] {

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// lab is a real broker with what the measurements need.
 type lab struct {
 	plan   plan
 	kafka  *cluster.Kafka
@@ -51,7 +50,7 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 		return nil, err
 	}
 	l.kafka, err = home.StartKafka(ctx, cluster.KafkaOptions{
-		// Makes the retention of the memory run effective.
+		// for the retention of the memory run
 		Config:   map[string]string{"log.retention.check.interval.ms": "10000"},
 		Progress: func(s string) { l.progress("%s", s) },
 	})
@@ -65,7 +64,7 @@ func openLab(ctx context.Context, p plan, stdout, stderr io.Writer) (_ *lab, err
 	return l, err
 }
 
-// close stops the broker, even if the measurements were interrupted.
+// close also works after an interrupt.
 func (l *lab) close() (err error) {
 	if l.admin != nil {
 		l.admin.Close()
@@ -92,7 +91,6 @@ func (l *lab) describe() {
 		h.CPUModel, runtime.NumCPU(), h.OS, time.Now().UTC().Format(time.DateOnly))
 }
 
-// topic makes a new topic. The returned function deletes it.
 func (l *lab) topic(ctx context.Context, name string, partitions int) (topic cluster.Topic, remove func(), err error) {
 	l.topics++
 	name = fmt.Sprintf("perf-%s-%d", name, l.topics)
@@ -100,7 +98,7 @@ func (l *lab) topic(ctx context.Context, name string, partitions int) (topic clu
 		return cluster.Topic{}, nil, err
 	}
 	return topic, func() {
-		// Also after an interrupted measurement.
+		// also after an interrupt
 		ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
 		defer cancel()
 		if err := l.admin.DeleteTopic(ctx, topic); err != nil {
@@ -109,7 +107,6 @@ func (l *lab) topic(ctx context.Context, name string, partitions int) (topic clu
 	}, nil
 }
 
-// bench makes one run as kafka-bench does, and returns its outcome.
 func (l *lab) bench(ctx context.Context, text string, overrides ...string) (*bench.Outcome, error) {
 	s, err := scenario.Parse("perf", []byte(text), overrides...)
 	if err != nil {
@@ -128,7 +125,7 @@ func (l *lab) bench(ctx context.Context, text string, overrides ...string) (*ben
 	return outcome, nil
 }
 
-// settle gives the next measurement an empty heap.
+// settle empties the heap for the next measurement.
 func settle() { debug.FreeOSMemory() }
 
 func perSecond(records float64, recordBytes int) string {

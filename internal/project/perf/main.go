@@ -4,8 +4,7 @@
 // It compares the tool with clients that only produce or consume: a minimal franz-go loop, and
 // Kafka's own performance tools. All use one real broker with the same records and settings. They
 // alternate (A B C A B C …), so that drift of the machine affects all alike. The result is the
-// ratio of the medians; absolute figures depend on this machine, whose processors also run the
-// broker.
+// ratio of the medians; absolute figures depend on this machine.
 //
 // With the argument "against" and a commit, it compares the hot paths of the work tree and the
 // commit, by their common benchmarks.
@@ -33,7 +32,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// workerWord is the argument of a child process.
 const workerWord = "worker"
 
 func main() {
@@ -59,7 +57,6 @@ func main() {
 	os.Exit(1)
 }
 
-// serve runs a child process of consumers, as the tool does.
 func serve() {
 	signal.Ignore(os.Interrupt) // the other process ends this one
 	franzAlone := func(string) (driver.Driver, error) { return franz.New(), nil }
@@ -78,10 +75,9 @@ type plan struct {
 	data     string        // folder for the broker's log; empty is the user's cache
 }
 
-// warmup precedes every measurement, for connections, the broker's JIT compiler and the pools.
+// warmup is for connections, the broker's JIT compiler and the pools.
 const warmup = 2 * time.Second
 
-// subjects are the measurements, in the order of the report.
 var subjects = []struct {
 	name    string
 	always  bool // measured by default
@@ -96,7 +92,6 @@ var subjects = []struct {
 	{"memory", false, (*lab).memory},
 }
 
-// run measures the subjects in args, one after the other, on one broker.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) (err error) {
 	p, err := parse(args, stderr)
 	if err != nil {

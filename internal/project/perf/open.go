@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// offers are the loads that the tool must be able to offer.
 var offers = []struct {
 	rate  string
 	bytes int
@@ -23,7 +22,6 @@ var offers = []struct {
 	{"500k/s", 512, "frugal"},
 }
 
-// open measures whether the tool offers the scheduled load at the scheduled times.
 func (l *lab) open(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Offering a load, open loop

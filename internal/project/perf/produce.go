@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The settings of all producers. Others have the client's defaults.
+// Other settings have the client's defaults.
 const (
 	recordBytes = 100
 	partitions  = 6
@@ -24,8 +24,6 @@ const (
 	maxBuffered = 10_000
 )
 
-// produce compares the tool, which measures everything, with producers that measure nothing, in a
-// closed loop.
 func (l *lab) produce(ctx context.Context) error {
 	fmt.Fprintf(l.stdout, `
 ## Producing, closed loop
@@ -54,14 +52,12 @@ samples every interval and writes it to disk. kafka-producer-perf-test sends %d 
 	return nil
 }
 
-// maker makes the records of a loop around Produce. back takes back a finished record, and may be
-// nil.
+// A maker makes the records of a loop. Its back takes back a finished record, and may be nil.
 type maker struct {
 	make func(number int64) *kgo.Record
 	back func(*kgo.Record)
 }
 
-// newNumbered makes a new record for each number.
 func newNumbered() maker {
 	return maker{make: func(number int64) *kgo.Record {
 		r := kgo.SliceRecord(make([]byte, recordBytes))
@@ -82,7 +78,6 @@ func newPooled() maker {
 	}
 }
 
-// newBare makes a new record for each number with one of a thousand fixed values.
 func newBare() maker {
 	values := madeBefore(recordBytes)
 	return maker{make: func(number int64) *kgo.Record { return kgo.SliceRecord(values[number%int64(len(values))]) }}
@@ -96,7 +91,6 @@ func write(value []byte, number int64) {
 	}
 }
 
-// produceLoop is a minimal producer that only counts.
 func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, error) {
 	topic, remove, err := l.topic(ctx, "bare", partitions)
 	if err != nil {
@@ -142,8 +136,7 @@ func (l *lab) produceLoop(ctx context.Context, records func() maker) (sample, er
 	return s, err
 }
 
-// madeBefore returns a thousand random values that a minimal producer sends repeatedly. They cause
-// the broker the same work as the tool's values.
+// Random values cause the broker the same work as the tool's.
 func madeBefore(size int) [][]byte {
 	values := make([][]byte, 1000)
 	source := rand.NewChaCha8([32]byte{})
@@ -154,8 +147,6 @@ func madeBefore(size int) [][]byte {
 	return values
 }
 
-// watch lets a closed loop warm up, and then measures the rate of its count and what this process
-// spends.
 func (l *lab) watch(ctx context.Context, count func() int64) (sample, error) {
 	if err := sleep(ctx, warmup); err != nil {
 		return sample{}, err
@@ -182,7 +173,6 @@ func begin(count int64) mark {
 	return mark{count: count, at: time.Now(), cpu: cpu(), allocated: probe.ReadRuntime().AllocBytes}
 }
 
-// sample is the cost of the records since the mark.
 func (m mark) sample(records int64) sample {
 	allocated := float64(probe.ReadRuntime().AllocBytes-m.allocated) / float64(records)
 	return sample{
@@ -192,7 +182,7 @@ func (m mark) sample(records int64) sample {
 	}
 }
 
-// cpu is the CPU time that this process has used; 0 if it is not known.
+// cpu is 0 if it is not known.
 func cpu() time.Duration {
 	usage, err := probe.Self()
 	if err != nil {
@@ -210,7 +200,6 @@ func sleep(ctx context.Context, d time.Duration) error {
 	}
 }
 
-// produceOurs is a run of the tool without consumers.
 func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	outcome, err := l.bench(ctx, produceRun("perf-produce", "max", workers, warmup, l.plan.measure))
 	if err != nil {
@@ -219,8 +208,6 @@ func (l *lab) produceOurs(ctx context.Context, workers int) (sample, error) {
 	return sampleOf(outcome.Run), nil
 }
 
-// produceRun is the scenario of a run that only sends, with workers that share a client with the
-// common settings.
 func produceRun(name, rate string, workers int, warmup, measure time.Duration) string {
 	return fmt.Sprintf(`
 name: %s

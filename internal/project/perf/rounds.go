@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// contender is one of the programs that are compared.
 type contender struct {
 	name    string
 	measure func(ctx context.Context) (sample, error)
@@ -26,7 +25,6 @@ type sample struct {
 	allocated *float64      // bytes of the client for each record; nil if unknown
 }
 
-// measured is a contender with its samples, one of each round.
 type measured struct {
 	contender
 	samples []sample
@@ -35,8 +33,7 @@ type measured struct {
 // warming is the number of contenders in the round that does not count.
 const warming = 2
 
-// inRounds measures each contender once per round. It begins with a round that does not count, for
-// the broker's JIT compiler.
+// The first round does not count, for the broker's JIT compiler.
 func (l *lab) inRounds(ctx context.Context, subject string, contenders []contender) ([]measured, error) {
 	all := make([]measured, len(contenders))
 	for i, c := range contenders {
@@ -67,7 +64,6 @@ func (l *lab) inRounds(ctx context.Context, subject string, contenders []contend
 	return all, nil
 }
 
-// profile writes a CPU profile until stop is called, if profiles were asked for.
 func (l *lab) profile(name string) (stop func(), err error) {
 	if l.plan.profiles == "" {
 		return func() {}, nil
@@ -93,8 +89,7 @@ func (m measured) cpu() time.Duration {
 	return time.Duration(median(m.samples, func(s sample) float64 { return float64(s.cpu) }))
 }
 
-// allocated is the median of the bytes for each record, which is not known for a process in another
-// language.
+// The bytes are not known for a process in another language.
 func (m measured) allocated() string {
 	if slices.ContainsFunc(m.samples, func(s sample) bool { return s.allocated == nil }) {
 		return "–"
@@ -112,7 +107,6 @@ func median[T any](samples []T, figure func(T) float64) float64 {
 	return (figures[(n-1)/2] + figures[n/2]) / 2
 }
 
-// compare prints the contenders relative to the first.
 func (l *lab) compare(all []measured, recordBytes int) {
 	t := layout.Table{Rows: [][]string{{"", "median", "÷ first", "CPU of the client for a record", "allocated for a record", "each round, 1,000/s"}}}
 	for _, m := range all {

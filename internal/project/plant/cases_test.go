@@ -13,7 +13,7 @@ const (
 	target = 250 * ms
 )
 
-// work is the work of the overload study: twelve workers process 2,667 records a second.
+// Twelve workers process 2,667 records a second.
 var (
 	work = plant.Work{Mean: 4500 * time.Microsecond, Jitter: 1 * ms}
 	fast = plant.Work{Mean: work.Mean / 4, Jitter: work.Jitter / 4}
@@ -41,7 +41,6 @@ var kinds = []kind{
 	}},
 }
 
-// producers returns n equal producers with a total rate, at one gate.
 func producers(n int, rate float64) []plant.Producer {
 	all := make([]plant.Producer, n)
 	for i := range all {
@@ -60,8 +59,7 @@ func overload(commit time.Duration) plant.Config {
 	}
 }
 
-// locked is overload with commits and readings at the same moments, and 25 ms from producer to
-// consumer.
+// Commits and readings are at the same moments, and 25 ms pass from producer to consumer.
 func locked(commit time.Duration) plant.Config {
 	c := overload(commit)
 	c.Aligned, c.Produce, c.Fetch = true, 20*ms, 5*ms
@@ -96,7 +94,6 @@ func faults(all ...plant.Fault) plant.Config {
 	return c
 }
 
-// threeGates has three processes that offer 6,000, 3,000 and 1,000/s.
 func threeGates() plant.Config {
 	c := overload(100 * ms)
 	c.Gates = 3
@@ -113,12 +110,11 @@ func threeGates() plant.Config {
 type example struct {
 	name   string
 	config plant.Config
-	// fastest is the rate of busy consumers in records per second, if they keep up or the load
-	// never pauses. It is 0 if a backlog would have to last through a pause.
+	// fastest is the rate of busy consumers in records per second; 0 if a backlog would have to
+	// last through a pause of the load.
 	fastest float64
 }
 
-// cases are those of the ranking, in the order of the table.
 var cases = []example{
 	{"overload, commits each 100 ms", overload(100 * ms), 2667},
 	{"overload, commits each 1 s", overload(time.Second), 2667},

@@ -6,8 +6,7 @@ import (
 	"kafkabench.example/kafka-bench/backpressure"
 )
 
-// Config is one case: a load, a topic, a group, and a way to control it. A zero field means what
-// its comment says.
+// Config is one case: a load, a topic, a group, and a way to control it.
 type Config struct {
 	// Seed determines all random draws.
 	Seed uint64
@@ -17,7 +16,7 @@ type Config struct {
 	// Producers offer the load; each belongs to the gate with its Gate number.
 	Producers []Producer
 	// Produce is the time from a record's admission to its append, and Ack from there to its ack.
-	// Each time is drawn uniformly from half to one and a half of the value.
+	// Each is drawn uniformly from half to one and a half of the value.
 	Produce, Ack time.Duration
 	// One of FailOneIn records fails; 0 means none.
 	FailOneIn int
@@ -28,11 +27,10 @@ type Config struct {
 	Members int
 	// Fetch is the time from a record's append until an idle worker has it.
 	Fetch time.Duration
-	// Work is the processing time of a record. Steps change it later.
+	// Work is the processing time of a record; Steps change it.
 	Work  Work
 	Steps []Step
-	// Commit is the interval at which a member commits processed records. Members commit together
-	// only if Aligned.
+	// Commit is the interval at which a member commits processed records, all together if Aligned.
 	Commit  time.Duration
 	Aligned bool
 	Faults  []Fault
@@ -44,12 +42,10 @@ type Config struct {
 	Poll, Read time.Duration
 	// Delivered adds delivered positions to the readings.
 	Delivered bool
-	// MarkLate takes the gate's mark when the answer arrives, not before the request: a mistake
-	// that breaks the bound.
+	// MarkLate takes the gate's mark when the answer arrives: a mistake that breaks the bound.
 	MarkLate bool
 
-	// Gates is the number of gates, each a process with an equal, fixed share of the bound; 0 means
-	// one gate with all of it.
+	// Gates is the number of gates, each with an equal, fixed part of the bound; 0 means one gate.
 	Gates int
 	// NewController makes the controller of one gate.
 	NewController func() (backpressure.Controller, error)
@@ -66,8 +62,8 @@ type Producer struct {
 	// Rate is offered in records per second. Every BurstEvery it is BurstRate for BurstFor.
 	Rate, BurstRate      float64
 	BurstFor, BurstEvery time.Duration
-	// Defer keeps up to that many records that are not admitted, and their waiting counts. Further
-	// ones are shed, oldest first.
+	// Defer is the number of records that may wait for admission. Further ones are shed, oldest
+	// first.
 	Defer int64
 }
 

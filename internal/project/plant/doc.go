@@ -3,13 +3,11 @@
 //
 // The name is control engineering's word for the controlled system. Its signal is hard to control
 // by: it changes in steps (commits), late (polls take time), and from members that do not commit
-// together. Its capacity changes, stalls and moves between members, and uncommitted records are
-// delivered again. It drives the real [backpressure.Gate] on its own clock, so it tests gate and
-// controller together. The same seed gives the same run to the last record.
+// together. Its capacity changes, stalls and moves between members. It drives the real
+// [backpressure.Gate] on its own clock. The same seed gives the same run to the last record.
 //
 // The simulation knows what no reading shows: the true lag at every event, and the time of each
-// delivery. From these it computes overshoot, utilisation, times, settling, fairness, and shed
-// records.
+// delivery.
 //
 // It does not model brokers that fail or slow down, fetches limited by size, leaders that move, or
 // records that arrive out of order within a partition.

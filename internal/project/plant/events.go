@@ -5,7 +5,7 @@ import (
 	"time"
 )
 
-// agenda is the planned events, by time and then in the order in which they were planned.
+// agenda orders events by time, and then as they were planned.
 type agenda struct {
 	now    time.Duration
 	clock  atomic.Int64 // equals now; a gate also reads it from another goroutine
@@ -19,11 +19,11 @@ type event struct {
 	do  func()
 }
 
-// events is a heap. container/heap would put each event into an interface, which took a third of a
-// run's time.
+// events is no container/heap, which would put each event into an interface: a third of a run's
+// time.
 type events []event
 
-// at plans an event; one in the past happens now.
+// An event in the past happens now.
 func (a *agenda) at(t time.Duration, do func()) {
 	a.seq++
 	a.events.push(event{max(t, a.now), a.seq, do})
@@ -31,7 +31,6 @@ func (a *agenda) at(t time.Duration, do func()) {
 
 func (a *agenda) after(d time.Duration, do func()) { a.at(a.now+d, do) }
 
-// every plans a repeated event, first at the given time.
 func (a *agenda) every(first, period time.Duration, do func()) {
 	var again func()
 	again = func() {
@@ -41,7 +40,6 @@ func (a *agenda) every(first, period time.Duration, do func()) {
 	a.at(first, again)
 }
 
-// run executes the events before the end.
 func (a *agenda) run(end time.Duration) {
 	for len(a.events) > 0 && a.events[0].at < end {
 		e := a.events.pop()

@@ -10,12 +10,10 @@ type member struct {
 	stalled bool
 }
 
-// works reports whether the worker of a partition with this owner may continue.
 func (p *plant) works(owner int) bool {
 	return owner >= 0 && p.rebalances == 0 && p.members[owner].alive && !p.members[owner].stalled
 }
 
-// assign assigns the partitions to the live members, in turn.
 func (p *plant) assign() {
 	var alive []int
 	for i := range p.members {

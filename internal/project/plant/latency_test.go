@@ -13,7 +13,7 @@ func latency() (backpressure.Controller, error) {
 	return backpressure.NewLatency(backpressure.LatencyConfig{Target: target})
 }
 
-// The latency controller reaches the study's goals with commits each 100 ms, whatever their phases.
+// The controller reaches the study's goals whatever the phases of the commits.
 func TestLatencyHoldsItsTarget(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4, 5, 6, 7, 8, 9) {
 		c := overload(100 * ms)
@@ -25,8 +25,7 @@ func TestLatencyHoldsItsTarget(t *testing.T) {
 	}
 }
 
-// It also does so if members commit and gates read at the same moments. A reading then sees a
-// commit at once or an interval later.
+// A reading sees a commit at once or an interval later.
 func TestLatencyHoldsItsTargetWhereCommitsMeetReadings(t *testing.T) {
 	for _, seed := range some[uint64](0, 1, 2, 3, 4) {
 		for _, commit := range []time.Duration{100 * ms, time.Second} {
@@ -56,8 +55,8 @@ func TestLatencySettles(t *testing.T) {
 	}
 }
 
-// With commits each second, the mean is right, the time between two commits is estimated, and a new
-// capacity is seen a commit later.
+// The mean is right, the time between two commits is estimated, and a new capacity is seen a commit
+// later.
 func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	c := overload(time.Second)
 	c.Warmup = 8 * time.Second
@@ -74,7 +73,6 @@ func TestLatencyWithCommitsEachSecond(t *testing.T) {
 	}
 }
 
-// With delivered positions in each reading, the commit interval does not matter.
 func TestLatencyWithDelivered(t *testing.T) {
 	c := steps(5 * time.Second)
 	c.Delivered = true
@@ -99,7 +97,6 @@ func TestLatencyLeavesAHealthyGroupAlone(t *testing.T) {
 	}
 }
 
-// After a stall, a kill or a rebalance, the consumers are fully used again.
 func TestLatencyRecovers(t *testing.T) {
 	for _, f := range some(
 		plant.Fault{Kind: plant.Kill, For: 3 * time.Second},
@@ -122,8 +119,6 @@ func TestLatencyRecovers(t *testing.T) {
 	}
 }
 
-// The controller works without settings for the group over this range of capacities, partitions and
-// commit intervals.
 func TestLatencyEnvelope(t *testing.T) {
 	for _, capacity := range some[float64](4000, 1000, 16_000) {
 		for _, partitions := range some(12, 1, 24) {

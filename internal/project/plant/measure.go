@@ -36,7 +36,7 @@ type measure struct {
 	p          *plant
 	peak       int64
 	deliveries []delivery // in order of time, including the warm-up
-	low, high  int64      // bounds
+	low, high  int64
 }
 
 func newMeasure(p *plant) measure {
@@ -100,7 +100,7 @@ func (m *measure) fairness() float64 {
 	return sum * sum / (float64(len(m.p.producers)) * squares)
 }
 
-// quantile is a quantile of sorted times; 0 if there are none.
+// quantile is 0 without times.
 func quantile(sorted []time.Duration, q float64) time.Duration {
 	if len(sorted) == 0 {
 		return 0

@@ -10,7 +10,6 @@ type record struct {
 	visible time.Duration // when an idle worker can have it
 }
 
-// partition is one partition's log, and its worker.
 type partition struct {
 	p     *plant
 	rand  *rand.Rand // only for the work, so that every controller gets the same work
@@ -32,7 +31,6 @@ func (l *partition) append(due time.Duration) int64 {
 	return int64(len(l.log)) - 1
 }
 
-// wake lets an idle worker take the next record, now or when it is visible.
 func (l *partition) wake() {
 	if l.busy || !l.p.works(l.owner) || l.taken == int64(len(l.log)) {
 		return
@@ -46,7 +44,6 @@ func (l *partition) wake() {
 	l.take(turn)
 }
 
-// take delivers one record and begins to process it.
 func (l *partition) take(turn int) {
 	if turn != l.turn {
 		return
@@ -66,7 +63,6 @@ func (l *partition) take(turn int) {
 	})
 }
 
-// stop ends the present work without its result.
 func (l *partition) stop() {
 	l.turn++
 	l.busy = false

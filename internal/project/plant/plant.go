@@ -32,7 +32,6 @@ type plant struct {
 	measure measure
 }
 
-// gate is one process: a gate with its readings.
 type gate struct {
 	*backpressure.Gate
 	shared bool
@@ -100,8 +99,7 @@ func (p *plant) newGate() (*gate, error) {
 	return &gate{Gate: g, shared: shared}, nil
 }
 
-// round lets every producer check the clock, in random order, so that the first at a gate is
-// random.
+// The order is random, so that the first at a gate is random.
 func (p *plant) round() {
 	p.rand.Shuffle(len(p.producers), func(i, j int) { p.producers[i], p.producers[j] = p.producers[j], p.producers[i] })
 	for _, pr := range p.producers {

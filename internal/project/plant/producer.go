@@ -2,7 +2,6 @@ package plant
 
 import "time"
 
-// producer offers records by its schedule and asks its gate for each.
 type producer struct {
 	p    *plant
 	cfg  Producer
@@ -10,14 +9,13 @@ type producer struct {
 	next int // the partition of the next record, before the modulo
 
 	due   float64 // records that came due, including a fraction
-	whole int64   // whole records among due
+	whole int64
 	queue []deferred
 	held  int64 // in the queue
 
 	offered, admitted, shed int64 // in the measured window
 }
 
-// deferred is waiting records with the same due time.
 type deferred struct {
 	due time.Duration
 	n   int64
@@ -30,8 +28,6 @@ func (c Producer) rate(at time.Duration) float64 {
 	return c.Rate
 }
 
-// round queues the records that came due, sends those that the gate admits, and sheds those that
-// may not wait.
 func (pr *producer) round() {
 	pr.due += pr.cfg.rate(pr.p.now) * tick.Seconds()
 	if n := int64(pr.due) - pr.whole; n > 0 {
@@ -54,7 +50,6 @@ func (pr *producer) round() {
 	}
 }
 
-// send sends up to n of the oldest records in the queue, and returns their number.
 func (pr *producer) send(n int64) int64 {
 	due, n := pr.pull(n)
 	if pr.p.measured(due) {
@@ -77,7 +72,6 @@ func (pr *producer) send(n int64) int64 {
 	return n
 }
 
-// settle reports finished records and their offsets to the gate.
 func (pr *producer) settle(first int, offsets []int64, n int64) {
 	if pr.gate.shared {
 		for i, offset := range offsets {
@@ -94,7 +88,7 @@ func (pr *producer) drop(n int64) {
 	}
 }
 
-// pull takes up to n records with the same due time from the front of the queue.
+// The records have the same due time.
 func (pr *producer) pull(n int64) (time.Duration, int64) {
 	front := &pr.queue[0]
 	due, n := front.due, min(n, front.n)
@@ -106,7 +100,7 @@ func (pr *producer) pull(n int64) (time.Duration, int64) {
 	return due, n
 }
 
-// append appends n records to the log, one partition after the other.
+// append fills one partition after the other.
 func (p *plant) append(due time.Duration, first int, n int64) []int64 {
 	offsets := make([]int64, n)
 	p.lag += n

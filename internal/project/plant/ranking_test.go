@@ -26,13 +26,12 @@ func run(t testing.TB, config plant.Config, make func() (backpressure.Controller
 	return r
 }
 
-// utilisation is the deliveries relative to those with backpressure off.
 func utilisation(r, off plant.Result) float64 {
 	return float64(r.Delivered) / float64(off.Delivered)
 }
 
-// The table that the docs quote has all controllers over all cases. It is compared only on the
-// architecture where it was made, because others round sums of products differently.
+// The docs quote this table. It is compared only on the architecture where it was made, because
+// others round sums of products differently.
 func TestRanking(t *testing.T) {
 	golden, compared := filepath.Join("testdata", "ranking.md"), some(cases...)
 	if *update {

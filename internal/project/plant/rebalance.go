@@ -2,8 +2,8 @@ package plant
 
 import "time"
 
-// rebalance stops all members for a time, as the eager protocol does. Unfinished work is dropped
-// and processed records are committed. Then the live members share the partitions.
+// As in the eager protocol, unfinished work is dropped and processed records are committed. Then
+// the live members share the partitions.
 func (p *plant) rebalance(d time.Duration) {
 	for _, l := range p.partitions {
 		if p.works(l.owner) {

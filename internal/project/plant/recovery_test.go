@@ -13,8 +13,7 @@ import (
 // recovery is the time after a disturbance until the consumers are used again, by commit interval.
 var recovery = map[time.Duration]time.Duration{100 * ms: 10 * time.Second, time.Second: 30 * time.Second}
 
-// After any disturbance, controllers that find their bound themselves use the group again, to nine
-// tenths.
+// Controllers that find their bound themselves use the group again, to nine tenths.
 func TestControllersRecoverFromABadSpell(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		commit := rapid.SampledFrom([]time.Duration{100 * ms, time.Second}).Draw(t, "commit")

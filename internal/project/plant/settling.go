@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Settling is judged in windows of this length, whose starts are a stride apart.
+// Settling is judged in windows whose starts are a stride apart.
 const (
 	settlingWindow = 500 * time.Millisecond
 	settlingStride = 50 * time.Millisecond
 )
 
 // settling is the time from a step to the end of the last window, before the next step, that was
-// not right. In a right window, the p99 from due to delivered is at most a fifth above the target.
-// Its deliveries are at least nine tenths of the smaller of capacity and offered load.
+// not right. In a right one, the p99 from due to delivered is at most a fifth above the target, and
+// deliveries are at least nine tenths of the smaller of capacity and offered load.
 func (m *measure) settling(step int) time.Duration {
 	cfg := m.p.cfg
 	begin, end := cfg.Warmup+cfg.Steps[step].At, cfg.Warmup+cfg.For

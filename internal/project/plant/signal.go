@@ -8,8 +8,8 @@ import (
 
 const topic = "plant"
 
-// planGates gives each gate a reading before anything is sent, and then one at every poll. The
-// polls of several gates are spread over the interval.
+// Each gate gets a reading before anything is sent. The polls of several gates are spread over the
+// interval.
 func (p *plant) planGates() {
 	for i, g := range p.gates {
 		g.Report(g.Mark(), p.read())
@@ -19,8 +19,8 @@ func (p *plant) planGates() {
 	}
 }
 
-// ask asks for a reading. It takes the mark now, then the committed offsets, then the high
-// watermarks, and reports the answer last.
+// ask takes the mark now, then the committed offsets, then the high watermarks, and reports the
+// answer last.
 func (p *plant) ask(g *gate) {
 	if g.asking {
 		return

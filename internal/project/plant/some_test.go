@@ -2,5 +2,5 @@
 
 package plant_test
 
-// some returns only the first value; tier full has time for all.
+// Only the first value; tier full has time for all.
 func some[T any](values ...T) []T { return values[:1] }

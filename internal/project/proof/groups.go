@@ -8,7 +8,7 @@ import (
 // group is a part of the proof that runs, passes and fails as one.
 type group struct {
 	name string
-	why  string // why it is slow
+	why  string
 	// packages are patterns of go list. The group runs again if a file of one of them changed, or
 	// of a package of this module that they or their tests import.
 	packages []string
@@ -21,7 +21,7 @@ type group struct {
 	timeout  time.Duration
 }
 
-// all is the whole proof. The order puts likely and early failures first.
+// Likely and early failures come first.
 var all = []group{
 	{
 		name: "cross", why: "links the binary for each platform", timeout: time.Hour,
@@ -81,7 +81,6 @@ func (g group) args() []string {
 	return append(append(args, g.flags...), g.packages...)
 }
 
-// environment returns the variable that the group's command and go list need.
 func (g group) environment() string {
 	if g.cgo {
 		return "CGO_ENABLED=1"

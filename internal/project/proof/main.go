@@ -40,10 +40,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput reports wrong arguments. Nothing ran.
+// Wrong arguments: nothing ran.
 var errInput = errors.New("proof")
 
-// run runs the groups that args choose, in the module whose root is dir.
 func run(ctx context.Context, dir string, groups []group, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("proof", flag.ContinueOnError)
 	list := flags.Bool("list", false, "print the groups")
@@ -78,7 +77,6 @@ func run(ctx context.Context, dir string, groups []group, args []string, stdout 
 	return p.run(ctx, groups, chosen)
 }
 
-// choose returns the groups in only, in their usual order; all if only is "".
 func choose(groups []group, only string) ([]group, error) {
 	if only == "" {
 		return groups, nil

@@ -18,7 +18,6 @@ import (
 	"time"
 )
 
-// proof is one call: the groups that must run, and their outcomes.
 type proof struct {
 	tree    *tree
 	changed map[string]bool // packages; nil is every group
@@ -33,7 +32,7 @@ type outcome struct {
 	took          time.Duration
 }
 
-// The results of a group. Another is "left out", if a C compiler is missing.
+// Another result is "left out", if a C compiler is missing.
 const (
 	passed      = "passed"
 	stamped     = "stamped" // passed before, with the same files
@@ -52,7 +51,7 @@ func open(ctx context.Context, dir string, stdout io.Writer) (*proof, error) {
 	return &proof{tree: t, dir: filepath.Join(t.root, "bin", "proof"), stdout: stdout}, nil
 }
 
-// run runs the chosen groups, and continues after a failure.
+// run continues after a failure.
 func (p *proof) run(ctx context.Context, groups, chosen []group) error {
 	if err := os.MkdirAll(p.dir, 0o755); err != nil {
 		return err
@@ -80,8 +79,7 @@ func (p *proof) run(ctx context.Context, groups, chosen []group) error {
 	return p.conclude(ctx)
 }
 
-// resolve sets the packages of the rest, and returns the folders of all packages that the group
-// depends on.
+// resolve also returns the folders of all packages that the group depends on.
 func (p *proof) resolve(ctx context.Context, g group, groups []group) (group, map[string]bool, error) {
 	if g.rest {
 		g.packages = []string{"./..."}
@@ -154,7 +152,6 @@ func (p *proof) try(ctx context.Context, g group, dirs map[string]bool) error {
 	return os.WriteFile(stamp, []byte(sum), 0o644)
 }
 
-// compiler returns the C compiler that cgo would use, and whether it exists.
 func (p *proof) compiler(ctx context.Context) (name string, found bool) {
 	out, err := output(p.tree.command(ctx, "go", "env", "CC"))
 	fields := strings.Fields(string(out))
@@ -165,8 +162,7 @@ func (p *proof) compiler(ctx context.Context) (name string, found bool) {
 	return fields[0], err == nil
 }
 
-// execute runs a group's command, and prints and stores its output. An interrupt or a timeout
-// reaches every process that the command started.
+// An interrupt or a timeout reaches every process that the command started.
 func (p *proof) execute(ctx context.Context, g group) (err error) {
 	log, err := os.Create(filepath.Join(p.dir, g.name+".log"))
 	if err != nil {
@@ -201,7 +197,6 @@ func without(env []string, names ...string) []string {
 
 var tested = regexp.MustCompile(`(?m)^(?:ok  |FAIL)\t(\S+)\t([0-9.]+)s`)
 
-// slowest returns a line for each of the ten slowest packages, if go test reported more than one.
 func slowest(log string) (lines []string) {
 	type test struct {
 		name    string
@@ -224,7 +219,6 @@ func slowest(log string) (lines []string) {
 	return lines
 }
 
-// conclude prints the outcome of each group, and returns an error if not all passed.
 func (p *proof) conclude(ctx context.Context) error {
 	t := tabwriter.NewWriter(p.stdout, 0, 0, 2, ' ', 0)
 	var bad []string

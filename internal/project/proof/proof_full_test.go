@@ -15,7 +15,7 @@ import (
 	"time"
 )
 
-// A module in which the tests of "one" import "two"; "three" is independent.
+// The tests of "one" import "two"; "three" is independent.
 var module = map[string]string{
 	".gitignore":           "/bin/\n",
 	"go.mod":               "module example.com/tiny\n\ngo 1.26.0\n",
@@ -120,8 +120,6 @@ func TestStamps(t *testing.T) {
 	step("after a failure", one(passed), "-only", "one")
 }
 
-// A group with another command runs again and leaves no stamp if it fails, and the other groups
-// run.
 func TestFailure(t *testing.T) {
 	dir := checkout(t, module)
 	groups := slices.Clone(tinyGroups)
@@ -142,7 +140,6 @@ func TestFailure(t *testing.T) {
 	}
 }
 
-// The rest runs the proof tests of packages that no group owns.
 func TestRest(t *testing.T) {
 	dir := checkout(t, module)
 	write(t, filepath.Join(dir, "four/slow_test.go"),
@@ -184,7 +181,6 @@ func TestSlowest(t *testing.T) {
 	}
 }
 
-// Every group is complete, and names and commands are unique.
 func TestGroups(t *testing.T) {
 	seen := make(map[string]bool)
 	for _, g := range all {
@@ -270,7 +266,6 @@ func write(t *testing.T, path, content string) {
 	}
 }
 
-// extend adds an empty line to a file, or makes one that go list can read.
 func extend(t *testing.T, path string) {
 	t.Helper()
 	content, err := os.ReadFile(path)

@@ -1,6 +1,5 @@
-// Package prose counts long sentences and discouraged phrases in English text. It has those rules
-// of CONTRIBUTING.md that a pattern can find. A count is only a hint: "beside" is right for a
-// place, and "alone" for a process.
+// Package prose counts long sentences and discouraged phrases in English text. A count is only a
+// hint: "beside" is right for a place, and "alone" for a process.
 //
 // Files to know: prose.go.
 package prose
@@ -70,7 +69,7 @@ var (
 	apart = regexp.MustCompile(`^\s*([-*#|] |\d+[.)]\s)`)
 	// stop ends a sentence if what follows can begin one.
 	stop = regexp.MustCompile("[.!?][\"')\\]`*]*\\s+[\"'(\\[`*]*\\p{Lu}")
-	// short is an abbreviation, whose full stop ends no sentence.
+	// The full stop of an abbreviation ends no sentence.
 	short = regexp.MustCompile(`(?i)\b(e\.g|i\.e|vs|cf|etc|no|[a-z])\.$`)
 )
 

@@ -33,11 +33,9 @@ func main() {
 	os.Exit(1)
 }
 
-// errInput reports wrong arguments. Nothing was written.
+// Wrong arguments: nothing was written.
 var errInput = errors.New("rename")
 
-// run renames as args say in the module in dir: to a new module path, or by pairs OLD=NEW of import
-// paths.
 func run(dir string, args []string, stdout io.Writer) error {
 	if len(args) == 0 || args[0] == "" {
 		return fmt.Errorf("%w: give the new module path: make rename-module MODULE=example.com/kafka-bench", errInput)

@@ -9,7 +9,7 @@ import (
 	"testing"
 )
 
-// A module of three files before and after a rename, with text that only looks like its path.
+// The text of these files also has what only looks like the path.
 var before = map[string]string{
 	"go.mod": "module kafka-bench\n\ngo 1.26.0\n",
 	"a.go": `// Package a uses kafka-bench/internal/b, and lies in other/kafka-bench/internal/b.
@@ -93,7 +93,6 @@ func TestRefusedRename(t *testing.T) {
 	}
 }
 
-// A file that cannot be parsed stops the rename before anything is written.
 func TestNothingIsWrittenBesideABrokenFile(t *testing.T) {
 	dir := checkout(t)
 	write(t, filepath.Join(dir, "broken.go"), "package")

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// move is an old and a new import path. Packages below it move too.
+// Packages below the path move too.
 type move struct{ from, to string }
 
-// renamed returns an import path after the moves; the longest match decides.
+// The longest match decides.
 func renamed(path string, moves []move) string {
 	longest := move{}
 	for _, m := range moves {
@@ -25,13 +25,11 @@ func renamed(path string, moves []move) string {
 	return longest.to + strings.TrimPrefix(path, longest.from)
 }
 
-// pathIn matches import paths of a module within text: the module's path before one of its folders.
-// It does not match the end of a longer path.
+// pathIn matches the module's path before one of its folders, but not at the end of a longer path.
 func pathIn(module string) *regexp.Regexp {
 	return regexp.MustCompile(`(^|[^\w./-])(` + regexp.QuoteMeta(module) + `/(?:backpressure|kmq|internal|cmd)\b[\w/-]*)`)
 }
 
-// text rewrites the module's import paths in prose and settings.
 func text(src []byte, module string, moves []move) []byte {
 	path := pathIn(module)
 	return path.ReplaceAllFunc(src, func(found []byte) []byte {
@@ -45,8 +43,7 @@ type edit struct {
 	by       string
 }
 
-// goFile rewrites the imports of a Go file and the import paths in its comments. It keeps strings,
-// whose meaning is not known.
+// goFile keeps strings, whose meaning is not known.
 func goFile(src []byte, module string, moves []move) ([]byte, error) {
 	files := token.NewFileSet()
 	f, err := parser.ParseFile(files, "", src, parser.ParseComments|parser.SkipObjectResolution)

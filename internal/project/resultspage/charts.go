@@ -26,7 +26,7 @@ type picture struct {
 	scheduled bool // percentiles of all scheduled records
 }
 
-// pictures are those of the page, in its order. The first ones have the names of an earlier study.
+// The first names are those of an earlier study.
 func pictures() []picture {
 	return []picture{
 		{file: "baseline-timeline", chart: "timeline", of: []string{"baseline"}},
@@ -67,7 +67,6 @@ func pictures() []picture {
 
 const imageWidth = 860
 
-// spec returns the picture's chart, or an error if its data is missing.
 func (s *shelf) spec(p picture) (draw.Spec, error) {
 	c, err := chart.Named(p.chart)
 	if err != nil {
@@ -105,7 +104,6 @@ func (s *shelf) spec(p picture) (draw.Spec, error) {
 	return c.Draw(in)
 }
 
-// cellsOf returns a campaign with only the named cells, in the order of names.
 func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaign {
 	some := *c
 	some.Campaign.Cells, some.Campaign.Runs, some.Runs = nil, nil, nil
@@ -125,8 +123,8 @@ func cellsOf(c *result.RecordedCampaign, names []string) *result.RecordedCampaig
 	return &some
 }
 
-// writeCharts writes the pictures to dir, and in further formats (pdf, png) to build/charts. It
-// returns a sentence for each that lacks its data.
+// Further formats (pdf, png) go to build/charts. writeCharts returns a sentence for each picture
+// that lacks its data.
 func (s *shelf) writeCharts(dir string, formats []string) (lacking []string, err error) {
 	paths := []string{filepath.Join(dir, "%s.svg")}
 	for _, format := range formats {
@@ -160,7 +158,6 @@ func write(path string, scene draw.Scene) error {
 	return os.WriteFile(path, b.Bytes(), 0o644)
 }
 
-// picture returns the Markdown of a chart; "" if it lacks its data.
 func (s *shelf) picture(file string) (string, error) {
 	i := slices.IndexFunc(pictures(), func(p picture) bool { return p.file == file })
 	if i < 0 {

@@ -19,7 +19,7 @@ const (
 	bySarama = "sweep-compression-sarama"
 )
 
-// searched begins the names of searches; the rest is the scenario that is searched.
+// The rest of a search's name is the scenario that is searched.
 const searched = "search-"
 
 var front = []string{headline, search, bySarama}
@@ -31,13 +31,11 @@ func presetNamed(entry string) string {
 	return entry
 }
 
-// The marks around the headline in README.
 const (
 	blockBegin = "<!-- result:begin -->\n"
 	blockEnd   = "<!-- result:end -->"
 )
 
-// readme returns README with the headline of its runs; unchanged without runs.
 func (s *shelf) readme(text []byte) ([]byte, error) {
 	e := s.of(headline)
 	if e.campaign == nil {
@@ -69,7 +67,7 @@ func (e *entry) block() ([]byte, error) {
 	return fmt.Appendf(nil, "%s\n\n%s\n", table, strings.TrimSpace(string(said))), nil
 }
 
-// kept returns the campaign without notes on files that results/ does not keep.
+// kept omits notes on files that results/ does not keep.
 func (e *entry) kept() *result.RecordedCampaign {
 	c := *e.campaign
 	c.Notes = slices.DeleteFunc(slices.Clone(c.Notes), func(note string) bool {

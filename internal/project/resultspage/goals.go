@@ -14,7 +14,6 @@ import (
 //go:embed goals.json
 var goalsFile []byte
 
-// goal is the goal of a controller or a queue's engine, with an earlier result.
 type goal struct {
 	What    string `json:"what"`
 	Study   string `json:"study"`
@@ -45,11 +44,9 @@ func goals() ([]goal, error) {
 
 const notMade = "The runs have not been made."
 
-// goalTable compares the results of the studies of backpressure with their goals.
 func (s *shelf) goalTable() (string, error) { return s.goalsOf(studies) }
 
-// goalsOf compares the results of the studies in a list with their goals. It leaves out a goal
-// whose study was not made; missingOf names these studies.
+// goalsOf leaves out a goal whose study was not made; missingOf names these studies.
 func (s *shelf) goalsOf(names []string) (string, error) {
 	all, err := goals()
 	if err != nil {
@@ -83,8 +80,7 @@ func (s *shelf) goalsOf(names []string) (string, error) {
 	return b.String(), nil
 }
 
-// row is a row of the table: goal, earlier result, bound, our result, number of runs. among are the
-// runs of all rows.
+// row is goal, earlier result, bound, our result, number of runs. among are the runs of all rows.
 func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	f, err := e.figure(g.Figure)
 	if err != nil {
@@ -114,7 +110,6 @@ func (g goal) row(e *entry, among []*result.Run) ([]string, error) {
 	return row, nil
 }
 
-// against returns the goal and its figure, compared with another variant if the goal asks for that.
 // Without a run of the other variant, the figure is unknown.
 func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 	other := g.Of + g.Above // at most one is set
@@ -144,7 +139,7 @@ func (g goal) against(e *entry, f figure.Figure) (goal, figure.Figure, error) {
 	return g, f, nil
 }
 
-// values takes the figure from runs; for a change, the time to settle.
+// For a change, the value is the time to settle.
 func (g goal) values(f figure.Figure, runs []*result.Run) figure.Repeats {
 	switch {
 	case g.unknown:

@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// limitRows are the beginnings of rows in the first table of docs/PERFORMANCE.md. These rows say
-// whether the tool itself limits what the suites measure.
+// limitRows begin rows in the first table of docs/PERFORMANCE.md that say whether the tool itself
+// limits what the suites measure.
 var limitRows = []string{"producing ÷", "consuming ÷", "allocated for a record", "the highest rate of an open loop",
 	"acknowledged records lost"}
 
-// readLimits returns those rows of the page next to the results in dir; none without the page.
+// readLimits is "" without the page next to the results in dir.
 func readLimits(dir string) (string, error) {
 	page, err := os.ReadFile(filepath.Join(dir, "..", "docs", "PERFORMANCE.md"))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -25,7 +25,6 @@ func readLimits(dir string) (string, error) {
 	return limitsOf(string(page)), nil
 }
 
-// limitsOf is the table of a page's rows that are in limitRows.
 func limitsOf(page string) string {
 	rows := []string{"| | goal | seen |", "|---|---|---|"}
 	for line := range strings.Lines(page) {

@@ -43,13 +43,13 @@ func main() {
 }
 
 type job struct {
-	from   string   // the folder of the runs
-	page   string   // the file that is written; the charts are in images next to it
-	readme string   // the file in which a block is written
-	binary string   // makes the runs; empty makes none
-	only   []string // scenarios to run
+	from   string // the folder of the runs
+	page   string // the file that is written; the charts are in images next to it
+	readme string // the file in which a block is written
+	binary string // makes the runs; empty makes none
+	only   []string
 	flags  []string // further flags of kafka-bench run
-	also   []string // further formats of the charts
+	also   []string
 }
 
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) error {

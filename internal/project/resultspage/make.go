@@ -15,16 +15,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// repeat is the number of runs of each configuration, fixed before the first.
+// repeat was fixed before the first run.
 const repeat = "5"
 
-// long are the presets that take more than an hour, so their quick form is made.
+// These presets take more than an hour, so their quick form is made.
 var long = []string{
 	"throughput-stored-data", "kmq-study", "kmq-online", "kmq-scale", "kmq-drops-silent", "kmq-drops-nack",
 }
 
-// kept are the files of a run that results/ keeps. The first run of each configuration keeps its
-// series. A repeat keeps its summary and its curves, for the medians.
+// The first run of each configuration keeps its series, and a repeat its summary and its curves.
 var (
 	kept = []string{
 		result.SummaryFile, result.ScenarioFile, result.IntervalsFile, result.EventsFile, result.CurvesFile,
@@ -32,9 +31,8 @@ var (
 	keptOfRepeat = []string{result.SummaryFile, result.CurvesFile}
 )
 
-// makeRuns makes the runs of all chosen scenarios, one after the other, and copies each to results/
-// when it is finished. A scenario that cannot be run keeps its earlier runs, and the error names
-// it.
+// makeRuns copies each run to results/ when it is finished. A scenario that cannot be run keeps its
+// earlier runs, and the error names it.
 func (j job) makeRuns(ctx context.Context, stderr io.Writer) error {
 	var failed []error
 	for i, name := range j.only {
@@ -86,7 +84,7 @@ func invalid(err error) bool {
 	return errors.As(err, &exit) && exit.ExitCode() == 1
 }
 
-// shelve copies the runs in out to the folder shelf, and removes earlier ones of that scenario.
+// Earlier runs of the scenario are removed.
 func shelve(out, shelf, name string) error {
 	former, err := foldersOf(shelf, name)
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
@@ -106,7 +104,7 @@ func shelve(out, shelf, name string) error {
 	}
 	for _, f := range former {
 		if slices.ContainsFunc(made, func(m folder) bool { return filepath.Base(m.dir) == filepath.Base(f.dir) }) {
-			continue // it was copied again
+			continue
 		}
 		if err := os.RemoveAll(f.dir); err != nil {
 			return err
@@ -115,15 +113,13 @@ func shelve(out, shelf, name string) error {
 	return nil
 }
 
-// folder is the folder of a run or a campaign, with its kept files.
 type folder struct {
 	dir   string
 	files []string
 	thin  bool // keep only a part of its series
 }
 
-// foldersOf returns the folders in dir that belong to a scenario: its run, or its campaign and all
-// runs of it.
+// foldersOf returns the folder of a run, or of a campaign and all its runs.
 func foldersOf(dir, name string) ([]folder, error) {
 	campaigns, err := result.ListCampaigns(dir)
 	if err != nil {

@@ -27,7 +27,6 @@ func filesBelow(t *testing.T, dir string) []string {
 	return files
 }
 
-// New runs in results/ replace earlier ones, without large files.
 func TestShelve(t *testing.T) {
 	out, shelf := t.TempDir(), filepath.Join(t.TempDir(), "results")
 	for i, id := range []string{"first1", "second"} {
@@ -50,14 +49,12 @@ func TestShelve(t *testing.T) {
 	}
 }
 
-// Every run of a sweep keeps its summary and its curves, and the first of each configuration its
-// series.
 func TestShelveSweep(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	save(t, shelf, made(baseline, "baseline", "base01", 0))
 	before := len(filesBelow(t, shelf))
 	saveSweep(t, out)
-	for range 2 { // the second time over itself
+	for range 2 {
 		if err := shelve(out, shelf, "sweep-compression"); err != nil {
 			t.Fatal(err)
 		}
@@ -101,7 +98,6 @@ func TestBadInput(t *testing.T) {
 	}
 }
 
-// A failed run is named, and the page of the other runs is written.
 func TestRunThatFails(t *testing.T) {
 	dir := t.TempDir()
 	shelf, page := filepath.Join(dir, "results"), filepath.Join(dir, "RESULTS.md")

@@ -48,11 +48,9 @@ func (s *shelf) page() ([]byte, error) {
 	return wrapped(b.String()), nil
 }
 
-// pageWidth is the width of lines of prose in characters, as in the other pages.
+// pageWidth is in characters, as in the other pages.
 const pageWidth = 124
 
-// wrapped rewraps the paragraphs of a page after figures were inserted. It keeps tables, headings
-// and lists.
 func wrapped(page string) []byte {
 	var b bytes.Buffer
 	for i, block := range strings.Split(strings.TrimSpace(page), "\n\n") {
@@ -86,8 +84,8 @@ func wrapped(page string) []byte {
 	return b.Bytes()
 }
 
-// ours is a figure of a scenario: the median of its runs, or for a sweep the lowest and the highest
-// of its configurations.
+// ours is the median of the scenario's runs, or for a sweep the lowest and the highest of its
+// configurations.
 func (s *shelf) ours(scenario, name string) (string, error) {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -104,7 +102,6 @@ func (s *shelf) ours(scenario, name string) (string, error) {
 	return between(f, medians), nil
 }
 
-// reported is an earlier report's figure of a scenario, in our units.
 func reported(scenario, name string) (string, error) {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -134,14 +131,13 @@ func between(f figure.Figure, values figure.Repeats) string {
 	return low + " to " + high
 }
 
-// plain returns values without lower bounds.
 func plain(values []float64) figure.Repeats {
 	return figure.Repeats{Ranked: values, AtLeast: values}
 }
 
 func medianOf(values []float64) float64 { return stats.Summarise(values, 0).Median }
 
-// values returns the figure in the valid runs that have it.
+// values are those of the valid runs that have the figure.
 func (c cell) values(f figure.Figure) figure.Repeats { return f.Over(summaries(valid(c.runs))) }
 
 func valid(runs []*result.Recorded) []*result.Recorded {
@@ -150,10 +146,8 @@ func valid(runs []*result.Recorded) []*result.Recorded {
 	})
 }
 
-// highest is a figure's highest value in all runs of the page.
 func (s *shelf) highest(name string) (string, error) { return s.extreme(name, slices.Max[[]float64]) }
 
-// lowest is a figure's lowest value in all runs of the page.
 func (s *shelf) lowest(name string) (string, error) { return s.extreme(name, slices.Min[[]float64]) }
 
 func (s *shelf) extreme(name string, choose func([]float64) float64) (string, error) {
@@ -168,7 +162,6 @@ func (s *shelf) extreme(name string, choose func([]float64) float64) (string, er
 	return values.Format(f, choose), nil
 }
 
-// table has each scenario with our figures and, below them, the reported ones.
 func (s *shelf) table() (string, error) {
 	columns := []string{
 		"lag_peak", "backlog_peak", "e2e_response_time_p50", "e2e_response_time_p99", "delivery_ratio", "acked_per_s",
@@ -195,8 +188,8 @@ func (s *shelf) table() (string, error) {
 	return strings.TrimSuffix(b.String(), "\n"), nil
 }
 
-// now is a figure of a scenario's runs with their range; for a sweep, the lowest and the highest
-// median of its configurations.
+// now is a figure with the range of its runs; for a sweep, the lowest and the highest median of its
+// configurations.
 func (s *shelf) now(e entry, name string) (string, error) {
 	if len(e.cells) != 1 {
 		return s.ours(e.scenario, name)
@@ -235,8 +228,7 @@ func (e *entry) verdict() string {
 
 func (s *shelf) verdicts() string { return leftOut(s.all()) }
 
-// where names the machine and the software of the runs. It is an error if the runs are from several
-// machines.
+// where is an error if the runs are from several machines.
 func (s *shelf) where() (string, error) { return whereOf(s.all()) }
 
 func whereOf(all []*result.Recorded) (string, error) {
@@ -275,7 +267,6 @@ func whereOf(all []*result.Recorded) (string, error) {
 		unit.Bytes(r.Host.MemoryBytes), r.Host.OS, kafka, strings.Join(clients, "; "), days), nil
 }
 
-// reportedOverCap is the reported lag ÷ our bound.
 func (s *shelf) reportedOverCap(scenario string) string {
 	r, p := s.one(scenario), priorOf(scenario)
 	if r == nil || r.Run.Backpressure == nil || p.PeakLag == nil {
@@ -286,7 +277,7 @@ func (s *shelf) reportedOverCap(scenario string) string {
 
 func times(ratio float64) string { return fmt.Sprintf("%.2f ×", ratio) }
 
-// idle is the share of the consumers' capacity that was unused, as the median of the runs.
+// idle is the unused part of the consumers' capacity, as the median of the runs.
 func (s *shelf) idle(scenario string) string {
 	var idle []float64
 	for _, r := range valid(s.of(scenario).runs()) {

@@ -11,7 +11,6 @@ import (
 	"testing"
 )
 
-// The committed page is made from the committed runs.
 func TestPageIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -33,7 +32,6 @@ func TestPageIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The result in README is made from the committed runs.
 func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {
@@ -57,7 +55,6 @@ func TestReadmeIsThatOfTheRuns(t *testing.T) {
 	}
 }
 
-// The committed charts are made from the committed runs, and there are no others.
 func TestChartsAreThoseOfTheRuns(t *testing.T) {
 	shelf, err := readShelf("../../../results")
 	if err != nil {

@@ -44,7 +44,7 @@ func scenarios() []string {
 	return names
 }
 
-// priorOf returns the report of a scenario, or one with only the name.
+// priorOf has only the name if there is no report.
 func priorOf(scenario string) prior {
 	for _, p := range priors() {
 		if p.Scenario == scenario {
@@ -54,8 +54,8 @@ func priorOf(scenario string) prior {
 	return prior{Scenario: scenario}
 }
 
-// reported is a reported figure, in the figure's unit. The earlier tool's latency began when the
-// record was sent, after any wait, and its delivery was delivered ÷ sent.
+// The earlier tool's latency began when the record was sent, after any wait, and its delivery was
+// delivered ÷ sent.
 func (p prior) reported(figure string) (v float64, known bool) {
 	scaled := func(v *float64, unit float64) (float64, bool) {
 		if v == nil {

@@ -10,17 +10,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/answers"
 )
 
-// queues are the presets of the section on kmq, in its order. They are made only when they are
-// named.
+// The presets of the section on kmq, in its order, are made only when they are named.
 var queues = []string{
 	"kmq-study", "kmq-online", "kmq-scale", "kmq-drain", "kmq-latency", "kmq-drops-silent", "kmq-drops-nack",
 	"kmq-kill", "kmq-heavy-tail", "kmq-rolling",
 }
 
-// missingQueues names those that are not in results/.
 func (s *shelf) missingQueues() string { return s.missingOf(queues) }
 
-// queueVerdicts gives the number of presets that were made, and of valid runs.
 func (s *shelf) queueVerdicts() string { return s.verdictsOf(queues) }
 
 func (s *shelf) queueGoals() (string, error) {
@@ -31,8 +28,7 @@ func (s *shelf) queueGoals() (string, error) {
 	return table, err
 }
 
-// decision is the table of the best engine for each kind of work, from the presets of the kmq study
-// that were made. It is "" without any.
+// decision is "" without a preset of the kmq study that was made.
 func (s *shelf) decision() (string, error) {
 	var campaigns []*analysis.Study
 	for i := range s.queues {
@@ -60,7 +56,7 @@ func (s *shelf) decision() (string, error) {
 	return b.String(), nil
 }
 
-// median returns a figure's median over the valid runs of a variant; false if none has it.
+// median is of the valid runs of a variant; false if none has the figure.
 func (e *entry) median(variant, name string) (float64, bool, error) {
 	f, err := e.figure(name)
 	if err != nil {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// Every preset of the section has a question and an answer, and the section has all such presets.
 func TestQueuesArePresets(t *testing.T) {
 	of := map[string]bool{}
 	for _, name := range queues {
@@ -29,8 +28,8 @@ func TestQueuesArePresets(t *testing.T) {
 	}
 }
 
-// saveQueue saves a suite of queues. perS is each run's acknowledged records per second, and its
-// end-to-end median in tenths of a millisecond.
+// saveQueue takes each run's acknowledged records per second as perS, and as its end-to-end median
+// in tenths of a millisecond.
 func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	t.Helper()
 	saveStudy(t, out, name, variants, func(r *result.Run) {
@@ -52,8 +51,8 @@ func saveQueue(t *testing.T, out, name string, variants []variantOf) {
 	})
 }
 
-// The goals of the queues are ratios to plain and differences from it. The decision has the suites
-// that were made, and the page names the others.
+// The goals of the queues are ratios to plain and differences from it. The page names the suites
+// that were not made.
 func TestPageOfQueues(t *testing.T) {
 	out := t.TempDir()
 	saveQueue(t, out, "kmq-drain", []variantOf{
@@ -86,7 +85,6 @@ func TestPageOfQueues(t *testing.T) {
 	}
 }
 
-// Without runs, the section says so and decides nothing.
 func TestPageWithoutQueues(t *testing.T) {
 	text := strings.Join(strings.Fields(pageOf(t, t.TempDir())), " ")
 	if !strings.Contains(text, "what each experiment is. The runs have not been made.") || strings.Contains(text, "Which engine for which work") || strings.Contains(text, "the article on the first implementation") {

@@ -26,10 +26,8 @@ type recovery struct {
 	ExpectedS float64
 }
 
-// difference is the expected time relative to the measured one, minus 1.
 func (r recovery) difference() float64 { return r.ExpectedS/(*r.DrainTimeS) - 1 }
 
-// recoveryOf returns the first recovery of a run; false if there was none.
 func recoveryOf(run *result.Run) (recovery, bool) {
 	for _, c := range run.Lag.Changes {
 		if c.DrainTimeS != nil {
@@ -39,7 +37,6 @@ func recoveryOf(run *result.Run) (recovery, bool) {
 	return recovery{}, false
 }
 
-// recovery is a table of the recoveries of a scenario, with a column for each run.
 func (s *shelf) recovery(scenario string) string {
 	runs := valid(s.of(scenario).runs())
 	if len(runs) == 0 {

@@ -11,18 +11,16 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shelf is the runs in results/, by scenario.
 type shelf struct {
 	entries []entry // of the scenarios that have an earlier report
 	front   []entry
 	studies []entry
 	suites  []entry
 	queues  []entry
-	// limits is a table of the tool's own limits; empty if they were not measured.
+	// limits is "" if the tool's own limits were not measured.
 	limits string
 }
 
-// entry is the runs of one scenario: of one configuration, or of a sweep.
 type entry struct {
 	scenario string
 	cells    []cell
@@ -30,7 +28,7 @@ type entry struct {
 	campaign *result.RecordedCampaign
 }
 
-// cell is one configuration with its runs; more than one if it was repeated.
+// cell has more than one run if it was repeated.
 type cell struct {
 	value string // of the setting that is swept; empty without a sweep
 	runs  []*result.Recorded
@@ -56,8 +54,7 @@ func newShelf() *shelf {
 	return s
 }
 
-// readShelf reads the runs and campaigns in dir. Of several runs or campaigns of one scenario, the
-// latest counts.
+// Of several runs or campaigns of one scenario, the latest counts.
 func readShelf(dir string) (*shelf, error) {
 	s := newShelf()
 	runs, err := result.List(dir)
@@ -76,7 +73,7 @@ func readShelf(dir string) (*shelf, error) {
 		}
 		e := s.of(listed.Run.Run.Name)
 		if e == nil {
-			continue // of a campaign
+			continue
 		}
 		run, err := result.Read(listed.Dir)
 		if err != nil {
@@ -116,7 +113,7 @@ func valueOf(c result.Cell) string {
 	return strings.Join(c.Values, ", ")
 }
 
-// of returns the entry of a scenario; nil if the page has none.
+// of is nil if the page does not have the scenario.
 func (s *shelf) of(scenario string) *entry {
 	for _, entries := range [][]entry{s.entries, s.front, s.studies, s.suites, s.queues} {
 		if i := slices.IndexFunc(entries, func(e entry) bool { return e.scenario == scenario }); i >= 0 {
@@ -157,11 +154,10 @@ func summaries(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// methodsOf names the methods of the runs of a table. If there are several, runs of methods older
-// than a figure's do not have that figure (see figure.Figure.Among).
+// Runs of methods older than a figure's do not have that figure (see figure.Figure.Among).
 func methodsOf(runs []*result.Recorded) string { return report.Methods(summaries(runs)) }
 
-// one returns the first run of a scenario; nil if there is none.
+// one is nil if the scenario has no run.
 func (s *shelf) one(scenario string) *result.Recorded {
 	if e := s.of(scenario); e != nil && len(e.runs()) > 0 {
 		return e.runs()[0]
@@ -169,7 +165,7 @@ func (s *shelf) one(scenario string) *result.Recorded {
 	return nil
 }
 
-// all returns all runs of the scenarios with an earlier report.
+// all is of the scenarios with an earlier report.
 func (s *shelf) all() []*result.Recorded { return runsOf(s.entries) }
 
 func runsOf(entries []entry) []*result.Recorded {

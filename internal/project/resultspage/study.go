@@ -11,14 +11,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// studies are the presets of the section on backpressure. They have no earlier report, and are made
-// only when they are named, because they take hours.
+// The presets of the section on backpressure are made only when they are named, because they take
+// hours.
 var studies = []string{
 	"backpressure-study", "backpressure-recovery", "backpressure-bursty",
 	"backpressure-faults", "backpressure-processes", "backpressure-baseline",
 }
 
-// missingStudies names those that are not in results/.
 func (s *shelf) missingStudies() string { return s.missingOf(studies) }
 
 // missingOf names the presets of a list that are not in results/.
@@ -72,7 +71,7 @@ func (e *entry) shortened() (string, error) {
 	return fmt.Sprintf(" `%s` was shortened: %s.", e.scenario, strings.Join(changes, ", ")), nil
 }
 
-// leftOut prints the number of invalid runs, which are in no figure.
+// Invalid runs are in no figure.
 func leftOut(runs []*result.Recorded) string {
 	reasons := map[string]int{}
 	invalid := 0
@@ -111,9 +110,8 @@ func (e *entry) valid(variant string) (runs []*result.Run) {
 // pausing is the client that stops fetching for a second once it holds enough.
 const pausing = "librdkafka"
 
-// notRead marks a variant whose runs ended before all was read; "" if there are none. Its figures
-// are withdrawn if method 1 measured the client that pauses, because that method's driver made the
-// pauses longer.
+// notRead marks a variant whose runs ended before all was read. Its figures are withdrawn if method
+// 1 measured the client that pauses, because that method's driver made the pauses longer.
 func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
 	for _, r := range e.valid(variant) {
 		switch {
@@ -129,8 +127,8 @@ func (e *entry) notRead(variant string) (mark string, withdrawn bool) {
 	return mark, false
 }
 
-// figure returns a figure by its name, including the ratio of a variant's deliveries to those of
-// the same consumers without backpressure.
+// figure also knows the ratio of a variant's deliveries to those of the same consumers without
+// backpressure.
 func (e *entry) figure(name string) (figure.Figure, error) {
 	var sets [][]*result.Run
 	for _, c := range e.cells {
@@ -146,7 +144,7 @@ func (e *entry) figure(name string) (figure.Figure, error) {
 	return f.Among(slices.Concat(sets...)), nil
 }
 
-// study is the question of a study and its table; "" if it was not made.
+// study is "" if it was not made.
 func (s *shelf) study(name string, figures ...string) (string, error) {
 	e := s.of(name)
 	if len(e.runs()) == 0 {
@@ -160,7 +158,7 @@ func (s *shelf) study(name string, figures ...string) (string, error) {
 	return fmt.Sprintf("### `%s`\n\n%s\n\n%s", name, question, table), err
 }
 
-// table has a row for each variant, and a column for each figure that a variant has.
+// table has a row for each variant, and a column for each figure that one has.
 func (e *entry) table(figures ...string) (string, error) {
 	head, rule := []string{methodsOf(e.runs())}, []string{"---"}
 	rows, withdrawn := make([][]string, len(e.cells)), make([]bool, len(e.cells))

@@ -14,14 +14,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// variantOf is a variant: its deliveries, and its ratio of lag to bound.
 type variantOf struct {
 	name  string
 	perS  []float64 // of each run
 	ratio []float64 // none for off
 }
 
-// saveStudy saves a study as a campaign whose runs were measured for 30 s.
 func saveStudy(t *testing.T, out, name string, variants []variantOf, change func(*result.Run)) {
 	t.Helper()
 	c := result.Campaign{
@@ -70,7 +68,6 @@ func pageOf(t *testing.T, out string) string {
 	return string(page)
 }
 
-// The goals are compared with the runs, and the page gives the number of runs that reached them.
 func TestGoals(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "backpressure-study", []variantOf{
@@ -107,8 +104,7 @@ func TestGoals(t *testing.T) {
 	}
 }
 
-// An invalid run is in no figure and is mentioned. A run that did not settle in time has not
-// reached the goal.
+// A run that did not settle in time has not reached the goal.
 func TestGoalsOfRunsThatFailed(t *testing.T) {
 	out := t.TempDir()
 	made := 0
@@ -134,7 +130,7 @@ func TestGoalsOfRunsThatFailed(t *testing.T) {
 	}
 }
 
-// The page names the bound in the warnings of a pipeline whose commits need a higher one.
+// The commits of the pipeline need a higher bound than it has.
 func TestNeededBound(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "backpressure-baseline", []variantOf{{"credit-1s", []float64{1, 2}, []float64{1, 1}}}, func(r *result.Run) {
@@ -148,7 +144,6 @@ func TestNeededBound(t *testing.T) {
 	}
 }
 
-// Goals and tables name existing variants and figures.
 func TestStudiesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range slices.Concat(studies, suites, queues) {
@@ -185,7 +180,6 @@ func TestStudiesArePresets(t *testing.T) {
 	}
 }
 
-// The kept series of a study's run is small, and still a series.
 func TestStudiesAreThinned(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	r := made(overloadTight, "backpressure-study", "thin01", 0)

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/campaigns"
 )
 
-// suites are the presets of the section on throughput and scale, in its order. They are made only
-// when they are named, on an otherwise idle machine.
+// The presets of the section on throughput and scale are made only when they are named, on an
+// otherwise idle machine.
 var suites = []string{
 	"throughput-producer", "throughput-consumer", "throughput-record-size", "throughput-stored-data",
 	"latency-e2e", "consumer-limit", "consumer-brokers", "consumer-cpu", "consumer-memory", "partitions",
@@ -40,7 +40,7 @@ func presetOf(campaign string) string {
 //go:embed suites.json
 var suitesFile []byte
 
-// priorSuite is an earlier report of the same step of an experiment, on another machine: from, to.
+// priorSuite is an earlier report of the same step, on another machine: from, to.
 type priorSuite struct {
 	Suite         string      `json:"suite"`
 	Variant       string      `json:"variant"`
@@ -73,11 +73,10 @@ func ratesBetween(rates [2]float64) string {
 	return unit.PerSecond(rates[0]) + " to " + unit.PerSecond(rates[1])
 }
 
-// missingSuites names those that are not in results/.
 func (s *shelf) missingSuites() string { return s.missingOf(suites) }
 
-// suite is the question of a suite, its table with the reported figures, and the answer of its
-// report; "" if it was not made.
+// suite is the question, the table with the reported figures, and the answer; "" if it was not
+// made.
 func (s *shelf) suite(name string, figures ...string) (string, error) {
 	text, err := s.study(name, figures...)
 	if err != nil || text == "" {

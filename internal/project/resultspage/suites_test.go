@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Every suite is a preset with a question and an answer, and reported figures belong to existing
-// variants.
 func TestSuitesArePresets(t *testing.T) {
 	variants := map[string]bool{}
 	for _, name := range suites {
@@ -38,7 +36,6 @@ func TestSuitesArePresets(t *testing.T) {
 	}
 }
 
-// A suite in its quick form replaces the suite, and the page says so.
 func TestPageOfAQuickSuite(t *testing.T) {
 	out, shelf := t.TempDir(), t.TempDir()
 	saveStudy(t, out, "throughput-consumer-quick", []variantOf{{"one", []float64{900e3}, nil}, {"three", []float64{1.8e6}, nil}}, nil)
@@ -53,8 +50,6 @@ func TestPageOfAQuickSuite(t *testing.T) {
 	}
 }
 
-// The page shows a suite with the figures from another machine, and names the suites that were not
-// made.
 func TestPageOfASuite(t *testing.T) {
 	out := t.TempDir()
 	saveStudy(t, out, "throughput-consumer", []variantOf{
@@ -78,9 +73,8 @@ func TestPageOfASuite(t *testing.T) {
 	}
 }
 
-// Figures of librdkafka that has not read all records are withdrawn if method 1 measured them,
-// because its driver made the client's pauses longer. Since method 2, the page names the cause. For
-// other clients, it only says that not all was read.
+// Figures of librdkafka that has not read all records are withdrawn if method 1 measured them.
+// Since method 2, the page names the cause.
 func TestPageOfWhatWasNotRead(t *testing.T) {
 	const withdrawn = "| `one` (withdrawn: not read out) | – |"
 	for _, test := range []struct {

@@ -10,11 +10,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// keptOfTimes are the times in a study's kept series.
 var keptOfTimes = []string{"e2e_response_time", "send_response_time"}
 
-// thinned removes from a series what no reader draws: the lag of single partitions, and most times.
-// It keeps the repository small, as a study has dozens of runs.
+// thinned removes the lag of single partitions, and most times: a study has dozens of runs, and the
+// repository must stay small.
 func thinned(series []byte) ([]byte, error) {
 	var b bytes.Buffer
 	for line := range bytes.Lines(series) {

@@ -15,12 +15,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/prose"
 )
 
-// pkg is the sizes of a package, over all build tags.
+// pkg covers all build tags.
 type pkg struct {
 	folder    string
-	files     []item // with their lines
-	wide      int    // lines wider than the bound
-	functions []item // with their lines
+	files     []item
+	wide      int // lines wider than the bound
+	functions []item
 	// methods are the names of each type's methods. A method with several build tags counts once.
 	methods  map[string]map[string]bool
 	comments prose.Text
@@ -45,7 +45,6 @@ func shipped(folder string) bool {
 	return !strings.HasSuffix(folder, "test")
 }
 
-// read measures the shipped packages of the module in root, sorted by folder.
 func read(root string) ([]*pkg, error) {
 	all := make(map[string]*pkg)
 	err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
@@ -120,7 +119,7 @@ func (k *pkg) function(set *token.FileSet, f *ast.FuncDecl) {
 	k.functions = append(k.functions, item{end.Line - begin.Line + 1, name, begin.Filename})
 }
 
-// typeName is the name of a receiver's type, without pointer and type parameters.
+// typeName is without pointer and type parameters.
 func typeName(e ast.Expr) string {
 	switch e := e.(type) {
 	case *ast.StarExpr:

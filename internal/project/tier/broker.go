@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// checkTools names the missing Debian packages that the tests of tier full need.
+// checkTools names the Debian packages that tier full lacks.
 func checkTools(ctx context.Context) error {
 	_, noJava := cluster.FindJava(ctx)
 	_, noMaven := exec.LookPath("mvn")
@@ -29,11 +29,10 @@ func checkTools(ctx context.Context) error {
 		"install openjdk-17-jdk-headless, maven and prometheus (make quick needs none of them): %w", missing)
 }
 
-// stopTimeout bounds the end of the broker.
 const stopTimeout = time.Minute
 
-// up starts this checkout's broker, under a name of its own. It replaces the broker of a killed
-// run, and waits for another test run to end. down, and the end of the process, release the lock.
+// up starts this checkout's broker. It replaces the broker of a killed run, and waits for another
+// test run to end. down, and the end of the process, release the lock.
 func up(ctx context.Context) (name string, down func(), err error) {
 	dir, err := os.Getwd()
 	if err != nil {

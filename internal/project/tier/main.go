@@ -40,8 +40,7 @@ func main() {
 
 var errTests = errors.New("go test")
 
-// run runs go test with args. A first argument -kafka starts the broker, and -check only looks for
-// what -kafka needs.
+// A first argument -kafka starts the broker, and -check only looks for what -kafka needs.
 func run(ctx context.Context, args []string, stdout io.Writer) error {
 	if len(args) == 1 && args[0] == "-check" {
 		return checkTools(ctx)
@@ -65,7 +64,6 @@ const slowest = 10
 // endTimeout bounds the tests' cleanup after a signal.
 const endTimeout = 30 * time.Second
 
-// goTest runs go test, prints its output, and at the end the slowest and the failed packages.
 func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 	cmd := exec.CommandContext(ctx, "go", append([]string{"test"}, args...)...)
 	cmd.Env, cmd.Stderr, cmd.WaitDelay = env, os.Stderr, endTimeout
@@ -89,7 +87,7 @@ func goTest(ctx context.Context, args, env []string, stdout io.Writer) error {
 			packages = append(packages, t)
 		}
 	}
-	_, _ = io.Copy(stdout, out) // a line beyond the buffer
+	_, _ = io.Copy(stdout, out)
 	failed := cmd.Wait()
 	summarise(stdout, packages, time.Since(began))
 	if exit := (*exec.ExitError)(nil); errors.As(failed, &exit) {

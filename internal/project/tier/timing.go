@@ -11,8 +11,6 @@ type timing struct {
 	failed bool
 }
 
-// parse parses a line of go test such as "ok      example.com/a   1.234s"; ok is false for every
-// other line.
 func parse(line string) (t timing, ok bool) {
 	fields := strings.Fields(line)
 	if len(fields) < 3 || fields[0] != "ok" && fields[0] != "FAIL" {

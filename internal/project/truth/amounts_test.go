@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The window offers exactly as many records as asked for, from one process or several, and ends
-// when the next one would be due.
 func TestRecords(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -24,8 +22,7 @@ func TestRecords(t *testing.T) {
 	})
 }
 
-// Producers without a record do not lengthen the window, which ends when the next record of all
-// would be due.
+// Producers without a record do not lengthen the window.
 func TestFewerRecordsThanProducers(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: 5 * time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -39,8 +36,7 @@ func TestFewerRecordsThanProducers(t *testing.T) {
 	})
 }
 
-// A producer of a closed loop sends ten records and waits for all ten; a round takes as long as one
-// request.
+// A round of a closed loop takes as long as one request.
 func TestRounds(t *testing.T) {
 	t.Parallel()
 	const delay = 50 * time.Millisecond
@@ -62,7 +58,6 @@ func TestRounds(t *testing.T) {
 	})
 }
 
-// Several producers fill exactly what was asked for, and each has its time and rate.
 func TestFillByRecords(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

@@ -21,13 +21,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// On Kafka, run.json agrees to the record with a witness at the driver and with the log. Java's
-// HdrHistogram agrees with the histograms.
 func TestBooksOnKafka(t *testing.T) {
 	t.Parallel()
 	k, w := clustertest.Shared(t), newWitness()
 	cfg := withDriver(config(t, k, smallScenario(t, "books", "load.acks=all", "consume.work=10us")), w.watch(franz.New()))
-	cfg.KeepTopics = true // for the reader
+	cfg.KeepTopics = true
 	r := run(t, cfg)
 	wantCount(t, "scheduled", r.Run.Load.Scheduled, 1000)
 	wantAsLogged(t, k, r, w)
@@ -35,7 +33,6 @@ func TestBooksOnKafka(t *testing.T) {
 	removeTopics(t, k, r)
 }
 
-// wantAsLogged compares the run's books with the witness and the log.
 func wantAsLogged(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witness) {
 	t.Helper()
 	wantValid(t, r)
@@ -62,7 +59,6 @@ func wantAsLogged(t *testing.T, c cluster.Cluster, r *result.Recorded, w *witnes
 	wantCount(t, "foreign or corrupt", d.Foreign+d.Corrupt, 0)
 }
 
-// survey is the measured records according to the log and the witness.
 type survey struct {
 	inLog     int64
 	lost      int64 // acked, and not in the log
@@ -94,7 +90,6 @@ func (w *witness) compare(log map[identity][]int64) (found survey) {
 	return found
 }
 
-// readLog reads a topic from its start, and returns the offsets of each record in its partition.
 func readLog(t *testing.T, c cluster.Cluster, topic string) map[identity][]int64 {
 	t.Helper()
 	ctx, cancel := context.WithTimeout(context.Background(), time.Minute)
@@ -140,9 +135,8 @@ func removeTopics(t *testing.T, c cluster.Cluster, runs ...*result.Recorded) {
 	}
 }
 
-// wantJavaAgrees reads the histogram log with HdrHistogram's Java HistogramLogProcessor. It must
-// agree with our reader on every tag, and with run.json on count, median, 90th and 99th percentile
-// and maximum of every metric.
+// Java's HistogramLogProcessor must agree with our reader on every tag, and with run.json on count,
+// median, 90th and 99th percentile and maximum of every metric.
 func wantJavaAgrees(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	home, err := cluster.UserHome()

@@ -16,10 +16,10 @@ import (
 )
 
 // A vandal changes the records of a run's consumers, or the reports to its producers: one record in
-// nth of each lane, over a period. It remembers each changed record.
+// nth of each lane, over a period.
 type vandal struct {
 	nth uint64
-	// It may change records that were due in [from, to), in nanoseconds.
+	// The changed records were due in [from, to), in nanoseconds.
 	from, to int64
 
 	mu      sync.Mutex
@@ -31,8 +31,7 @@ type vandal struct {
 // period.
 const touchable = 40
 
-// newVandal changes one record in ten of the middle of the measured window. Later records are
-// unchanged, so the consumers pass every changed one.
+// A vandal changes no late records, so the consumers pass every changed one.
 func newVandal() *vandal {
 	return &vandal{nth: 10, from: 200e6, to: 600e6, held: make(map[int32][]driver.Received)}
 }
@@ -48,10 +47,8 @@ func (v *vandal) touches(value []byte) bool {
 	return true
 }
 
-// received returns what the application gets for one delivered record.
 type received func(r driver.Received) []driver.Received
 
-// each returns a poll that rewrites every changed record.
 func (v *vandal) each(rewrite received) func([]driver.Chunk) []driver.Chunk {
 	return func(chunks []driver.Chunk) []driver.Chunk {
 		for i := range chunks {
@@ -78,7 +75,7 @@ func precede(r driver.Received) []driver.Received {
 	return []driver.Received{stranger, r}
 }
 
-// flip changes one bit of a copy, because the received record is read-only.
+// The received record is read-only.
 func flip(bit int) received {
 	return func(r driver.Received) []driver.Received {
 		value := slices.Clone(r.Value)
@@ -91,8 +88,8 @@ func cut(r driver.Received) []driver.Received {
 	return []driver.Received{{Offset: r.Offset, Key: r.Key, Value: r.Value[:20]}}
 }
 
-// swap exchanges each changed record with the next one of its lane in the same chunk, if there is
-// one. One record of each pair is then late.
+// swap exchanges each changed record with the next one of its lane in the same chunk. One record of
+// each pair is then late.
 func (v *vandal) swap(chunks []driver.Chunk) []driver.Chunk {
 	for _, c := range chunks {
 		for i := 0; i < len(c.Records); i++ {
@@ -128,8 +125,7 @@ func (v *vandal) holdBack(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// nextOfLane is the index of the next record of the same producer after index i; 0 if there is
-// none.
+// nextOfLane is the index of the next record of the same producer; 0 if there is none.
 func nextOfLane(records []driver.Received, i int) int {
 	_, id, _ := stampOf(records[i].Value)
 	for j := i + 1; j < len(records); j++ {
@@ -140,7 +136,6 @@ func nextOfLane(records []driver.Received, i int) int {
 	return 0
 }
 
-// ackUnwritten reports changed records as acked and does not write them.
 func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	if !v.touches(r.Value) {
 		return true
@@ -149,16 +144,15 @@ func (v *vandal) ackUnwritten(r *driver.Record, done func(driver.Done)) bool {
 	return false
 }
 
-// The books find and count every change of a vandal exactly and balance, and the run stays valid.
+// The books count every change of a vandal exactly and balance, and the run stays valid.
 func TestBooks(t *testing.T) {
 	for _, c := range []struct {
 		name   string
 		vandal func(v *vandal, d *tapped)
-		// want changes the books of an unchanged run of 1000 records into those of the run with n
-		// changed records.
+		// want changes the books of an unchanged run into those of the run with n changed records.
 		want        func(d *result.Delivery, n int64)
-		least, most int64  // bounds of the number of changed records
-		warning     string // follows their number
+		least, most int64 // bounds of the number of changed records
+		warning     string
 	}{
 		{
 			name:   "untouched",
@@ -190,7 +184,7 @@ func TestBooks(t *testing.T) {
 			name:   "late by a poll",
 			vandal: func(v *vandal, d *tapped) { d.poll = v.holdBack },
 			want:   func(d *result.Delivery, n int64) { d.Reordered = n },
-			least:  20, most: touchable, // those with a later one of their lane in the poll
+			least:  20, most: touchable,
 			warning: "records were delivered after a later one of the same producer and partition",
 		},
 		{
@@ -263,8 +257,8 @@ func TestBooks(t *testing.T) {
 
 func corrupted(d *result.Delivery, n int64) { d.Delivered -= n; d.Unique -= n; d.Corrupt = n }
 
-// vandalised makes, in virtual time, a run of 500 warm-up and 1000 measured records with a vandal.
-// With a linger of 20 ms, a poll has several records of a lane.
+// There are 500 warm-up and 1000 measured records. With a linger of 20 ms, a poll has several
+// records of a lane.
 func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (*result.Recorded, *vandal) {
 	t.Helper()
 	v, d := newVandal(), &tapped{Driver: franz.New()}
@@ -277,7 +271,6 @@ func vandalised(t *testing.T, let func(*vandal, *tapped), overrides ...string) (
 	return r, v
 }
 
-// wantDelivery compares two deliveries without their rates and lost ranges.
 func wantDelivery(t *testing.T, got, want result.Delivery) {
 	t.Helper()
 	got.LostRanges, got.DeliveredPerS, got.DuplicatesPerS = nil, 0, nil
@@ -286,7 +279,6 @@ func wantDelivery(t *testing.T, got, want result.Delivery) {
 	}
 }
 
-// wantLost checks that exactly the changed records are named as lost.
 func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	t.Helper()
 	named, touched := make(map[identity]bool), make(map[identity]bool)
@@ -303,7 +295,6 @@ func wantLost(t *testing.T, d result.Delivery, v *vandal) {
 	}
 }
 
-// Lost records of the warm-up are in the warm-up's books.
 func TestLostWarmup(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -321,7 +312,6 @@ func TestLostWarmup(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Records that the consumers never reach are pending, not lost.
 func TestPendingTail(t *testing.T) {
 	t.Parallel()
 	var mu sync.Mutex
@@ -352,8 +342,8 @@ func TestPendingTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Records at the end of all lanes that were acked but not written are lost, not pending, because
-// the consumers have reached the log's end.
+// Acked records that were not written at the end of all lanes are lost, because the consumers have
+// reached the log's end.
 func TestLostTail(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {
@@ -369,7 +359,6 @@ func TestLostTail(t *testing.T) {
 	wantBalance(t, r)
 }
 
-// Delivered records that the client reported as unknown or failed do not become acked.
 func TestUnknownStaysUnknown(t *testing.T) {
 	t.Parallel()
 	for _, outcome := range []driver.Outcome{driver.Unknown, driver.Failed} {
@@ -399,7 +388,6 @@ func TestUnknownStaysUnknown(t *testing.T) {
 	}
 }
 
-// Records that the client never reports make the run invalid.
 func TestUnreported(t *testing.T) {
 	t.Parallel()
 	r, v := vandalised(t, func(v *vandal, d *tapped) {

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/bottleneck"
 )
 
-// A confined broker that gets more small requests than it can process is the bottleneck.
 func TestBottleneckIsBrokerCPU(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	cores := confineBroker(t, k.Brokers()[0])
@@ -33,8 +32,7 @@ func TestBottleneckIsBrokerCPU(t *testing.T) {
 	}
 }
 
-// With one core for the tool and its embedded broker, the client's CPU is the bottleneck, or the
-// host's if others used that core.
+// The host's CPU is the bottleneck if others used the tool's core.
 func TestBottleneckIsClientCPU(t *testing.T) {
 	defer runtime.GOMAXPROCS(runtime.GOMAXPROCS(1))
 	s := smallScenario(t, "client", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.linger=0s", "load.compression=zstd",
@@ -48,8 +46,7 @@ func TestBottleneckIsClientCPU(t *testing.T) {
 	wantBottleneck(t, r, want)
 }
 
-// If other processes use all cores, the host's CPU is the bottleneck, although all allowed requests
-// are in flight.
+// All allowed requests are in flight nevertheless.
 func TestBottleneckIsTheMachine(t *testing.T) {
 	k := clustertest.Own(t, 1, nil)
 	for range 4 * runtime.NumCPU() {
@@ -68,9 +65,8 @@ func TestBottleneckIsTheMachine(t *testing.T) {
 	}
 }
 
-// confineBroker limits a broker to a part of a core by a quota of the kernel, if this process may
-// set one. Otherwise it binds the broker to one core, which needs no privileges. It returns the
-// number of cores.
+// Without permission for a quota, confineBroker binds the broker to one core. It returns the number
+// of cores.
 func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	t.Helper()
 	const quota = 0.5
@@ -99,14 +95,13 @@ func confineBroker(t *testing.T, b *cluster.Broker) (cores float64) {
 	return quota
 }
 
-// bind binds all present and future threads of a broker to one core.
 func bind(t *testing.T, b *cluster.Broker) {
 	t.Helper()
 	var allowed, only unix.CPUSet
 	if err := unix.SchedGetaffinity(0, &allowed); err != nil {
 		t.Fatal(err)
 	}
-	for core := 0; only.Count() == 0; core++ { // the first one that this process may use
+	for core := 0; only.Count() == 0; core++ {
 		if allowed.IsSet(core) {
 			only.Set(core)
 		}

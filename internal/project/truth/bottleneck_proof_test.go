@@ -36,8 +36,7 @@ func overCable(delay time.Duration) franz.Option {
 	})
 }
 
-// wantBottleneck checks that the run names that resource, with figures. A run that a busy machine
-// made invalid names none.
+// A run that a busy machine made invalid names no bottleneck.
 func wantBottleneck(t *testing.T, r *result.Recorded, want string) {
 	t.Helper()
 	wantValid(t, r)
@@ -68,14 +67,12 @@ func orTheMachine(t *testing.T, r *result.Recorded, limit string) string {
 	return bottleneck.HostCPU
 }
 
-// A load that all can handle is limited only by itself.
 func TestBottleneckIsOfferedLoad(t *testing.T) {
 	r := run(t, config(t, clustertest.Shared(t), smallScenario(t, "low", "load.rate=200/s", "phases.warmup=1s", "phases.measure=2s")))
 	wantBottleneck(t, r, bottleneck.OfferedLoad)
 	wantBrokerFigures(t, r)
 }
 
-// One request at a time over a slow connection is limited by the requests in flight.
 func TestBottleneckIsInFlight(t *testing.T) {
 	s := smallScenario(t, "in-flight", "load.rate=max", "load.producers=1", "topic.partitions=1", "load.in_flight=1",
 		"load.batch=4KiB", "load.acks=all", "consume.consumers=0")
@@ -87,7 +84,7 @@ func TestBottleneckIsInFlight(t *testing.T) {
 	}
 }
 
-// A filled topic that is read in small pieces over a slow connection is limited by the fetch size.
+// A filled topic is read in small pieces over a slow connection.
 func TestBottleneckIsFetchSize(t *testing.T) {
 	s := smallScenario(t, "fetch-size", "load.producers=0", "load.rate=max", "topic.partitions=1", "topic.fill=200kB", "load.batch=1KiB",
 		"consume.fetch.max_partition_bytes=1KiB", "phases.warmup=0s", "phases.measure=3s")
@@ -95,14 +92,12 @@ func TestBottleneckIsFetchSize(t *testing.T) {
 	wantBottleneck(t, r, orTheMachine(t, r, bottleneck.FetchSize))
 }
 
-// More load than the consumer can process is limited by the consumer's work.
 func TestBottleneckIsConsumerWork(t *testing.T) {
 	s := smallScenario(t, "work", "load.rate=600/s", "consume.work.time=4ms", "consume.parallel=consumer")
 	wantBottleneck(t, run(t, config(t, clustertest.Shared(t), s)), bottleneck.ConsumerWork)
 }
 
-// wantBrokerFigures compares the broker's own metrics with the run's counts, which cover slightly
-// different times.
+// The broker's own metrics and the run's counts cover slightly different times.
 func wantBrokerFigures(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if len(r.Run.Broker) != 1 || r.Run.Broker[0].Metrics == nil {

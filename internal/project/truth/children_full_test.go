@@ -18,9 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// These runs have real processes on a real clock. They assert counts, states and reasons.
+// Runs with real processes on a real clock: the tests assert counts, states and reasons.
 
-// loopback starts an embedded cluster that other processes of this machine can reach.
 func loopback(t *testing.T) *cluster.Embedded {
 	t.Helper()
 	e, err := cluster.StartEmbedded(cluster.EmbeddedOptions{})
@@ -53,9 +52,8 @@ func wantProcessesGone(t *testing.T, r *result.Recorded, n int) {
 	}
 }
 
-// After a process of producers or consumers is killed, the run continues without it and does not
-// wait for undeliverable records. It is invalid only for that, and for records that a killed
-// producer did not offer.
+// The run does not wait for undeliverable records. It is invalid only for the kill, and for records
+// that a killed producer did not offer.
 func TestProcessKilled(t *testing.T) {
 	t.Parallel()
 	for _, c := range []struct {
@@ -94,8 +92,7 @@ func TestProcessKilled(t *testing.T) {
 	}
 }
 
-// After the process of a consumer is killed and restarted, its uncommitted records come twice,
-// nothing is lost, and the books balance.
+// Uncommitted records come twice, nothing is lost, and the books balance.
 func TestKilledProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "killed-apart", "consume.processes=2", "topic.partitions=4", "consume.consumers=2",
@@ -122,8 +119,7 @@ func TestKilledProcess(t *testing.T) {
 	wantProcessesGone(t, r, 3)
 }
 
-// If a process is stopped (SIGSTOP) for a second, its partitions rest without a rebalance, and its
-// records are delivered later.
+// The partitions of a stopped process rest without a rebalance.
 func TestPausedProcess(t *testing.T) {
 	t.Parallel()
 	s := smallScenario(t, "paused", "consume.consumers=2", "consume.processes=2", "phases.measure=2s",
@@ -142,7 +138,7 @@ func TestPausedProcess(t *testing.T) {
 
 // outsider sends signals to one process of a run, unknown to the run.
 type outsider struct {
-	who   string                           // as the event of its start begins
+	who   string
 	sends map[time.Duration]syscall.Signal // by time in the measured window
 
 	mu  sync.Mutex
@@ -167,13 +163,13 @@ func (o *outsider) Event(e result.Event) {
 	}
 }
 
-// wantProcesses checks the processes in the series. The last one was killed and replaced.
+// The last process was killed and replaced.
 func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	t.Helper()
 	pids := make(map[string][]int)
 	for _, iv := range r.Intervals {
 		for _, p := range iv.Processes {
-			if p.HeapBytes == nil { // late, or it has just begun
+			if p.HeapBytes == nil {
 				continue
 			}
 			if *p.HeapBytes <= 0 || *p.Goroutines <= 0 || p.GCPauseNs != nil && *p.GCPauseNs < 0 {
@@ -196,8 +192,6 @@ func wantProcesses(t *testing.T, r *result.Recorded, names ...string) {
 	wantCount(t, "names of processes", int64(len(pids)), int64(len(names)))
 }
 
-// wantRebalances checks that each event of a rebalance has data on whose assignment changed, and
-// how.
 func wantRebalances(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	changes := make(map[any]int)

@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A run with a confined consumer reports the CPU and memory that it used, and leaves no control
-// group.
 func TestConfined(t *testing.T) {
 	s := smallScenario(t, "confined", "phases.measure=2s", "consume.cpu=0.5", "consume.memory=256MiB")
 	r := run(t, config(t, loopback(t), s))
@@ -44,7 +42,6 @@ func wantNoGroups(t *testing.T) {
 	}
 }
 
-// emptyGroups are this process's control groups without a process.
 func emptyGroups() (paths []string) {
 	_ = filepath.WalkDir("/sys/fs/cgroup", func(path string, d os.DirEntry, err error) error {
 		if err != nil || !d.IsDir() || !strings.HasPrefix(d.Name(), "kafka-bench-") || !strings.Contains(d.Name(), fmt.Sprintf("-%d-", os.Getpid())) {
@@ -58,7 +55,6 @@ func emptyGroups() (paths []string) {
 	return paths
 }
 
-// A consumer that exceeds its memory limit makes the run invalid, and the run ends.
 func TestMemoryLimit(t *testing.T) {
 	s := smallScenario(t, "greedy", "consume.memory=32MiB", "load.rate=5k/s", "load.record.size=10kB", "consume.work=100ms", "consume.parallel=partition",
 		"topic.partitions=20", "phases.measure=5s", "phases.drain=5s")

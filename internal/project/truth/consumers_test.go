@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// With consumers in three processes, a run delivers the same records, each once, and its times come
-// from one clock.
+// With consumers in three processes, times come from one clock.
 func TestConsumersApart(t *testing.T) {
 	t.Parallel()
 	const delay, lingers, work = 50 * time.Millisecond, time.Millisecond, 100 * time.Microsecond
@@ -47,7 +46,6 @@ func wantSameSettings(t *testing.T, here, apart *result.Recorded) {
 	}
 }
 
-// Two groups read everything, each in two processes with two members each.
 func TestGroupsApart(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

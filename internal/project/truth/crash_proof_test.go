@@ -17,8 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// If the broker is killed and restarted in runs with acks 1 and acks all, run.json agrees to the
-// record with a witness and with the log.
 func TestCrash(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	levels := []string{"load.acks=1", "load.acks=all"}
@@ -32,7 +30,7 @@ func TestCrash(t *testing.T) {
 		s := smallScenario(t, "crash-"+strings.TrimPrefix(acks, "load.acks="), acks,
 			"load.delivery_timeout=3s", "phases.warmup=1s", "phases.measure=13s", "phases.drain=60s")
 		configs[i] = withDriver(config(t, k, s), witnesses[i].watch(franz.New()))
-		configs[i].KeepTopics = true // for the reader
+		configs[i].KeepTopics = true
 	}
 	configs[0].Watch = crash
 	runs := runTogether(t, configs...)
@@ -52,7 +50,7 @@ func TestCrash(t *testing.T) {
 	}
 }
 
-// crash kills a broker two seconds into the measured window of its run, and restarts it.
+// crash kills a broker two seconds into the measured window, and restarts it.
 type crash struct {
 	broker *cluster.Broker
 	took   time.Duration

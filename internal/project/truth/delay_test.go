@@ -15,8 +15,7 @@ const (
 	delayRate = 500 // records/s
 )
 
-// delayedRun makes a run in which every record is its own batch and request, on a cluster with
-// delays. Its window is five times the delay.
+// Every record is its own batch and request. The window is five times the delay.
 func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
 	t.Helper()
 	s := smallScenario(t, "delay", "load.rate=500/s", "load.in_flight=1000", "phases.measure=1500ms")
@@ -29,8 +28,6 @@ func delayedRun(t *testing.T, c *virtual.Cluster) *result.Recorded {
 	return r
 }
 
-// With a fixed delay of requests, every send and every delivery takes exactly the delay and the
-// linger.
 func TestFixedDelay(t *testing.T) {
 	t.Parallel()
 	for name, delay := range map[string]time.Duration{"none": 0, "produce": delayed} {
@@ -47,8 +44,8 @@ func TestFixedDelay(t *testing.T) {
 	}
 }
 
-// If fetch responses are delayed, a record waits a uniform part of the delay until the next
-// response begins, and then the whole delay.
+// A record waits a uniform part of the delay until the next response begins, and then the whole
+// delay.
 func TestFetchDelay(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{FetchDelay: delayed}, func(t *testing.T, c *virtual.Cluster) {
@@ -74,8 +71,7 @@ func TestFetchDelay(t *testing.T) {
 	})
 }
 
-// If the sending workers oversleep, the lateness is in response times but not in service times, and
-// the run is invalid.
+// Lateness is in response times but not in service times, and the run is invalid.
 func TestLatePacer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -88,8 +84,8 @@ func TestLatePacer(t *testing.T) {
 		wantSeries(t, r)
 		wantHistograms(t, r)
 		wantCount(t, "unique", r.Run.Delivery.Unique, 1000)
-		// A worker's records are due each 2 ms. It wakes 50 ms after one is due, and sends that one
-		// and the 25 that came due since: they are late by 50, 48, … 0 ms.
+		// A worker wakes 50 ms after a record is due, and sends that one and the 25 that came due
+		// since, each 2 ms: they are late by 50, 48, … 0 ms.
 		for metric, after := range map[string]time.Duration{
 			"pacer_lateness": 0, "send_delay": 0, "send_response_time": lingers, "e2e_response_time": lingers,
 		} {
@@ -104,7 +100,6 @@ func TestLatePacer(t *testing.T) {
 	})
 }
 
-// wantExactly checks that a metric has values, and that all equal want.
 func wantExactly(t *testing.T, r *result.Recorded, metric string, want time.Duration) {
 	t.Helper()
 	got := r.Run.Time[metric]
@@ -115,13 +110,11 @@ func wantExactly(t *testing.T, r *result.Recorded, metric string, want time.Dura
 	wantTime(t, metric+" max", got.MaxNs, want)
 }
 
-// wantTime checks a histogram's value to its three digits.
 func wantTime(t *testing.T, what string, got int64, want time.Duration) {
 	t.Helper()
 	wantBetween(t, what, got, want, want)
 }
 
-// wantBetween checks that a histogram's value is within two values, to its three digits.
 func wantBetween(t *testing.T, what string, got int64, least, most time.Duration) {
 	t.Helper()
 	if g := rounded(got); g < rounded(int64(least)) || g > rounded(int64(most)) {
@@ -129,7 +122,7 @@ func wantBetween(t *testing.T, what string, got int64, least, most time.Duration
 	}
 }
 
-// rounded returns the greatest value that a histogram counts in one slot with v.
+// rounded is the greatest value in the histogram's slot of v.
 func rounded(v int64) int64 {
 	h := latency.NewHistogram()
 	h.Record(v)

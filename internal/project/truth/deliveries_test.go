@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Duplicate deliveries do not increase the rate of deliveries.
 func TestDuplicatesAreNotGoodput(t *testing.T) {
 	t.Parallel()
 	once, _ := vandalised(t, func(*vandal, *tapped) {})
@@ -25,11 +24,9 @@ func TestDuplicatesAreNotGoodput(t *testing.T) {
 	}
 }
 
-// The drain's figures count only first deliveries after the window's end, whether the run drains or
-// not.
 func TestDrainCountsFirstDeliveries(t *testing.T) {
 	t.Parallel()
-	for _, drain := range []time.Duration{10 * time.Second, 300 * time.Millisecond} { // it drains, and it does not
+	for _, drain := range []time.Duration{10 * time.Second, 300 * time.Millisecond} {
 		v, came := newVandal(), make(handOvers)
 		twice := v.each(duplicate)
 		d := &tapped{Driver: franz.New()}
@@ -51,8 +48,7 @@ func TestDrainCountsFirstDeliveries(t *testing.T) {
 // handOvers are the times at which the only worker of a run first received each record.
 type handOvers map[identity]time.Time
 
-// singly makes chunks of one record. The worker frees the empty chunk before each at the moment in
-// which it takes the record.
+// The worker frees the empty chunk before each record at the moment in which it takes the record.
 func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	for _, c := range chunks {
 		for i, r := range c.Records {
@@ -69,8 +65,6 @@ func (h handOvers) singly(chunks []driver.Chunk) (single []driver.Chunk) {
 	return single
 }
 
-// wantLateDeliveries compares the drain's figures, after a window of a second, with the times of
-// the deliveries.
 func wantLateDeliveries(t *testing.T, r *result.Recorded, came handOvers, drain time.Duration) {
 	t.Helper()
 	late, last, lag := 0, time.Duration(0), r.Run.Lag

@@ -26,8 +26,8 @@ import (
 // childVariable makes the test binary a tool that will be killed; its value is the tool's folder.
 const childVariable = "KAFKA_BENCH_TRUTH_CHILD"
 
-// If the tool is killed (SIGKILL), its run can be read and rendered, the next start removes its
-// broker, and its other processes end.
+// The run of a killed tool can be rendered, the next start removes its broker, and its other
+// processes end.
 func TestKilledTool(t *testing.T) {
 	t.Parallel()
 	dir := t.TempDir()
@@ -49,7 +49,7 @@ func TestKilledTool(t *testing.T) {
 	if err := tool.Process.Kill(); err != nil {
 		t.Fatal(err)
 	}
-	_ = tool.Wait() // killed, as asked
+	_ = tool.Wait()
 
 	r := onlyRun(t, filepath.Join(dir, "runs"))
 	wantUnfinished(t, r)
@@ -73,7 +73,7 @@ func TestKilledTool(t *testing.T) {
 }
 
 func alive(pid int) bool {
-	for range 100 { // a killed process needs a moment to end
+	for range 100 {
 		if syscall.Kill(pid, 0) != nil || zombie(pid) {
 			return false
 		}
@@ -82,7 +82,6 @@ func alive(pid int) bool {
 	return true
 }
 
-// zombie reports whether a process is dead and its parent has not waited for it.
 func zombie(pid int) bool {
 	if runtime.GOOS != "linux" {
 		return false
@@ -95,15 +94,13 @@ func zombie(pid int) bool {
 	return strings.HasPrefix(rest, "Z")
 }
 
-// childHome is the home of the killed tool, with its own folder for clusters.
 func childHome(dir string) (cluster.Home, error) {
 	home, err := cluster.UserHome()
 	home.Clusters = filepath.Join(dir, "clusters")
 	return home, err
 }
 
-// runUntilKilled makes a run of ten minutes on its own Kafka. It prints the broker's process when
-// it measures.
+// runUntilKilled prints the broker's process when it measures.
 func runUntilKilled(dir string) error {
 	home, err := childHome(dir)
 	if err != nil {

@@ -19,7 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// interrupter closes a run's interrupt some time after the first event that matches.
+// The interrupt comes some time after the first event that matches.
 type interrupter struct {
 	at    func(result.Event) bool
 	after time.Duration
@@ -49,7 +49,6 @@ func begins(phase string) func(result.Event) bool {
 	return func(e result.Event) bool { return e.Kind == "phase" && e.What == phase }
 }
 
-// A run of a minute can be interrupted after less than a second.
 func TestInterruptInWindow(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -68,7 +67,6 @@ func TestInterruptInWindow(t *testing.T) {
 	})
 }
 
-// A run that is interrupted in its warm-up has no measured window and is invalid.
 func TestInterruptInWarmup(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -81,7 +79,7 @@ func TestInterruptInWarmup(t *testing.T) {
 		wantSeries(t, r)
 		warmup := r.Run.Run.Phases[0]
 		length := time.Duration(warmup.EndNs - warmup.StartNs)
-		if length <= 0 || length > 300*time.Millisecond { // the event comes some time before it
+		if length <= 0 || length > 300*time.Millisecond {
 			t.Errorf("the warm-up is %v long, and it was interrupted after 300 ms", length)
 		}
 		wantDue(t, r.Run.Warmup.Load.Scheduled, 1000, length)
@@ -91,8 +89,7 @@ func TestInterruptInWarmup(t *testing.T) {
 	})
 }
 
-// wantDue checks the number of scheduled records: record i is due at i/rate. One that is due at the
-// very end may be among them.
+// Record i is due at i/rate. One that is due at the very end may be among them.
 func wantDue(t *testing.T, scheduled, perSecond int64, within time.Duration) {
 	t.Helper()
 	if due := perSecond * int64(within) / int64(time.Second); scheduled < due || scheduled > due+1 {
@@ -100,7 +97,7 @@ func wantDue(t *testing.T, scheduled, perSecond int64, within time.Duration) {
 	}
 }
 
-// A run can be interrupted while its consumer needs a minute for the rest.
+// The consumer would need a minute for the rest.
 func TestInterruptInDrain(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -126,7 +123,7 @@ func TestInterruptInDrain(t *testing.T) {
 	})
 }
 
-// A run can be interrupted while it waits for a client that will never report some records.
+// The client will never report some records.
 func TestInterruptWhileSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -162,7 +159,6 @@ func wantInterrupted(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// A drained run waits until the last delivered record is processed and committed.
 func TestLastWorkIsDone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -182,7 +178,6 @@ func TestLastWorkIsDone(t *testing.T) {
 	})
 }
 
-// A run that is interrupted before it begins leaves no files.
 func TestInterruptBeforeTheRun(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{ProduceDelay: time.Millisecond}, func(t *testing.T, c *virtual.Cluster) {
@@ -197,8 +192,7 @@ func TestInterruptBeforeTheRun(t *testing.T) {
 	})
 }
 
-// A run that is ended by its context is not saved, but its files can be read, and its topic is
-// gone.
+// A run that its context ends is not saved, but its files can be read, and its topic is gone.
 func TestAbandon(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -220,7 +214,6 @@ func TestAbandon(t *testing.T) {
 	})
 }
 
-// wantUnfinished checks the files of a killed run.
 func wantUnfinished(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if r.Run.Finished() || r.Run.Verdict.Status != result.Invalid {

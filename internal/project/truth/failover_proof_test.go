@@ -20,8 +20,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/outcome"
 )
 
-// session is the brokers' session timeout. It is longer than a stall, or the controller would fence
-// a broker when both wake up. It is short, because the controller notices a kill when it expires.
+// The brokers' session timeout is longer than a stall, or the controller would fence a broker when
+// both wake up. It is short, because the controller notices a kill when it expires.
 const session = 4500 * time.Millisecond
 
 var shortSession = map[string]string{
@@ -29,7 +29,6 @@ var shortSession = map[string]string{
 	"broker.session.timeout.ms":    fmt.Sprint(session.Milliseconds()),
 }
 
-// failover is a scenario of 500 records a second on replicated partitions.
 func failover(t *testing.T, name, faults string, window time.Duration, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, name, append([]string{
@@ -40,8 +39,7 @@ func failover(t *testing.T, name, faults string, window time.Duration, overrides
 	}, overrides...)...)
 }
 
-// Faults of brokers in a cluster of three: each run leaves the cluster intact, except those that
-// end early.
+// Each run leaves the cluster of three intact, except those that end early.
 func TestFailover(t *testing.T) {
 	k := clustertest.Own(t, 3, shortSession)
 	for _, test := range []struct {
@@ -64,14 +62,12 @@ func TestFailover(t *testing.T) {
 	}
 }
 
-// The only broker is killed without a restart.
 func TestOnlyBrokerGone(t *testing.T) {
 	k := clustertest.Own(t, 1, shortSession)
 	wantOutage(t, k, failover(t, "broker-gone", "[{at: 3s, kill: broker 1}]", 12*time.Second,
 		"cluster.brokers=1", "topic.replication=1", unreplicated, "phases.drain=2s"))
 }
 
-// The only replica of a partition is killed without a restart.
 func testLeaderGone(t *testing.T, k *cluster.Kafka) {
 	wantOutage(t, k, failover(t, "leader-gone", "[{at: 3s, kill: leader of partition 0}]", 12*time.Second,
 		"topic.replication=1", unreplicated, "phases.drain=2s"))
@@ -80,9 +76,9 @@ func testLeaderGone(t *testing.T, k *cluster.Kafka) {
 // unreplicated overrides settings that need replicated partitions.
 const unreplicated = "topic.config={min.insync.replicas: \"1\"}"
 
-// wantOutage makes a run whose window ends before its client gives a record up, with the broker
-// still dead. The measurement is valid and the system unavailable. The time lag grows by the time
-// between two readings, because the oldest undelivered record stays.
+// The window ends before the client gives a record up. The measurement is valid and the system
+// unavailable. The time lag grows by the time between two readings, because the oldest undelivered
+// record stays.
 func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
 	t.Helper()
 	r, _ := broken(t, k, s, nil)
@@ -116,8 +112,7 @@ func wantOutage(t *testing.T, k *cluster.Kafka, s scenario.Scenario) {
 	}
 }
 
-// If a leader is killed with SIGKILL under acks all, nothing is lost or unknown, and the longest
-// gap in acks agrees with a witness.
+// Under acks all, nothing is lost or unknown, and the longest gap in acks agrees with a witness.
 func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	s := failover(t, "killed-leader", "[{at: 3s, kill: leader of partition 0, for: 6s}]", noEnd)
 	r, w := broken(t, k, s, synced)
@@ -148,8 +143,6 @@ func testKilledLeader(t *testing.T, k *cluster.Kafka) {
 	wantBrokersOf(t, r, kill.Hit)
 }
 
-// wantBrokersOf checks how the series show that one of three brokers was gone and came back, and
-// the state of the replicas.
 func wantBrokersOf(t *testing.T, r *result.Recorded, killed string) {
 	t.Helper()
 	var under, last int64
@@ -186,8 +179,7 @@ func wantBrokersOf(t *testing.T, r *result.Recorded, killed string) {
 	}
 }
 
-// If a leader is killed under acks 1, lost records are counted and reported, and the run stays
-// valid.
+// Lost records are counted and reported, and the run stays valid.
 func testKilledLeaderOfAcks1(t *testing.T, k *cluster.Kafka) {
 	s := failover(t, "killed-leader", "[{at: 2s, kill: leader of partition 0, for: 6s}]", 12*time.Second,
 		"load.acks=1", "load.idempotent=false", "load.rate=2000/s")
@@ -198,8 +190,7 @@ func testKilledLeaderOfAcks1(t *testing.T, k *cluster.Kafka) {
 	}
 }
 
-// If a leader is stopped for three seconds, within its session, no leader changes and nothing is
-// acknowledged meanwhile.
+// Within the session, no leader changes and nothing is acknowledged.
 func testPausedLeader(t *testing.T, k *cluster.Kafka) {
 	const paused = 3 * time.Second
 	r, w := broken(t, k, failover(t, "paused-leader", "[{at: 2s, pause: leader of partition 1, for: 3s}]", 8*time.Second), nil)
@@ -247,8 +238,7 @@ func testRollingRestart(t *testing.T, k *cluster.Kafka) {
 	}
 }
 
-// noEnd is the length of a run that ends some seconds after its fault, however long the brokers
-// take.
+// The run ends some seconds after its fault, however long the brokers take.
 const noEnd = time.Hour
 
 func synced(e result.Event) bool {
@@ -259,8 +249,7 @@ func restarted(e result.Event) bool {
 	return e.Kind == "broker" && strings.Contains(e.What, "brokers were restarted and in sync again")
 }
 
-// broken makes a run with a witness. The run ends three seconds after the event end; nil means that
-// no event ends it.
+// The run ends three seconds after the event end; nil means that no event ends it.
 func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result.Event) bool) (*result.Recorded, *witness) {
 	t.Helper()
 	w := newWitness()
@@ -290,8 +279,6 @@ func broken(t *testing.T, k *cluster.Kafka, s scenario.Scenario, end func(result
 	return r, w
 }
 
-// wantPairs checks that each broker has an event when it is gone and one when it serves again, and
-// each finished restart one for its end.
 func wantPairs(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	gone, ends := make(map[any]bool), 0
@@ -318,8 +305,7 @@ func wantPairs(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantGaps compares the longest gaps in acks with those that the witness saw. A gap begins when a
-// record waits, at this rate within milliseconds of the last ack.
+// A gap begins when a record waits, at this rate within milliseconds of the last ack.
 func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
 	t.Helper()
 	const tolerance = 150 * time.Millisecond
@@ -340,7 +326,7 @@ func wantGaps(t *testing.T, r *result.Recorded, w *witness) {
 	}
 }
 
-// longestSilences are the longest times between two acks of measured records, by partition.
+// longestSilences returns the longest times between two acks of measured records, by partition.
 func (w *witness) longestSilences() map[int32]time.Duration {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -360,8 +346,6 @@ func (w *witness) longestSilences() map[int32]time.Duration {
 	return longest
 }
 
-// wantStretches checks that the periods before, during and after the fault are adjacent and have
-// every measured record, and that the middle one contains the fault.
 func wantStretches(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	a := r.Run.Availability

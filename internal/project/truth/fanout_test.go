@@ -13,7 +13,7 @@ import (
 
 type oneGroup struct {
 	*tapped
-	suffix string // of the group's name
+	suffix string
 }
 
 func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error) {
@@ -23,8 +23,7 @@ func (d oneGroup) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, error
 	return d.Driver.NewConsumer(cfg)
 }
 
-// Each of three groups reads everything and its books balance. A record that one group does not get
-// is lost only there.
+// A record that one group does not get is lost only there.
 func TestFanOut(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -51,8 +50,6 @@ func TestFanOut(t *testing.T) {
 	})
 }
 
-// wantGroups checks that each group has lost the given number of the thousand records, and received
-// the others once.
 func wantGroups(t *testing.T, r *result.Recorded, lost []int64) {
 	t.Helper()
 	if len(r.Run.Groups) != len(lost) {
@@ -78,8 +75,7 @@ func wantGroups(t *testing.T, r *result.Recorded, lost []int64) {
 	wantCount(t, "commits of all groups", r.Run.Consumer.Commits, commits)
 }
 
-// wantGroupsOf checks that an interval has the figures of each group, and that the run's figures
-// are their sum, or those of the slowest, second group.
+// The run's figures are the sum over the groups, or those of the slowest, second group.
 func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
 	t.Helper()
 	var delivered int64
@@ -98,7 +94,6 @@ func wantGroupsOf(t *testing.T, iv result.Interval, groups []result.Group) {
 	wantCount(t, "delivered to all groups", delivered, iv.Delivered)
 }
 
-// If one group stalls for two seconds, the run's lag and drain are those of that group.
 func TestSlowestGroupLeads(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

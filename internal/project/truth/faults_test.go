@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Of the run in which a consumer is killed. Members send a heartbeat each third of the session
-// timeout.
+// Members send a heartbeat each third of the session timeout.
 const (
 	killRate    = 250
 	killWindow  = 14
@@ -24,8 +23,8 @@ const (
 	startedAt   = 8 * time.Second
 )
 
-// After one of two consumers is killed and restarted, its partitions rest until the session
-// expires, its uncommitted records come twice, and nothing is lost.
+// The partitions rest until the session expires, uncommitted records come twice, and nothing is
+// lost.
 func TestKilledConsumer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -42,8 +41,7 @@ func TestKilledConsumer(t *testing.T) {
 	})
 }
 
-// wantDuplicates checks that only records came twice that were delivered to a killed consumer and
-// not committed.
+// Only records that a killed consumer got and did not commit came twice.
 func wantDuplicates(t *testing.T, r *result.Recorded, uncommitted int64) {
 	t.Helper()
 	wantCount(t, "processed", r.Run.Time["processed_response_time"].Count, r.Run.Load.Scheduled)
@@ -57,9 +55,7 @@ func wantDuplicates(t *testing.T, r *result.Recorded, uncommitted int64) {
 	}
 }
 
-// killedOn makes a run in which one of two consumers is killed and restarted, and checks that
-// nothing is lost. uncommitted is the number of delivered, uncommitted records that the run
-// reports.
+// killedOn also returns the number of delivered, uncommitted records that the run reports.
 func killedOn(
 	t *testing.T, c cluster.Cluster, name string, overrides ...string,
 ) (r *result.Recorded, uncommitted int64) {
@@ -91,8 +87,7 @@ func killedOn(
 	return r, uncommitted
 }
 
-// wantKill checks the kill and the start of consumer 1 in the result and in the events, not before
-// these times. It returns the kill.
+// wantKill returns the kill of consumer 1. Neither it nor the start came before these times.
 func wantKill(t *testing.T, r *result.Recorded, killed, started time.Duration) result.Fault {
 	t.Helper()
 	if len(r.Run.Faults) != 2 {
@@ -122,8 +117,7 @@ func wantKill(t *testing.T, r *result.Recorded, killed, started time.Duration) r
 	return kill
 }
 
-// A run that is interrupted before the group notices a killed consumer is saved at once, and
-// undelivered records are pending, not lost.
+// A run that is interrupted before the group notices a killed consumer is saved at once.
 func TestInterruptAfterAKill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -142,7 +136,6 @@ func TestInterruptAfterAKill(t *testing.T) {
 	})
 }
 
-// A run with a fault that its driver cannot make does not begin.
 func TestDriverThatCannotKill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

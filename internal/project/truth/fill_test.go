@@ -36,15 +36,13 @@ cluster: {metrics: none}
 	return s
 }
 
-// slowly runs a test on a cluster that needs 10 ms for a write and 20 ms for a read. A closed loop
-// such as a fill needs that.
+// A closed loop such as a fill needs a cluster that takes 10 ms for a write and 20 ms for a read.
 func slowly(t *testing.T, do func(*testing.T, *virtual.Cluster)) {
 	t.Helper()
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Millisecond, FetchDelay: 20 * time.Millisecond}, do)
 }
 
-// All filled records are delivered in the measured window and checked, without times, and the
-// window ends with the last one.
+// Filled records are delivered without times, and the window ends with the last one.
 func TestFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -73,8 +71,6 @@ func TestFill(t *testing.T) {
 	})
 }
 
-// wantFillTimes checks that a run that read a fill has only times of polls, and that its window is
-// a number of fetches long.
 func wantFillTimes(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	if len(r.Run.Time) != 1 {
@@ -109,7 +105,6 @@ func wantFinalPartitions(t *testing.T, r *result.Recorded, n int64) {
 	}
 }
 
-// During a warm-up, no consumer reads the fill; all of it is delivered in the window.
 func TestFillWaitsForTheWindow(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -160,7 +155,6 @@ func TestFillUnderLoad(t *testing.T) {
 	}
 }
 
-// Records too small for a stamp are only counted.
 func TestFillOfUnstampedRecords(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -172,8 +166,8 @@ func TestFillOfUnstampedRecords(t *testing.T) {
 	})
 }
 
-// Records that the window is too short for are pending. Each of two consumers takes a record per 1
-// ms from the end of the first fetch, at 20 ms, and holds one when the window ends.
+// Each of two consumers takes a record per 1 ms from the end of the first fetch, at 20 ms, and
+// holds one when the window ends.
 func TestFillHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -189,7 +183,6 @@ func TestFillHasATimeout(t *testing.T) {
 	})
 }
 
-// refusing is a driver whose producers report a share of their records as failed.
 type refusing struct {
 	driver.Driver
 	every int // one in that many records fails
@@ -225,7 +218,6 @@ func (p *refusingProducer) Produce(r *driver.Record) {
 	p.Producer.Produce(r)
 }
 
-// Failed records of the fill are not in the topic, the books exclude them, and a warning says so.
 func TestFillWithHoles(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -241,7 +233,6 @@ func TestFillWithHoles(t *testing.T) {
 	})
 }
 
-// If the brokers refuse the fill, there is no run, and the error has the reason.
 func TestRefusedFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -254,7 +245,6 @@ func TestRefusedFill(t *testing.T) {
 	})
 }
 
-// An interrupt during the fill ends the run at once, and leaves no files or topics.
 func TestInterruptedFill(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -269,7 +259,6 @@ func TestInterruptedFill(t *testing.T) {
 	})
 }
 
-// progress calls a function when the progress of the fill is reported.
 type progress struct{ then func() }
 
 func (p *progress) Began(string)             {}
@@ -280,7 +269,6 @@ func (p *progress) Event(e result.Event) {
 	}
 }
 
-// nothingIsLeft checks that a run that did not begin left neither a folder nor a topic.
 func nothingIsLeft(t *testing.T, cfg bench.Config) {
 	t.Helper()
 	if left, err := os.ReadDir(cfg.Out); err != nil || len(left) > 0 {

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// As TestHungProcessBlindsNobody, with a stopped process.
 func TestHungProcess(t *testing.T) {
 	for name, h := range hanging {
 		t.Run(name, func(t *testing.T) {

@@ -20,10 +20,10 @@ type deaf struct {
 
 	heard chan []byte
 	rest  []byte
-	began atomic.Pointer[time.Time] // of the measured window
+	began atomic.Pointer[time.Time]
 }
 
-// hears forwards in, whose writer never waits for it.
+// hears never makes the writer of in wait.
 func (d *deaf) hears(in io.Reader) io.Reader {
 	d.heard = make(chan []byte, 10_000)
 	go func() {
@@ -67,8 +67,8 @@ func (d *deaf) Event(e result.Event) {
 
 var _ observe.Watcher = (*deaf)(nil)
 
-// If one of two processes hangs for two seconds, the intervals continue with the other one's
-// figures and name the late one. Nothing is missing afterwards.
+// The intervals continue with the other process's figures and name the late one. Nothing is missing
+// afterwards.
 func TestHungProcessBlindsNobody(t *testing.T) {
 	t.Parallel()
 	for name, h := range hanging {
@@ -76,7 +76,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
 				s := smallScenario(t, "hung", append(h.overrides, "phases.measure=4s", "sampling.interval=250ms")...)
 				cfg, w := withCrew(t, c, s)
-				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond} // between two readings
+				d := &deaf{from: 1100 * time.Millisecond, until: 3100 * time.Millisecond}
 				cfg.Watch = d
 				w.within = func(name string, in io.Reader) io.Reader {
 					if name == h.who {
@@ -98,7 +98,7 @@ func TestHungProcessBlindsNobody(t *testing.T) {
 type hung struct {
 	who       string
 	overrides []string
-	goesOn    func(result.Interval) int64 // the work of the other one
+	goesOn    func(result.Interval) int64
 }
 
 var hanging = map[string]hung{
@@ -112,11 +112,11 @@ var hanging = map[string]hung{
 	},
 }
 
-// wantLateIntervals checks that the intervals name a process that hung for 2 s. It returns the
-// number of such intervals, and of those without figures of the other process.
+// wantLateIntervals expects a process that hung for 2 s. It returns the number of intervals that
+// name it, and of those without figures of the other process.
 func wantLateIntervals(t *testing.T, r *result.Recorded, h hung) (late, blind int) {
 	t.Helper()
-	read := int64(0) // the end of the previous reading
+	read := int64(0)
 	for _, iv := range r.Intervals {
 		before := read
 		read = iv.ReadToNs + iv.ReadSpanNs

@@ -19,12 +19,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/promrun"
 )
 
-// shadow follows a run from its start to its end, as an exporter does.
+// shadow follows a run as an exporter does.
 type shadow struct {
 	t         *testing.T
 	collector *promrun.Collector
 	done      chan struct{}
-	written   []time.Time // the time of each interval
+	written   []time.Time
 	seen      []result.Interval
 	seenAt    []time.Time
 	events    int
@@ -33,14 +33,11 @@ type shadow struct {
 // Began implements observe.Watcher.
 func (s *shadow) Began(dir string) { go s.follow(dir) }
 
-// Interval implements observe.Watcher.
 func (s *shadow) Interval(result.Interval) { s.written = append(s.written, time.Now()) }
 
-// Event implements observe.Watcher.
 func (s *shadow) Event(result.Event) {}
 
-// mostLate bounds the time between a line's write and its read, as a Follower checks the files each
-// 100 ms.
+// A Follower checks the files each 100 ms.
 const mostLate = 100 * time.Millisecond
 
 func (s *shadow) follow(dir string) {
@@ -74,7 +71,6 @@ func (s *shadow) follow(dir string) {
 	}
 }
 
-// shadowed makes a run that is followed, and returns it with its final metrics.
 func shadowed(t *testing.T, c *virtual.Cluster, s scenario.Scenario) (*result.Recorded, map[string][]*dto.Metric) {
 	t.Helper()
 	cfg := config(t, c, s)
@@ -119,7 +115,6 @@ func labelOf(m *dto.Metric, name string) string {
 	return m.GetLabel()[i].GetValue()
 }
 
-// wantCounter checks a counter's value; nil means that it must be absent.
 func wantCounter(t *testing.T, all map[string][]*dto.Metric, name string, want *int64) {
 	t.Helper()
 	series := all["kafka_bench_"+name+"_total"]
@@ -170,8 +165,6 @@ func wantMetrics(t *testing.T, r *result.Recorded, all map[string][]*dto.Metric)
 	}
 }
 
-// wantHistogram checks that both kinds of buckets have all values and the 99th percentile of
-// run.json, and that their sum agrees with its mean.
 func wantHistogram(t *testing.T, metric string, h *dto.Histogram, want result.Time) {
 	t.Helper()
 	wantCount(t, "values of "+metric, int64(h.GetSampleCount()), want.Count)
@@ -229,8 +222,7 @@ func nativeBucket(h *dto.Histogram, rank int64) (low, high float64) {
 	return math.NaN(), math.NaN()
 }
 
-// A run can be followed while it goes on: all its intervals are seen within 100 ms, and the final
-// metrics equal run.json.
+// All intervals are seen within 100 ms, and the final metrics equal run.json.
 func TestMetricsAreThoseOfTheRun(t *testing.T) {
 	t.Parallel()
 	for name, of := range map[string]func(t *testing.T) scenario.Scenario{

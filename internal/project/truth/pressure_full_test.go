@@ -9,8 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// On Kafka, credit control keeps the lag at or below 5,000 records under four times the consumers'
-// capacity with commits each second.
+// The lag stays at or below 5,000 records under four times the consumers' capacity with commits
+// each second.
 func TestCreditOnKafka(t *testing.T) {
 	t.Parallel()
 	s, err := scenario.Read("overload", "phases.warmup=2s", "phases.measure=5s", "phases.drain=10s",

@@ -23,8 +23,7 @@ func pressed(t *testing.T, excess string, overrides ...string) scenario.Scenario
 	}, overrides...)...)
 }
 
-// The records that a closed gate sheds are counted exactly, and equal rate × the time that the gate
-// was closed.
+// The shed records equal rate × the time that the gate was closed.
 func TestShed(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -57,8 +56,6 @@ func TestShed(t *testing.T) {
 
 var reasonPattern = regexp.MustCompile(`^lag (\d+) is (above|below) (\d+)$`)
 
-// wantDecisions checks that each change of the gate is an event with its reason, that closing and
-// opening alternate, and that run.json counts them.
 func wantDecisions(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	counted, last := int64(0), "gate opened" // a new gate is open
@@ -87,8 +84,8 @@ func wantDecisions(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// The wait of deferred records is in their times. When the gate opens, all go at once, so the
-// longest wait is the longest time that the gate was closed.
+// When the gate opens, all deferred records go at once, so the longest wait is the longest time
+// that the gate was closed.
 func TestDefer(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -119,7 +116,6 @@ func TestDefer(t *testing.T) {
 	})
 }
 
-// longestClosed is the longest period in which a measured record can have found the gate closed.
 func longestClosed(r *result.Recorded) (from, to int64) {
 	var since int64
 	for _, e := range r.Events {
@@ -135,7 +131,7 @@ func longestClosed(r *result.Recorded) (from, to int64) {
 	return from, to
 }
 
-// The queue at the source is bounded, and records that do not fit are counted by that reason.
+// Records that do not fit the queue at the source are counted by that reason.
 func TestQueueBound(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -153,7 +149,6 @@ func TestQueueBound(t *testing.T) {
 	})
 }
 
-// credited is pressed with credit control: a lag of at most 200 records.
 func credited(t *testing.T, excess string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, excess, append([]string{
@@ -163,8 +158,6 @@ func credited(t *testing.T, excess string, overrides ...string) scenario.Scenari
 	}, overrides...)...)
 }
 
-// wantBound checks that no reading of the lag exceeds its bound, and that the gate had to refuse
-// records.
 func wantBound(t *testing.T, r *result.Recorded, bound int64) {
 	t.Helper()
 	b := r.Run.Backpressure
@@ -184,8 +177,8 @@ func wantBound(t *testing.T, r *result.Recorded, bound int64) {
 	}
 }
 
-// wantCapacity checks that the consumers were fully used and the gate was never blind, as a bound
-// is easy to keep by sending nothing.
+// A bound is easy to keep by sending nothing, so the consumers must be fully used and the gate
+// never blind.
 func wantCapacity(t *testing.T, r *result.Recorded, perSecond float64) {
 	t.Helper()
 	if got := r.Run.Delivery.DeliveredPerS; got != perSecond {
@@ -196,7 +189,6 @@ func wantCapacity(t *testing.T, r *result.Recorded, perSecond float64) {
 	}
 }
 
-// The lag stays within its bound, and the consumers are still fully used.
 func TestCredit(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -220,8 +212,7 @@ func TestCredit(t *testing.T) {
 	})
 }
 
-// The bound holds in each partition, while records that wait for one partition delay the others,
-// and none is lost.
+// Records that wait for one partition delay the others, and none is lost.
 func TestCreditPerPartition(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -238,7 +229,7 @@ func TestCreditPerPartition(t *testing.T) {
 	})
 }
 
-// One in ten refused records waits and is sent, and the others are counted by their reason.
+// One in ten refused records waits and is sent.
 func TestDegrade(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -261,8 +252,7 @@ func TestDegrade(t *testing.T) {
 	})
 }
 
-// A run reports how long a controller takes to follow a change of the consumers. With credits that
-// is at most the time for the records in the log.
+// With credits, settling takes at most the time for the records in the log.
 func TestSettling(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// With producers in three processes, a run offers the same records, its books balance, and its
-// times come from one clock.
+// With producers in three processes, the same records are offered, and times come from one clock.
 func TestProcesses(t *testing.T) {
 	t.Parallel()
 	const delay, lingers = 50 * time.Millisecond, time.Millisecond
@@ -32,8 +31,8 @@ func TestProcesses(t *testing.T) {
 	})
 }
 
-// sameApart makes a run completely in the tool, and one with a part of it in three processes by an
-// override. It checks that both have the same counts.
+// sameApart puts a part of the second run in three processes by override; the counts must be the
+// same.
 func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...string) (here, apart *result.Recorded) {
 	t.Helper()
 	here = run(t, config(t, c, smallScenario(t, "here", overrides...)))
@@ -54,7 +53,6 @@ func sameApart(t *testing.T, c *virtual.Cluster, override string, overrides ...s
 	return here, apart
 }
 
-// wantWhole checks that each record came once and in order, and that all books say so.
 func wantWhole(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
@@ -76,8 +74,7 @@ func wantTimes(t *testing.T, r *result.Recorded, metric string, least, most time
 	wantBetween(t, metric+" max", got.MaxNs, least, most)
 }
 
-// If a run of several processes is interrupted, all of them offer exactly the records due before
-// its end.
+// All processes offer exactly the records due before the interrupted run's end.
 func TestProcessesInterrupted(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -93,7 +90,6 @@ func TestProcessesInterrupted(t *testing.T) {
 	})
 }
 
-// The gates of three processes share a bound, in equal parts or by demand.
 func TestProcessesKeepABound(t *testing.T) {
 	t.Parallel()
 	for _, share := range []string{"static", "demand"} {
@@ -106,8 +102,6 @@ func TestProcessesKeepABound(t *testing.T) {
 	}
 }
 
-// wantSharedBound makes a run of three busy processes that share a bound of 300, and checks that
-// the lag stays below it.
 func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	t.Helper()
 	const bound = 300
@@ -133,7 +127,6 @@ func wantSharedBound(t *testing.T, c *virtual.Cluster, share string) {
 	wantNoTopics(t, c)
 }
 
-// A run that cannot start its processes does not begin.
 func TestNoCommandForProcesses(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster/clustertest"
 )
 
-// As TestQueueKill on Kafka, with a restarted consumer. The records in its hands when it is killed
-// depend on the clock.
+// As TestQueueKill on Kafka, with a restarted consumer. How many records it had when it was killed
+// depends on the clock.
 func TestQueueKillOnKafka(t *testing.T) {
 	t.Parallel()
 	for _, engine := range engines {

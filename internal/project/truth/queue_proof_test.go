@@ -10,7 +10,7 @@ import (
 
 var many = []string{"load.rate=5k/s", "phases.measure=4s"}
 
-// As TestQueueDrops on Kafka, with more records and all ways to drop, without exact numbers.
+// As TestQueueDrops on Kafka, with all ways to drop, without exact numbers.
 func TestQueueDropsOnKafka(t *testing.T) {
 	for _, d := range []dropping{
 		{"markers-silent", "markers", "drop: {share: 50%}, visibility: 2s", 0},
@@ -31,7 +31,6 @@ func TestQueueDropsOnKafka(t *testing.T) {
 	}
 }
 
-// As TestQueueFill on Kafka.
 func TestQueueFillOnKafka(t *testing.T) {
 	for _, engine := range engines {
 		t.Run(engine, func(t *testing.T) {
@@ -41,5 +40,4 @@ func TestQueueFillOnKafka(t *testing.T) {
 	}
 }
 
-// As TestQueueLoses on Kafka.
 func TestQueueLosesOnKafka(t *testing.T) { wantLosses(t, clustertest.Shared(t)) }

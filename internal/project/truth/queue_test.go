@@ -39,8 +39,6 @@ func ofQueue(t *testing.T, name, engine string, overrides ...string) scenario.Sc
 	return s
 }
 
-// wantQueueBooks checks that every record acknowledged by the brokers is acknowledged by the
-// application or a dead letter, and that each delivery is counted.
 func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	t.Helper()
 	wantValid(t, r)
@@ -79,12 +77,11 @@ func wantQueueBooks(t *testing.T, r *result.Recorded) *result.Queue {
 	return q
 }
 
-// wantArithmetic checks deliveries per record against the drops, the ratio of each attempt to the
-// one before, and that nothing came early. Drops are random: it allows four standard deviations.
+// Drops are random: wantArithmetic allows four standard deviations. No redelivery came early.
 func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 	t.Helper()
 	records := float64(q.UniqueDelivered)
-	off := 4 * math.Sqrt(share/records) / (1 - share) // of a geometric distribution
+	off := 4 * math.Sqrt(share/records) / (1 - share)
 	if math.Abs(*q.DeliveriesPerRecord-each) > off || math.Abs(q.ExpectedDeliveriesPerRecord-each) > 1e-9 {
 		t.Errorf("%v deliveries per record, and %v expected; want %v", *q.DeliveriesPerRecord, q.ExpectedDeliveriesPerRecord, each)
 	}
@@ -102,15 +99,15 @@ func wantArithmetic(t *testing.T, q *result.Queue, each, share float64) {
 	wantCount(t, "early redeliveries", q.Lateness.Negative, 0)
 }
 
-// dropping is a run whose application drops half of its deliveries.
+// The application drops half of its deliveries.
 type dropping struct {
 	name, engine string
-	queue        string  // further keys of the queue
+	queue        string
 	most         float64 // deliveries; 0 is no bound
 }
 
-// If half of all deliveries are dropped, deliveries per record match arithmetic, the topics match
-// the books' copies and dead letters, and no redelivery is early.
+// Deliveries per record match arithmetic, the topics match the books' copies and dead letters, and
+// no redelivery is early.
 func TestQueueDrops(t *testing.T) {
 	t.Parallel()
 	for _, d := range []dropping{
@@ -141,7 +138,6 @@ const latest = time.Second
 
 const dropShare = 0.5
 
-// wantExactDrops makes a run of n records and compares it with arithmetic.
 func wantExactDrops(t *testing.T, c cluster.Cluster, d dropping, n int64) *result.Queue {
 	t.Helper()
 	r := wantDrops(t, c, d, n)
@@ -159,8 +155,8 @@ func wantExactDrops(t *testing.T, c cluster.Cluster, d dropping, n int64) *resul
 	return q
 }
 
-// wantDrops makes a run of n records and checks what also holds on a slow cluster. There, a copy
-// without an answer for a second is written again, and its record comes once more.
+// wantDrops checks what also holds on a slow cluster: there, a copy without an answer for a second
+// is written again, and its record comes once more.
 func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides ...string) *result.Recorded {
 	t.Helper()
 	keys := fmt.Sprintf("consume.queue={engine: %s, threads: 4, in_flight: 30000, %s}", d.engine, d.queue)
@@ -182,8 +178,7 @@ func wantDrops(t *testing.T, c cluster.Cluster, d dropping, n int64, overrides .
 	return r
 }
 
-// The age of the oldest unacknowledged record is the time since it was due, here up to 350 ms in
-// each second.
+// The age is the time since the record was due, here up to 350 ms in each second.
 func TestOldestUnacked(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -203,7 +198,7 @@ func TestOldestUnacked(t *testing.T) {
 	})
 }
 
-// Records of a fill have no due times, so the age of the oldest is unknown.
+// Records of a fill have no due times.
 func TestOldestUnackedOfAFill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -218,7 +213,6 @@ func TestOldestUnackedOfAFill(t *testing.T) {
 	})
 }
 
-// wantTimesOfQueue checks that first deliveries and redeliveries have separate times.
 func wantTimesOfQueue(t *testing.T, r *result.Recorded, s scenario.Scenario) {
 	t.Helper()
 	q, first, again := r.Run.Queue, r.Run.Time["e2e_response_time"], r.Run.Time["redelivery_response_time"]
@@ -237,7 +231,6 @@ func recordsIn(t *testing.T, c cluster.Cluster, topic string) int64 {
 
 var engines = []string{"plain", "markers", "offsetmap", "share"}
 
-// ofEachEngine runs a test for each engine, in a bubble.
 func ofEachEngine(t *testing.T, o virtual.Options, test func(t *testing.T, c cluster.Cluster, engine string)) {
 	t.Helper()
 	for _, engine := range engines {
@@ -248,7 +241,6 @@ func ofEachEngine(t *testing.T, o virtual.Options, test func(t *testing.T, c clu
 	}
 }
 
-// Without drops, each record is delivered and acknowledged once, and no topics or groups remain.
 func TestQueueSettles(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
@@ -271,9 +263,8 @@ func TestQueueSettles(t *testing.T) {
 	})
 }
 
-// The records in the hands of a killed consumer are delivered again, and nothing is lost. It is not
-// restarted, because a rebalance of one member takes no time. In a longer one, kgo's commit waits
-// in a mutex and stops the bubble's clock.
+// The killed consumer is not restarted, because a rebalance of one member takes no time. In a
+// longer one, kgo's commit waits in a mutex and stops the bubble's clock.
 func TestQueueKill(t *testing.T) {
 	t.Parallel()
 	ofEachEngine(t, virtual.Options{}, func(t *testing.T, c cluster.Cluster, engine string) {
@@ -284,9 +275,9 @@ func TestQueueKill(t *testing.T) {
 	})
 }
 
-// wantKilled makes a run in which a consumer is killed two seconds into the window. Each of at most
-// four consumers has a partition with 12 records a second and can process 8, so all its threads are
-// busy. It returns the fault, and the number of records in the consumer's hands.
+// wantKilled kills a consumer two seconds into the window. Each of at most four consumers has a
+// partition with 12 records a second and can process 8, so all its threads are busy. It returns the
+// fault, and the number of records in the consumer's hands.
 func wantKilled(t *testing.T, c cluster.Cluster, engine string, overrides ...string) (result.Fault, int64) {
 	t.Helper()
 	overrides = append(overrides, "load.rate=50/s", "phases.measure=3s", "consume.work=1s",
@@ -311,7 +302,6 @@ func wantKilled(t *testing.T, c cluster.Cluster, engine string, overrides ...str
 	return f, q.Unsettled
 }
 
-// A filled topic is drained through a queue, and the window ends with the last acknowledgement.
 func TestQueueFill(t *testing.T) {
 	t.Parallel()
 	// No FetchDelay: kgo's commit during a rebalance waits in a mutex and stops the bubble's clock,
@@ -321,7 +311,6 @@ func TestQueueFill(t *testing.T) {
 	})
 }
 
-// wantFillDrained makes a run that reads a fill of n records through a queue.
 func wantFillDrained(t *testing.T, c cluster.Cluster, engine string, n int64) {
 	t.Helper()
 	r := run(t, config(t, c, ofQueue(t, "fill-"+engine, engine,
@@ -337,7 +326,6 @@ func wantFillDrained(t *testing.T, c cluster.Cluster, engine string, n int64) {
 	}
 }
 
-// A queue with an impossible setting ends before anything is created.
 func TestQueueRefused(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -391,8 +379,8 @@ func (c *cutter) cut() error {
 	return nil
 }
 
-// If the topic's records are deleted while the only consumer stalls, records neither acknowledged
-// nor fetched are lost, which is found before the drain's timeout.
+// Deleted records neither acknowledged nor fetched are lost, which is found before the drain's
+// timeout.
 func TestQueueLoses(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) { wantLosses(t, c) })

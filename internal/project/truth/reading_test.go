@@ -20,8 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// filled makes a topic of three partitions with n records that are not the run's, and returns the
-// bytes of their keys and values.
+// The records are not the run's. filled returns the bytes of their keys and values.
 func filled(t *testing.T, c cluster.Cluster, topic string, n int) (bytes int64) {
 	t.Helper()
 	theirs := client(t, c)
@@ -59,8 +58,7 @@ sampling: {interval: 100ms, lag: 50ms}
 	return s
 }
 
-// All records of a topic are read and counted, with a group and without; the window ends with the
-// last record, and the topic is unchanged.
+// With a group and without, the window ends with the last record, and the topic is unchanged.
 func TestReading(t *testing.T) {
 	t.Parallel()
 	const n = 30_000
@@ -93,7 +91,7 @@ func TestReading(t *testing.T) {
 	}
 }
 
-// lastHandled is a driver that records when the application finished the last chunk.
+// lastHandled records when the application finished the last chunk.
 type lastHandled struct {
 	driver.Driver
 	mu sync.Mutex
@@ -114,8 +112,6 @@ func (d *lastHandled) NewConsumer(cfg driver.ConsumerConfig) (driver.Consumer, e
 	return tap.NewConsumer(cfg)
 }
 
-// wantRead checks that the window delivered exactly that many records, of a topic that holds held
-// records by its offsets.
 func wantRead(t *testing.T, r *result.Recorded, delivered, held int64) {
 	t.Helper()
 	d, l := r.Run.Delivery, r.Run.Load
@@ -156,7 +152,6 @@ func wantLagOfReading(t *testing.T, r *result.Recorded, grouped bool) {
 	wantCount(t, "the lag in the end", *lag.FinalRecords, 0)
 }
 
-// A window that ends before everything is read reports the rest.
 func TestReadingHasATimeout(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -174,8 +169,6 @@ func TestReadingHasATimeout(t *testing.T) {
 	})
 }
 
-// The peak of the backlog excludes what a warm-up reads, and a window shorter than an interval has
-// one too.
 func TestReadingOn(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -197,7 +190,7 @@ func TestReadingOn(t *testing.T) {
 	})
 }
 
-// From the topic's end, a run reads what others write during it, and nothing older.
+// From the topic's end, a run reads nothing older.
 func TestReadingAlong(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -222,8 +215,7 @@ func TestReadingAlong(t *testing.T) {
 	})
 }
 
-// wantNothingReached checks that a run without an end to reach has no figures of reaching it, and
-// no zeros instead.
+// A run without an end to reach has no figures of reaching it, and no zeros instead.
 func wantNothingReached(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, path := range []string{
@@ -262,7 +254,6 @@ func wantNothingReached(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// Transaction markers are no records, and the topic is read to its end.
 func TestReadingTransactions(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {
@@ -289,7 +280,6 @@ func TestReadingTransactions(t *testing.T) {
 	})
 }
 
-// A run on an empty topic is invalid.
 func TestReadingNothing(t *testing.T) {
 	t.Parallel()
 	slowly(t, func(t *testing.T, c *virtual.Cluster) {

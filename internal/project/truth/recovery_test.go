@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// stalled is a driver in which one group's consumers take nothing for two seconds.
+// One group's consumers take nothing for two seconds.
 type stalled struct {
 	group string // the end of its name
 }
@@ -49,7 +49,6 @@ func (c *stalledConsumer) Poll(ctx context.Context) ([]driver.Chunk, error) {
 	return chunks, err
 }
 
-// agree reports whether two figures are equal within a share of the second.
 func agree(a, b, share float64) bool { return math.Abs(a-b) <= share*math.Abs(b) }
 
 func event(r *result.Recorded, kind, what string) *result.Event {
@@ -61,8 +60,8 @@ func event(r *result.Recorded, kind, what string) *result.Event {
 	return nil
 }
 
-// If consumers that fall behind by 750/s become eight times as fast, the backlog grows and shrinks
-// as arithmetic from load and capacity predicts.
+// Consumers that fall behind by 750/s become eight times as fast, and the backlog follows
+// arithmetic from load and capacity.
 func TestRecovery(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -97,8 +96,6 @@ func TestRecovery(t *testing.T) {
 	})
 }
 
-// wantRecovery checks the time in which a backlog was worked off, from the capacity and the offered
-// rate.
 func wantRecovery(t *testing.T, r *result.Recorded, c result.Change, offered, capacity float64) {
 	t.Helper()
 	want := float64(c.BacklogRecords-c.NormalRecords) / (capacity - offered)
@@ -145,7 +142,6 @@ func TestBacklogGrowth(t *testing.T) {
 	})
 }
 
-// slopeOf is the slope of the backlog over the intervals of the measured window, by least squares.
 func slopeOf(r *result.Recorded) float64 {
 	var n, x, y, xx, xy float64
 	for _, iv := range r.Intervals {
@@ -158,8 +154,7 @@ func slopeOf(r *result.Recorded) float64 {
 	return (n*xy - x*y) / (n*xx - x*x)
 }
 
-// While the consumers are held, the window offers a volume and delivers nothing; the drain's rate
-// is the consumers'.
+// The window delivers nothing, and the drain's rate is the consumers'.
 func TestHeldUntilTheDrain(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -196,7 +191,7 @@ func TestHeldUntilTheDrain(t *testing.T) {
 	})
 }
 
-// Held consumers receive nothing until they are released, and the release is a change like others.
+// The release of held consumers is a change like others.
 func TestHeldForAWhile(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -221,8 +216,7 @@ func TestHeldForAWhile(t *testing.T) {
 	})
 }
 
-// If the run is interrupted while its consumers are held, they are released, and acked records are
-// delivered.
+// Held consumers of an interrupted run are released, and acked records are delivered.
 func TestInterruptWhileHeld(t *testing.T) {
 	t.Parallel()
 	for _, hold := range []string{"drain", "50s"} {

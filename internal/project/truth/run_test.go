@@ -21,8 +21,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// small is the base scenario: two producers, two partitions, one consumer, half a second of warm-up
-// and one measured second.
+// small has two producers, two partitions, one consumer, half a second of warm-up and one measured
+// second.
 const small = `
 topic: {partitions: 2}
 load:
@@ -37,7 +37,6 @@ phases: {warmup: 500ms, measure: 1s, drain: 20s}
 sampling: {interval: 100ms, lag: 100ms}
 `
 
-// smallScenario is small under a name, with overrides such as "load.rate=2k/s".
 func smallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	s, err := scenario.Parse(name+".yaml", []byte(small), overrides...)
@@ -52,8 +51,6 @@ const workerWord = "worker"
 
 var workerCommand = []string{os.Args[0], workerWord}
 
-// config is a run of a scenario on a cluster, into a folder of the test. A cluster of package
-// virtual makes it a run in virtual time.
 func config(t *testing.T, c cluster.Cluster, s scenario.Scenario) bench.Config {
 	t.Helper()
 	cfg := bench.Config{
@@ -71,10 +68,9 @@ func withDriver(cfg bench.Config, d driver.Driver) bench.Config {
 	return cfg
 }
 
-// runTimeout bounds one run, so that a test that hangs fails with its name.
+// A test that hangs fails with its name.
 const runTimeout = 2 * time.Minute
 
-// run makes a run and reads it from its files.
 func run(t *testing.T, cfg bench.Config) *result.Recorded {
 	t.Helper()
 	recorded, err := tryRun(cfg)
@@ -114,11 +110,10 @@ func onlyRun(t *testing.T, out string) *result.Recorded {
 	return recorded
 }
 
-// ofTheMachine are the beginnings of reasons that the machine was too busy.
+// ofTheMachine begin reasons that the machine was too busy.
 var ofTheMachine = []string{"the pacer was late", "the tool was starved of CPU"}
 
-// reasons returns why a run is invalid. For a run on a real clock, it omits a busy machine, as no
-// time of such a run is asserted.
+// reasons omits a busy machine for a run on a real clock, as no time of such a run is asserted.
 func reasons(r *result.Recorded) []string {
 	if r.Run.Run.StartedAt.Year() == 2000 { // the year of a bubble's clock
 		return r.Run.Verdict.Reasons
@@ -163,7 +158,6 @@ func wantCount(t *testing.T, what string, got, want int64) {
 	}
 }
 
-// wantBalance checks the equations of the books with the numbers of run.json, in both phases.
 func wantBalance(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for phase, b := range map[string]struct {
@@ -182,7 +176,6 @@ func wantBalance(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// histograms reads a run's log and adds up the intervals of each tag.
 func histograms(t *testing.T, r *result.Recorded) map[string]*latency.Histogram {
 	t.Helper()
 	file, err := os.Open(filepath.Join(r.Dir, result.HistogramsFile))

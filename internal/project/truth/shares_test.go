@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The counts of producers and consumers, and the bytes of intervals, add up to the books. At the
-// window's end, the two consumers have the partitions, each once.
 func TestEachClient(t *testing.T) {
 	t.Parallel()
 	const late = 30 * time.Millisecond
@@ -56,8 +54,6 @@ func sumOf(t *testing.T, all []result.Share) (records, bytes int64) {
 	return records, bytes
 }
 
-// wantWindowEnd checks that the two partitions have one member and one leader each, with all
-// records before their ends.
 func wantWindowEnd(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	w := r.Run.WindowEnd

@@ -22,7 +22,6 @@ const (
 	stallWindow = 20 * time.Second
 )
 
-// stall freezes a broker some time after the measured window began.
 type stall struct {
 	broker *cluster.Broker
 	after  time.Duration
@@ -54,8 +53,7 @@ func (s *stall) freeze() {
 	s.err = s.broker.Signal(syscall.SIGCONT)
 }
 
-// stallScenario is a constant load on three partitions. Every record may be in flight, so a record
-// waits only for the broker.
+// Every record may be in flight, so a record waits only for the broker.
 func stallScenario(t *testing.T, name string, overrides ...string) scenario.Scenario {
 	t.Helper()
 	return smallScenario(t, name, append([]string{
@@ -152,8 +150,7 @@ type standstill struct {
 	caughtUp time.Duration // until the last of those that were sent before it woke
 }
 
-// standstill computes a stall from the earliest and the latest moment at which each record came
-// through (was acknowledged, or delivered).
+// standstill takes bounds of the moment at which each record was acknowledged, or delivered.
 func (w *witness) standstill(frozen, woke time.Time, earliest, latest map[identity]time.Time) standstill {
 	st := standstill{length: woke.Sub(frozen)}
 	w.mu.Lock()

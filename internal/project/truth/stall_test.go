@@ -29,7 +29,6 @@ func (m *mute) Event(e result.Event) {
 	}
 }
 
-// on returns a dialer of such connections.
 func (m *mute) on(dial access.Dial) access.Dial {
 	return func(ctx context.Context, network, address string) (net.Conn, error) {
 		c, err := dial(ctx, network, address)
@@ -51,22 +50,19 @@ func (c muted) Write(p []byte) (int, error) {
 	return c.Conn.Write(p)
 }
 
-// silent is a cluster on such a network.
 type silent struct {
 	*virtual.Cluster
 	m *mute
 }
 
-// Access returns the cluster's access over the network.
 func (s silent) Access() access.Access {
 	a := s.Cluster.Access()
 	a.Dial = s.m.on(a.Dial)
 	return a
 }
 
-// If the network stalls for three seconds, the tail of the response times is what arithmetic
-// predicts. A record is due each millisecond and leaves after its linger, so those due since two
-// seconds wait until the stall's end.
+// The tail of the response times is what arithmetic predicts: a record is due each millisecond, and
+// those due since two seconds wait until the stall's end.
 func TestStandstill(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -102,7 +98,6 @@ func TestStandstill(t *testing.T) {
 	})
 }
 
-// above is the number of values above x, by the rank of the last that is not.
 func above(h *latency.Histogram, x time.Duration) int {
 	n := int(h.Count())
 	return n - sort.Search(n, func(i int) bool { return h.Percentile(100*float64(i+1)/float64(n)) > int64(x) })

@@ -18,8 +18,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// In reduced quick forms of suites on three brokers, every run is valid, its books balance, nothing
-// is lost, and the campaign has an answer.
+// In reduced quick forms of suites, every run is valid, its books balance, nothing is lost, and the
+// campaign has an answer.
 func TestSuites(t *testing.T) {
 	t.Parallel()
 	for _, suite := range []struct {
@@ -45,7 +45,6 @@ func TestSuites(t *testing.T) {
 	}
 }
 
-// wantSuite makes the quick form of a suite, and checks its runs and its answer.
 func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...string) {
 	t.Helper()
 	plan, recorded := runSuite(t, c, suite, overrides...)
@@ -55,11 +54,10 @@ func wantSuite(t *testing.T, c cluster.Cluster, suite string, overrides ...strin
 	wantAnswer(t, recorded)
 }
 
-// wantCell checks that figures can be taken from a run of a suite.
 func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	t.Helper()
 	wantValid(t, r)
-	if s.Consume.Consumers > 0 && s.Load.Producers > 0 { // otherwise the books have only one side
+	if s.Consume.Consumers > 0 && s.Load.Producers > 0 {
 		wantBalance(t, r)
 	}
 	load, d := r.Run.Load, r.Run.Delivery
@@ -72,7 +70,6 @@ func wantCell(t *testing.T, s scenario.Scenario, r *result.Recorded) {
 	}
 }
 
-// wantAnswer checks that the answer's sentence names every configuration with a valid run.
 func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 	t.Helper()
 	d, err := campaigns.Analyse(recorded, "")
@@ -83,7 +80,7 @@ func wantAnswer(t *testing.T, recorded *result.RecordedCampaign) {
 		t.Errorf("the answer is %+v", d.Answer)
 	}
 	invalid := slices.ContainsFunc(recorded.Runs, func(r *result.Recorded) bool {
-		return r.Run.Verdict.Status != result.Valid // wantCell reports the reason
+		return r.Run.Verdict.Status != result.Valid
 	})
 	if d.Answer.Status != analysis.AnswerTold && !invalid {
 		t.Errorf("it gives no answer: %+v", d.Answer)
@@ -104,7 +101,7 @@ func (c oneCluster) For(context.Context, scenario.Cluster) (cluster.Cluster, err
 	return c.Cluster, nil
 }
 
-// runSuite makes the quick form of a preset on a cluster, once, and reads it.
+// runSuite makes the quick form of a preset, once.
 func runSuite(
 	t *testing.T, c cluster.Cluster, preset string, overrides ...string,
 ) (campaign.Plan, *result.RecordedCampaign) {

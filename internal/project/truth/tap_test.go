@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/payload"
 )
 
-// tapped is a driver with functions of a test that may observe and change records. A nil function
-// changes nothing. The functions are called on the goroutines of workers, clients and members.
+// tapped is a driver whose functions may observe and change records; nil changes nothing. They are
+// called on the goroutines of workers, clients and members.
 type tapped struct {
 	driver.Driver
 	// produce is called with each record before the client gets it; false keeps the record from the
@@ -61,14 +61,13 @@ func (p *tappedProducer) Produce(r *driver.Record) {
 	}
 }
 
-// identity is what makes a record of a run unique.
 type identity struct {
 	producer  uint16
 	partition int32
 	sequence  uint64
 }
 
-// stampOf reads the stamp of a record of any run; ok is false for other records.
+// stampOf reads the stamp of any run's record; ok is false for other records.
 func stampOf(value []byte) (s payload.Stamp, id identity, ok bool) {
 	s, check := payload.ReadStamp(value)
 	return s, identity{s.Producer, s.Partition, s.Sequence}, check == payload.Intact

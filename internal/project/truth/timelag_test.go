@@ -11,8 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// If no record due after 5 s is acknowledged, the backlog of acknowledged records stays 0 and the
-// time lag grows with each interval. The measurement is valid, and the system unavailable.
+// The backlog of acknowledged records stays 0 and the time lag grows. The measurement is valid, and
+// the system unavailable.
 func TestTimeLagOfAnOutage(t *testing.T) {
 	t.Parallel()
 	const last, end = 5 * time.Second, 14 * time.Second
@@ -44,7 +44,7 @@ func TestTimeLagOfAnOutage(t *testing.T) {
 	})
 }
 
-// A record that failed, or whose fate is unknown, has ended, because its user has an answer.
+// The user of a failed or unknown record has an answer.
 func TestTimeLagOfFailedSends(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -70,8 +70,8 @@ func TestTimeLagOfFailedSends(t *testing.T) {
 	})
 }
 
-// Undelivered are only records without an outcome: the first of each partition, which its client
-// keeps, and those in flight. Later records, acked or unknown, do not replace them.
+// Only records without an outcome are undelivered: the first of each partition, which its client
+// keeps, and those in flight.
 func TestUndeliveredOfAQueue(t *testing.T) {
 	t.Parallel()
 	const kept = 4
@@ -117,7 +117,6 @@ func intervalAt(t *testing.T, r *result.Recorded, at time.Duration) result.Inter
 	return result.Interval{}
 }
 
-// wantOpen checks that an interval has a time lag if and only if it has an undelivered record.
 func wantOpen(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	for _, iv := range r.Intervals {

@@ -20,7 +20,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// client opens a client that shares no code with the run's.
+// The client shares no code with the run's.
 func client(t *testing.T, c cluster.Cluster, opts ...kgo.Opt) *kgo.Client {
 	t.Helper()
 	k, err := kgo.NewClient(slices.Concat(cluster.AccessTo(c).Options(), []kgo.Opt{
@@ -66,7 +66,6 @@ func wantNoTopics(t *testing.T, c cluster.Cluster) {
 	}
 }
 
-// wantNothingLeft checks that a run that did not begin left no files and no topics.
 func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	t.Helper()
 	if entries, err := os.ReadDir(out); err != nil || len(entries) > 0 {
@@ -75,7 +74,6 @@ func wantNothingLeft(t *testing.T, c cluster.Cluster, out string) {
 	wantNoTopics(t, c)
 }
 
-// A run deletes its topic, or keeps it with every record if asked to.
 func TestTopicIsGone(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -91,8 +89,7 @@ func TestTopicIsGone(t *testing.T) {
 	})
 }
 
-// A run creates and removes a topic and a group with the scenario's names. Existing ones are
-// refused before anything is sent, and are unchanged.
+// Existing topics and groups are refused before anything is sent, and are unchanged.
 func TestChosenNames(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -154,8 +151,7 @@ func wantOnly(t *testing.T, c cluster.Cluster, names, groups []string) {
 	}
 }
 
-// On a topic that others use, records that they write during the run are counted as foreign,
-// earlier ones are not counted, and all of them stay.
+// Records that others write during the run are foreign, and all of them stay.
 func TestExistingTopic(t *testing.T) {
 	t.Parallel()
 	virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {
@@ -177,7 +173,7 @@ func TestExistingTopic(t *testing.T) {
 		produce(90)
 		s := smallScenario(t, "guest", "topic.existing=orders")
 
-		first := run(t, config(t, c, s)) // leaves stamped records of another run
+		first := run(t, config(t, c, s))
 		wantValid(t, first)
 		wantBalance(t, first)
 		wantCount(t, "first run: foreign", foreign(first), 0)

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// If acks and deliveries come 400 ms late, each phase still has exactly the records due in it, and
-// each histogram a value for each.
+// Acks and deliveries come 400 ms late, and each phase still has exactly the records due in it.
 func TestBoundary(t *testing.T) {
 	t.Parallel()
 	const late = 400 * time.Millisecond
@@ -33,8 +32,7 @@ func TestBoundary(t *testing.T) {
 	})
 }
 
-// If the acks of all warm-up records come after the measured window, the two phases' times stay
-// separate.
+// The acks of all warm-up records come after the measured window.
 func TestWarmupStaysOut(t *testing.T) {
 	t.Parallel()
 	const hold = 1700 * time.Millisecond // 500 ms of warm-up, 1 s measured, and a little
@@ -61,7 +59,6 @@ func TestWarmupStaysOut(t *testing.T) {
 	})
 }
 
-// wantHistograms checks that each histogram has one value for each of its records.
 func wantHistograms(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	totals := histograms(t, r)
@@ -103,8 +100,6 @@ func wantHistograms(t *testing.T, r *result.Recorded) {
 	}
 }
 
-// wantSeries checks that the intervals add up to the books of warm-up and measured window, without
-// gap or overlap on the time axis.
 func wantSeries(t *testing.T, r *result.Recorded) {
 	t.Helper()
 	wantOpen(t, r)
@@ -140,7 +135,6 @@ func wantSeries(t *testing.T, r *result.Recorded) {
 	wantCount(t, "duplicates in all intervals", sum.Duplicates, warmup.Delivery.Duplicates+measured.Delivery.Duplicates)
 }
 
-// wantCurves checks that each curve has the percentiles of the histogram log.
 func wantCurves(t *testing.T, r *result.Recorded, totals map[string]*latency.Histogram) {
 	t.Helper()
 	if r.Curves == nil {

@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/project/virtual"
 )
 
-// The books and the times of a run agree with a witness's view of each record, on a cluster whose
-// delays spread the times.
 func TestWitness(t *testing.T) {
 	t.Parallel()
 	o := virtual.Options{ProduceDelay: 30 * time.Millisecond, FetchDelay: 70 * time.Millisecond}
@@ -39,7 +37,6 @@ func TestWitness(t *testing.T) {
 	})
 }
 
-// took returns the time from each measured record's send until came.
 func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	h := latency.NewHistogram()
 	for id, s := range w.settled {
@@ -50,7 +47,7 @@ func (w *witness) took(came map[identity]time.Time) latency.Distribution {
 	return h.Distribution()
 }
 
-// witness keeps its own books of every single record, which would be too much for a long run.
+// Books of every single record would be too much for a long run.
 type witness struct {
 	mu      sync.Mutex
 	sent    map[identity]time.Time
@@ -61,7 +58,6 @@ type witness struct {
 	polledAt, handledAt map[identity]time.Time
 }
 
-// settlement is the client's report of a record.
 type settlement struct {
 	outcome  driver.Outcome
 	offset   int64
@@ -120,7 +116,6 @@ func (w *witness) polled(chunks []driver.Chunk) []driver.Chunk {
 	return chunks
 }
 
-// note stores when something first happened to records.
 func (w *witness) note(when map[identity]time.Time, ids []identity, at time.Time) {
 	w.mu.Lock()
 	defer w.mu.Unlock()

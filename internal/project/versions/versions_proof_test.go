@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// text is the scenario for all versions.
 const text = `
 topic: {partitions: 2}
 load: {rate: 500/s, acks: all}

@@ -40,7 +40,7 @@ type Options = cluster.EmbeddedOptions
 // Cluster is an embedded cluster that only the test's own process reaches.
 type Cluster struct{ *cluster.Embedded }
 
-// settle is the virtual time for timers that run after the test, such as those of closed clients.
+// settle is for timers that run after the test, such as those of closed clients.
 const settle = time.Minute
 
 // Test runs f in its own bubble with a cluster, which it stops after f and f's cleanups. The

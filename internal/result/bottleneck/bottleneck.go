@@ -37,7 +37,7 @@ import (
 )
 
 // Saturated is the saturation at which a resource counts as used up. At 0.8 a queue of random
-// arrivals has a mean length of four; towards 1 it grows without bound.
+// arrivals has a mean length of four.
 const Saturated = 0.8
 
 // Names of resources, as in result.Resource.
@@ -69,12 +69,12 @@ const (
 
 // Settings are the run's limits. A zero is unknown or no limit, and its rules return nothing.
 type Settings struct {
-	ClientCores float64 // that the tool's processes may use
+	ClientCores float64 // of the tool's processes
 
 	InFlight    int   // produce requests on each connection
-	BatchBytes  int64 // of one batch, before compression
-	LingerNs    int64 // how long a record waits for others
-	MaxBuffered int64 // records in flight, of all producing clients together
+	BatchBytes  int64 // before compression
+	LingerNs    int64
+	MaxBuffered int64 // in flight, of all producing clients
 
 	Partitions             int
 	FetchMinBytes          int64
@@ -84,7 +84,6 @@ type Settings struct {
 	CommitsEachBatch       bool // a consumer waits for each commit
 }
 
-// kind is a kind of resource; see the package comment.
 type kind int
 
 const (
@@ -95,15 +94,13 @@ const (
 	hint
 )
 
-// finding is the result of a rule.
 type finding struct {
 	result.Resource
 	kind   kind
 	remedy string
-	own    float64 // the saturation without the effect of other processes
+	own    float64 // without the effect of other processes
 }
 
-// rule judges one resource; known is false without figures.
 type rule func(*judge) (finding, bool)
 
 // rules has the narrowest resource of each kind first.
@@ -117,8 +114,7 @@ type judge struct {
 	*result.Run
 	Settings
 	window float64 // seconds
-	// undelayed is the part of their time in which the run's processes did not wait for a core: 1
-	// if the machine had enough cores.
+	// the part of their time in which the run's processes did not wait for a core
 	undelayed float64
 }
 
@@ -144,7 +140,6 @@ func Find(r *result.Run, s Settings) *result.Bottleneck {
 	return b
 }
 
-// verdict chooses among the findings, in the order of the rules.
 func (j *judge) verdict(found []finding) *result.Bottleneck {
 	if j.Verdict.Status == result.Invalid {
 		return &result.Bottleneck{Resource: NotKnown,
@@ -175,7 +170,6 @@ func (j *judge) verdict(found []finding) *result.Bottleneck {
 	return &result.Bottleneck{Resource: NotKnown, Evidence: "nothing that was measured was saturated" + fullest(found)}
 }
 
-// fullest describes the most saturated finding, if there is one.
 func fullest(found []finding) string {
 	if len(found) == 0 {
 		return ""
@@ -184,16 +178,15 @@ func fullest(found []finding) string {
 	return fmt.Sprintf("; the fullest was %s: %s", top.Name, top.Evidence)
 }
 
-// Tolerances within which a run did all that was asked. Some records cross the ends of the window.
+// Some records cross the ends of the window.
 const (
 	letThrough = 0.999 // of the scheduled records
 	gotAcked   = 0.99  // of the offered rate
 	gotThrough = 0.97  // of the acked rate, for the consumers
-	growth     = 0.01  // of the acked rate: allowed growth of a backlog beyond its error
+	growth     = 0.01  // of the acked rate, by which a backlog may grow beyond its error
 )
 
-// keptUp reports whether the run completed all that was offered. It is false for closed loops and
-// read-only runs.
+// keptUp is false for closed loops and read-only runs.
 func (j *judge) keptUp() bool {
 	l := j.Load
 	if l.ClosedLoop || l.Scheduled == 0 || l.OfferedPerS <= 0 {
@@ -228,8 +221,8 @@ func window(r *result.Run) float64 {
 	return 0
 }
 
-// withCores returns the part of its runnable time in which the most delayed process ran, if the
-// machine had too few cores, else 1. It is 0 if no wait was reported.
+// withCores returns the part of its runnable time in which the most delayed process ran: 1 if the
+// machine had enough cores, 0 if no wait was reported.
 func (j *judge) withCores() float64 {
 	if busy, known := j.hostBusy(); !known || busy < Saturated {
 		return 1
@@ -265,9 +258,9 @@ func (j *judge) timed(f finding, known bool) (finding, bool) {
 	return f, known
 }
 
-// found returns a finding; none if saturation is NaN or negative.
+// There is no finding if saturation is NaN or negative.
 func found(name string, k kind, saturation float64, remedy, evidence string, args ...any) (finding, bool) {
-	if !(saturation >= 0) { // also NaN
+	if !(saturation >= 0) {
 		return finding{}, false
 	}
 	return finding{
@@ -276,7 +269,6 @@ func found(name string, k kind, saturation float64, remedy, evidence string, arg
 	}, true
 }
 
-// unknown is the result of a rule without its figures.
 func unknown() (finding, bool) { return finding{}, false }
 
 func percent(ratio float64) string { return fmt.Sprintf("%.3g %%", 100*ratio) }

@@ -14,8 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// run returns a finished closed-loop run of ten seconds on two cores, with low use of each
-// resource.
+// run is a closed loop of ten seconds on two cores, with low use of each resource.
 func run(change func(*result.Run)) *result.Run {
 	r := &result.Run{
 		Run: result.Info{
@@ -46,7 +45,6 @@ var settings = Settings{
 	Partitions: 6, FetchMinBytes: 1, FetchMaxBytes: 50 << 20, FetchMaxPartitionBytes: 1 << 20, FetchMaxWaitNs: 500e6,
 }
 
-// held makes requests wait in a broker's handlers without CPU.
 func held(r *result.Run) {
 	r.Broker[0].CPUWaitRatio = new(0.15)
 	r.Broker[0].Metrics.Requests[0].PerS, r.Broker[0].Metrics.Requests[0].LocalMs = 100, new(45.5)
@@ -205,7 +203,7 @@ func TestNothingToJudge(t *testing.T) {
 	}
 }
 
-// drawn fills any type with random figures, where each may be missing.
+// Each figure may be missing.
 func drawn(t *rapid.T, v reflect.Value) {
 	switch v.Kind() {
 	case reflect.Pointer:
@@ -260,8 +258,7 @@ func anyRun(t *rapid.T) (*result.Run, Settings) {
 	return r, s
 }
 
-// For any figures there is an answer with sorted saturations from 0 to 1, and a named resource has
-// evidence.
+// Saturations are sorted and from 0 to 1, and a named resource has evidence.
 func TestEveryRunHasAnAnswer(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -289,7 +286,6 @@ func TestEveryRunHasAnAnswer(t *testing.T) {
 	})
 }
 
-// The order of brokers, disks, networks and requests has no effect.
 func TestOrderSaysNothing(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		r, s := anyRun(t)
@@ -315,8 +311,7 @@ func shuffle[T any](rng *rand.Rand, s []T) {
 	rng.Shuffle(len(s), func(i, j int) { s[i], s[j] = s[j], s[i] })
 }
 
-// For any figures, a limit that is full only because of a wait for cores is not named, and an
-// invalid run has no bottleneck.
+// A limit that is full only because of a wait for cores is not named.
 func TestConsequencesAreNotNamed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		full, waited := rapid.Float64Range(0, 5).Draw(t, "in flight"), rapid.Float64Range(0, 1).Draw(t, "waited")
@@ -333,7 +328,6 @@ func TestConsequencesAreNotNamed(t *testing.T) {
 	})
 }
 
-// More of a resource never raises its saturation, and a missing figure gives none.
 func TestMonotone(t *testing.T) {
 	saturation := func(r *result.Run, s Settings, name string) float64 {
 		for _, f := range Find(r, s).Resources {

@@ -45,10 +45,9 @@ func consumerWork(j *judge) (finding, bool) {
 		"%d workers were busy for %s of the window with the work on each record", c.Workers, percent(*c.Utilisation))
 }
 
-// partitions returns the topic's partitions, once for each group.
+// A topic's partitions count once for each group.
 func (j *judge) partitions() int { return j.Partitions * max(1, len(j.Groups)) }
 
-// clientCPU judges the tool's own processes, including the clients under test.
 func clientCPU(j *judge) (finding, bool) {
 	if j.Process.CPUCores == nil || j.ClientCores <= 0 {
 		return unknown()
@@ -82,17 +81,15 @@ func brokerCPU(j *judge) (finding, bool) {
 		"broker %d used %s of the %s that it may use", worst.ID, percent(share), cores(allowed))
 }
 
-// byID sorts brokers by ID, so that the first of equals is named.
 func byID(brokers []result.Broker) []result.Broker {
 	return slices.SortedStableFunc(slices.Values(brokers),
 		func(a, b result.Broker) int { return cmp.Compare(a.ID, b.ID) })
 }
 
-// disk judges the disks with local brokers' logs, or all disks if that is unknown.
-//
-// A disk that is always busy can serve many requests at once, or write back the page cache while no
-// process waits. Such a disk is a hint. It is a capacity if produce requests waited in a broker's
-// handlers without CPU, and tasks waited for I/O, each for most of the window.
+// A disk that is always busy may serve many requests at once, or write back the page cache while no
+// process waits, so it is a hint. It is a capacity if, for most of the window, produce requests
+// waited in a broker's handlers without CPU, and tasks waited for I/O. If the disks with local
+// brokers' logs are unknown, disk judges all.
 func disk(j *judge) (finding, bool) {
 	d, known := j.busiestDisk()
 	if !known {
@@ -143,11 +140,11 @@ func (j *judge) busiestDisk() (worst result.DiskUse, known bool) {
 	return worst, known
 }
 
-// roundingMs is the most that Kafka's rounding to whole milliseconds adds to a request's time.
+// Kafka rounds times to whole milliseconds.
 const roundingMs = 0.5
 
-// heldUp returns the mean number of Produce requests in a local broker's handlers (Little's law:
-// rate × local time) that its CPU, or a wait for it, does not explain. 0 is unknown.
+// heldUp is the mean number of Produce requests in a local broker's handlers (Little's law: rate ×
+// local time) that its CPU, or a wait for it, does not explain; 0 if unknown.
 func heldUp(b result.Broker) float64 {
 	if b.CPUCores == nil || b.CPUWaitRatio == nil || *b.CPUWaitRatio >= 1 {
 		return 0
@@ -161,7 +158,7 @@ func heldUp(b result.Broker) float64 {
 	return held - *b.CPUCores/(1-*b.CPUWaitRatio)
 }
 
-// network judges the interfaces with a known capacity, each by its fuller direction.
+// Only interfaces with a known capacity count, each by its fuller direction.
 func network(j *judge) (finding, bool) {
 	if j.HostUse == nil {
 		return unknown()
@@ -184,8 +181,7 @@ func network(j *judge) (finding, bool) {
 		"%s carried %s of the %s/s that it can", worst.Name, percent(share), unit.Bytes(int64(capacityPerS)))
 }
 
-// hostCPU judges the machine of the tool and local brokers, with all other processes and stolen
-// time.
+// hostCPU judges the machine of the tool and local brokers, with other processes and stolen time.
 func hostCPU(j *judge) (finding, bool) {
 	share, known := j.hostBusy()
 	if !known {
@@ -201,7 +197,7 @@ func hostCPU(j *judge) (finding, bool) {
 		"put clients and brokers on machines of their own, or use one with more cores",
 		"%s of %s%s: %s%s others%s", percent(share), cores(total), stolen, parts, decimals(others), j.waits())
 	if j.keptUp() {
-		f.own = min(f.own, own/total) // the two were not read at the same moment
+		f.own = min(f.own, own/total) // the readings have different times
 	}
 	if others > own {
 		f.kind, f.remedy = foreign, "stop other programs on the machine"
@@ -212,8 +208,7 @@ func hostCPU(j *judge) (finding, bool) {
 	return f, known
 }
 
-// hostBusy returns the part of the machine's cores that any process used or that was stolen. It is
-// unknown for several machines.
+// It is unknown for several machines.
 func (j *judge) hostBusy() (share float64, known bool) {
 	p := j.Process
 	if p.HostCPUBusy == nil || len(j.Agents) > 0 || j.Run.Run.Host.CPUs <= 0 {

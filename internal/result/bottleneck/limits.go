@@ -34,7 +34,6 @@ func requests(b result.Broker) []result.RequestUse {
 	return b.Metrics.Requests
 }
 
-// part returns a ÷ (a + b), and 0 for 0 ÷ 0.
 func part(a, b float64) float64 {
 	if a <= 0 || a+b <= 0 {
 		return 0
@@ -63,7 +62,6 @@ func partitions(j *judge) (finding, bool) {
 		"%d partitions for %d workers, and those that have one were busy for %s of the window", n, c.Workers, percent(min(1, share)))
 }
 
-// fetchSize judges full fetches that the consumers wait for.
 func fetchSize(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.BytesPerRequest == nil || f.Connections == 0 {
@@ -87,8 +85,8 @@ func fetches(j *judge) *result.ClientRequests {
 	return j.Clients.Fetch
 }
 
-// responseBound returns the largest response of a fetch: its own bound, or the sum of the
-// partitions' bounds on a mean connection. 0 is unknown.
+// The bound is the fetch's own, or the sum of the partitions' bounds on a mean connection; 0 is
+// unknown.
 func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	bound := float64(j.FetchMaxBytes)
 	if n := j.partitions(); n > 0 && j.FetchMaxPartitionBytes > 0 {
@@ -100,8 +98,7 @@ func (j *judge) responseBound(f *result.ClientRequests) float64 {
 	return bound
 }
 
-// fetchWait judges fetches that brokers delay until min_bytes is reached, if consumers are behind.
-// Otherwise the consumers wait for records.
+// Brokers delay fetches until min_bytes is reached; it matters only if consumers are behind.
 func fetchWait(j *judge) (finding, bool) {
 	f := fetches(j)
 	if f == nil || f.MeanMs == nil || j.FetchMinBytes <= 1 || j.FetchMaxWaitNs <= 0 || !j.behind() {
@@ -112,8 +109,7 @@ func fetchWait(j *judge) (finding, bool) {
 		"a fetch took %s on average, and may wait up to %s for %s", millis(*f.MeanMs), millis(longest), unit.Bytes(j.FetchMinBytes)))
 }
 
-// commits judges consumers that wait for each commit, by the consumers' own times. The brokers'
-// times are whole milliseconds, and exclude the network.
+// The brokers' own times are whole milliseconds, without the network.
 func commits(j *judge) (finding, bool) {
 	c := j.Consumer
 	if !j.CommitsEachBatch || c.Members == 0 || c.CommitMeanMs == nil {
@@ -124,10 +120,9 @@ func commits(j *judge) (finding, bool) {
 		"%s commits of %s each are %s of the consumers' time", unit.Count(c.Commits), millis(*c.CommitMeanMs), percent(min(1, share))))
 }
 
-// committers returns how many can process records during a commit: members, or workers if a member
-// has several.
+// committers are members, or workers if a member has several.
 func (j *judge) committers() int {
-	if j.Consumer.Utilisation == nil { // without work members deliver by themselves
+	if j.Consumer.Utilisation == nil { // members without work deliver by themselves
 		return j.Consumer.Members
 	}
 	return max(j.Consumer.Members, j.Consumer.Workers)
@@ -157,7 +152,7 @@ func (j *judge) inFlight() (share float64, known bool) {
 	return p.InFlightMean / float64(p.Connections*j.InFlight), true
 }
 
-// spent describes the phase in which produce requests spent most of their time at the brokers.
+// spent describes the phase that took the most time at the brokers.
 func (j *judge) spent() string {
 	phases := []struct {
 		what string
@@ -190,7 +185,6 @@ func (j *judge) spent() string {
 	return fmt.Sprintf(", %s of it at the broker %s", millis(most/n), what)
 }
 
-// batchSize judges full batches with all requests in flight.
 func batchSize(j *judge) (finding, bool) {
 	busy, known := j.inFlight()
 	fill, told := j.batchFill()
@@ -209,13 +203,12 @@ func (j *judge) batchFill() (fill float64, known bool) {
 	return min(1, *j.Clients.Produce.BytesPerBatch/float64(j.BatchBytes)), true
 }
 
-// sendServiceTime returns the run's send service time, if it was measured.
 func (j *judge) sendServiceTime() (t result.Time, measured bool) {
 	t, measured = j.Time["send_service_time"]
 	return t, measured && j.Says("time.send_service_time")
 }
 
-// linger judges the part of the send service time that may be the linger, if batches are not full.
+// Full batches do not wait for the linger.
 func linger(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	fill, known := j.batchFill()
@@ -228,7 +221,6 @@ func linger(j *judge) (finding, bool) {
 		unit.Nanos(j.LingerNs), unit.Nanos(int64(service.MeanNs)), percent(fill)))
 }
 
-// buffered judges the records in flight of a closed loop.
 func buffered(j *judge) (finding, bool) {
 	service, measured := j.sendServiceTime()
 	if !j.Load.ClosedLoop || j.MaxBuffered <= 0 || !measured {

@@ -52,7 +52,6 @@ func availability() []Figure {
 	return figures
 }
 
-// broke is a figure of a run with a fault of a broker.
 func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if r.Availability == nil {
@@ -65,7 +64,7 @@ func broke(v func(*result.Availability) *float64) func(*result.Run) (float64, st
 	}
 }
 
-// ofReplicas is a time that the controller reported, with an error of the reading interval.
+// The error is the reading interval.
 func ofReplicas(name, title string, seconds func(*result.Availability) *float64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Nanoseconds, Better: Lower,
@@ -85,7 +84,6 @@ func ofReplicas(name, title string, seconds func(*result.Availability) *float64)
 	}
 }
 
-// ofStretch is the p99 of a part of the window, if enough records support it.
 func ofStretch(metric, name string, of func(*result.Availability) *result.Stretch) Figure {
 	return Figure{
 		Name:  name + "_fault_" + metric + "_p99",

@@ -36,7 +36,7 @@ func backpressure() []Figure {
 			value:  held(func(b result.Backpressure) float64 { return float64(b.DeferredPeakRecords) }),
 		},
 		{
-			// A repeated request counts again, so this may exceed the records that were due.
+			// A repeated request counts again, so this may exceed the scheduled records.
 			Name: "refused", Title: "refused by the gate", Kind: Records, fields: []string{"backpressure.refused"},
 			value: held(func(b result.Backpressure) float64 { return float64(b.Refused) }),
 		},
@@ -52,7 +52,6 @@ func backpressure() []Figure {
 	}
 }
 
-// noBackpressure is why a run without a controller has no figure of one.
 const noBackpressure = "there was no backpressure"
 
 func held(v func(result.Backpressure) float64) func(*result.Run) (float64, string) {
@@ -64,8 +63,8 @@ func held(v func(result.Backpressure) float64) func(*result.Run) (float64, strin
 	}
 }
 
-// lagOfBound is the overshoot: above 1 the bound was exceeded. Older runs have the peak over window
-// and drain, and not by partition.
+// Above 1 the bound was exceeded. Older runs have the peak over window and drain, and not by
+// partition.
 func lagOfBound(r *result.Run) (float64, string) {
 	b := r.Backpressure
 	switch {
@@ -82,8 +81,7 @@ func lagOfBound(r *result.Run) (float64, string) {
 }
 
 // HeldTime is the p99 of the time that a controller's target bounds, from the gate to the consumer.
-// A record that was shed or admitted at once reached the gate when it was due. A deferred one
-// reached it later, and was sent when it left.
+// A shed or immediately admitted record reached the gate when it was due, a deferred one later.
 func HeldTime(r *result.Run) Figure {
 	metric := "e2e_response_time"
 	if r.Backpressure.Excess != "shed" {
@@ -93,7 +91,6 @@ func HeldTime(r *result.Run) Figure {
 	return all[slices.IndexFunc(all, func(f Figure) bool { return f.Name == metric+"_p99" })]
 }
 
-// p99OfTarget is HeldTime ÷ target; up to result.HeldWithin the target was kept.
 func p99OfTarget(r *result.Run) (float64, string) {
 	switch {
 	case r.Backpressure == nil:
@@ -118,7 +115,7 @@ func ofBound(v func(result.Bound) int64) func(*result.Run) (float64, string) {
 	}
 }
 
-// ofShed is the number of shed records by reason; older runs have it only in their books.
+// Older runs have it only in their books.
 func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: Records, Better: Lower, fields: []string{"load.shed"},
@@ -136,7 +133,6 @@ func ofShed(name, title, reason string, v func(result.ShedCounts) int64) Figure 
 	}
 }
 
-// gateClosed is a part of the measured window.
 func gateClosed(r *result.Run) (float64, string) {
 	if r.Backpressure == nil {
 		return 0, noBackpressure
@@ -167,8 +163,7 @@ func settlingTime(r *result.Run) (longest float64, missing string) {
 	return longest, ""
 }
 
-// settlingStep is the interval of readings of the delivered records, in seconds. A settled
-// controller is seen at the next reading.
+// settlingStep is the interval of readings of the delivered records, in seconds.
 const settlingStep = 0.1
 
 // Settled returns the settling time after c in seconds, rounded up to whole settlingSteps.

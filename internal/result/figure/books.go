@@ -76,7 +76,7 @@ func ofLoad(name string, better Better, field string, count func(result.Load) in
 	}
 }
 
-// ofDelivery is a count of errors, which only stamped records give.
+// Only stamped records show errors.
 func ofDelivery(name, field string, count func(result.Delivery) int64) Figure {
 	return Figure{
 		Name: name, Title: name, Kind: Records, Better: Lower, fields: []string{field},
@@ -94,7 +94,7 @@ func deliveryRatio(r *result.Run) (float64, string) {
 	return r.Delivery.Ratio, produced(r)
 }
 
-// deliveredBytes uses the mean size of the records that were read, or else written.
+// The mean size is of the records that were read, or else written.
 func deliveredBytes(r *result.Run) (float64, string) {
 	bytes, records := r.Load.Bytes, r.Load.Acked
 	if r.Delivery.Bytes > 0 {
@@ -106,7 +106,7 @@ func deliveredBytes(r *result.Run) (float64, string) {
 	return r.Delivery.DeliveredPerS * float64(bytes) / float64(records), consumed(r)
 }
 
-// when is a figure with a condition: missing returns "" or why the run has no such figure.
+// missing returns "" or the reason why there is no figure.
 func when(missing func(*result.Run) string, v func(*result.Run) float64) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		if why := missing(r); why != "" {
@@ -147,7 +147,6 @@ func checked(r *result.Run) string {
 	return ""
 }
 
-// pointed is a figure that is null if it was not measured.
 func pointed[T int64 | float64](field func(*result.Run) *T) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		p := field(r)

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// parseBound reads a value of the kind, and returns its canonical text. 0 needs no unit.
+// 0 needs no unit.
 func (k Kind) parseBound(text string) (v float64, canonical string, err error) {
 	switch text {
 	case "":
@@ -70,7 +70,7 @@ func parseDuration(text string) (v float64, canonical string, err error) {
 	return float64(d), d.String(), nil
 }
 
-// parseRate reads a rate that may be negative: a backlog may shrink.
+// A backlog may shrink.
 func parseRate(text string) (v float64, canonical string, err error) {
 	size, negative := strings.CutPrefix(text, "-")
 	r, err := unit.ParseRate(size)
@@ -85,8 +85,7 @@ func parseRate(text string) (v float64, canonical string, err error) {
 	return r.PerSecond(), r.String(), nil
 }
 
-// parseDecimal reads a number, or for a ratio also per cent. It is exact until the final
-// conversion.
+// The result is exact until the final conversion.
 func (k Kind) parseDecimal(text string) (v float64, canonical string, err error) {
 	number, percent := strings.CutSuffix(text, "%")
 	digits := mostDigits
@@ -104,10 +103,8 @@ func (k Kind) parseDecimal(text string) (v float64, canonical string, err error)
 	return v, strconv.FormatFloat(v, 'f', -1, 64), nil
 }
 
-// mostDigits bounds the digits of a number; no figure needs as many.
 const mostDigits = 30
 
-// decimal reads a number with at most most digits.
 func decimal(text string, most int) (*big.Rat, bool) {
 	digits := strings.TrimPrefix(text, "-")
 	if len(digits) > most || strings.Trim(digits, "0123456789.") != "" {
@@ -120,7 +117,7 @@ func decimal(text string, most int) (*big.Rat, bool) {
 	return new(big.Rat).SetString(text)
 }
 
-// near is Format, but exact if rounding would make v look like the missed bound.
+// near is exact if rounding would make v look like the missed bound.
 func (f Figure) near(v, bound float64) string {
 	text := f.Format(v)
 	if v == bound || text != f.Format(bound) || math.IsInf(v, 0) {

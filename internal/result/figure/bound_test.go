@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A percentile with too few ended records is a lower bound: it has a rank and no value, and meets
-// no expectation.
 func TestBounds(t *testing.T) {
 	undrained := func(p50, p99 int64) *result.Run {
 		r := run()

@@ -17,7 +17,7 @@ type Expectation struct {
 	bound string // as written
 }
 
-// operators has longer ones first, because they begin with others.
+// Longer ones come first.
 var operators = []string{"<=", ">=", "<", ">", "="}
 
 // ParseExpectation reads a figure, an operator and a bound with its unit, such as

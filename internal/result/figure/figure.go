@@ -17,7 +17,6 @@ import (
 // Better says which side of a figure is good.
 type Better int8
 
-// Sides of a figure.
 const (
 	Neither Better = iota // it only describes
 	Higher
@@ -45,17 +44,17 @@ type Figure struct {
 	Title  string // in a report, such as "e2e response time p99"
 	Kind   Kind
 	Better Better
-	// Since is the method from which values compare (see result.Method), because earlier ones
-	// measured another quantity. 0 is the first method.
+	// Since is the method from which values compare (see result.Method); earlier ones measured
+	// another quantity. 0 is the first method.
 	Since int
 
 	// value returns the figure of a finished run, or the reason why it has none.
 	value func(*result.Run) (v float64, missing string)
 	// atLeast reports whether the value is only a lower bound; nil if it never is.
 	atLeast func(*result.Run) bool
-	// margin is the error of the value; nil if it is exact.
+	// margin is the error of the value; nil if exact.
 	margin func(*result.Run) float64
-	// clock is the error of the value from two clocks; nil if it has none.
+	// clock is the error from two clocks; nil if none.
 	clock func(*result.Run) float64
 	// fields are the source paths in run.json, which an imported run may lack.
 	fields []string
@@ -64,7 +63,6 @@ type Figure struct {
 	least int
 }
 
-// notMeasured is the reason if there is no better one.
 const notMeasured = "it was not measured"
 
 // All returns all figures, in the order of a report.
@@ -77,7 +75,7 @@ func All() []Figure {
 	return all
 }
 
-// Headline returns the figures that a comparison shows first, if its runs have them.
+// Headline returns the figures that a comparison shows first.
 func Headline() []Figure {
 	shown := []string{
 		"offered_per_s", "acked_per_s", "delivered_per_s", "shed_ratio", "delivery_ratio",
@@ -88,14 +86,14 @@ func Headline() []Figure {
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
-// Backpressured returns the figures that a comparison of runs with backpressure shows in addition.
+// Backpressured returns the figures that a comparison of runs with backpressure adds.
 func Backpressured() []Figure {
 	shown := []string{"admitted_ratio", "deferred_peak", "utilisation", "lag_peak_of_max_lag",
 		"e2e_response_time_p90", "settling_time"}
 	return slices.DeleteFunc(All(), func(f Figure) bool { return !slices.Contains(shown, f.Name) })
 }
 
-// known is All, computed once, because reports look up many figures.
+// Reports look up many figures.
 var known = sync.OnceValue(All)
 
 // Named returns the figure of a name. Its error suggests a name.
@@ -141,8 +139,8 @@ func isTime(name string) bool {
 		func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 }
 
-// Value returns the figure of a run. It is unknown if Missing gives a reason, and if it is only a
-// lower bound (see AtLeast).
+// Value returns the figure of a run. It is unknown if Missing gives a reason or it is only a lower
+// bound (see AtLeast).
 func (f Figure) Value(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	if missing != "" || f.isBound(r) {
@@ -151,8 +149,7 @@ func (f Figure) Value(r *result.Run) (v float64, known bool) {
 	return v, true
 }
 
-// Ranked returns Value, or +Inf for a lower bound, which ranks above every value and ties with
-// other bounds. It is only for ranks.
+// Ranked returns Value, or +Inf for a lower bound, which ranks above every value.
 func (f Figure) Ranked(r *result.Run) (v float64, known bool) {
 	v, missing := f.take(r)
 	switch {
@@ -227,7 +224,7 @@ func (k Kind) Unit() string {
 	return "1"
 }
 
-// Format formats a value for people: 9.49 ms, 9,924/s. It rounds, and cannot be parsed.
+// Format formats a value for people: 9.49 ms, 9,924/s.
 func (f Figure) Format(v float64) string {
 	if math.IsNaN(v) || math.Abs(v) >= math.MaxInt64 {
 		return unit.NotAvailable // too large for a whole number
@@ -251,8 +248,8 @@ func (f Figure) Format(v float64) string {
 	return unit.NotAvailable
 }
 
-// FormatRanked formats Ranked and AtLeast, or a statistic of both over several runs. It returns a
-// value, > and the bound, or a dash if the bound is 0.
+// FormatRanked formats Ranked and AtLeast, or a statistic of both over several runs: a value, > and
+// the bound, or a dash if the bound is 0.
 func (f Figure) FormatRanked(v, atLeast float64) string {
 	switch {
 	case !math.IsInf(v, 1):
@@ -287,7 +284,7 @@ func (f Figure) Text(r *result.Run) (text string, known bool) {
 	return f.FormatClocked(v, atLeast, f.ClockError(r)), known
 }
 
-// number formats v with two decimals, or with two significant digits if it is below 0.01.
+// number prints two decimals, or two significant digits below 0.01.
 func number(v float64) string {
 	decimals := 2
 	if small := math.Abs(v); small > 0 && small < 0.01 {
@@ -299,8 +296,8 @@ func number(v float64) string {
 // beyond is how many records must be above a percentile.
 const beyond = 10
 
-// Supported reports whether count records are enough for a percentile, from 0 to 100. Ten must be
-// beyond it: p99 needs 1,000 records, p99.9 10,000 and p99.99 100,000.
+// Supported reports whether count records are enough for a percentile, from 0 to 100: ten must be
+// beyond it. So p99 needs 1,000 records, p99.9 10,000 and p99.99 100,000.
 func Supported(percentile float64, count int64) bool {
 	// Millionths of a per cent make 100 − 99.99 exact.
 	const scale = 1e6

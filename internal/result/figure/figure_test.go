@@ -13,14 +13,13 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// stretched is a part of a window with that e2e p99 in milliseconds, and half of it for sending.
+// half of ms for sending
 func stretched(ms int64) *result.Stretch {
 	return &result.Stretch{Time: map[string]result.IntervalTime{
 		"e2e_response_time": {Count: 1000, P99Ns: ms * 1e6}, "send_response_time": {Count: 1000, P99Ns: ms * 5e5},
 	}}
 }
 
-// run returns a run that has every figure.
 func run() *result.Run {
 	r := &result.Run{Time: map[string]result.Time{}}
 	r.Run.FinishedAt = time.Date(2026, 1, 2, 3, 4, 5, 0, time.UTC)
@@ -172,7 +171,6 @@ func TestEveryFigure(t *testing.T) {
 	}
 }
 
-// checkPath requires a field of run.json.
 func checkPath(t *testing.T, name, path string) {
 	t.Helper()
 	v := reflect.TypeFor[result.Run]()
@@ -314,7 +312,6 @@ func TestSupported(t *testing.T) {
 	}
 }
 
-// Format accepts values that are too large for a run.
 func TestFormatOfMuch(t *testing.T) {
 	for _, c := range []struct {
 		name string
@@ -345,7 +342,6 @@ func TestFormatOfWhatIsNoNumber(t *testing.T) {
 	}
 }
 
-// A percentile of delivery times needs enough distinct records, not copies in several groups.
 func TestCopiesAreNotIndependent(t *testing.T) {
 	r := result.Run{Time: map[string]result.Time{}, Delivery: result.Delivery{Copies: 3}}
 	r.Run.FinishedAt = time.Unix(1, 0)
@@ -377,7 +373,6 @@ func must(t *testing.T, name string) Figure {
 	return f
 }
 
-// Without producers the throughput is what was delivered.
 func TestFiguresOfAReader(t *testing.T) {
 	r := run()
 	r.Load = result.Load{}
@@ -395,7 +390,6 @@ func TestFiguresOfAReader(t *testing.T) {
 	}
 }
 
-// A number below 0.01 keeps two digits.
 func TestSmallNumbers(t *testing.T) {
 	f, err := Named("queue_requests_per_record")
 	if err != nil {

@@ -80,8 +80,7 @@ func growthMargin(r *result.Run) float64 {
 	return 2 * *r.Lag.BacklogGrowthErrorPerS
 }
 
-// timeLagSeen reports an error if no interval's end saw an undelivered record, because then 0 is
-// not a measurement.
+// Without an undelivered record at an interval's end 0 is no measurement.
 func timeLagSeen(r *result.Run) string {
 	if why := consumed(r); why != "" {
 		return why

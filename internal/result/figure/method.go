@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// redefined are the figures, other than statistics of times, that method 2 defines differently.
+// redefined are the figures that method 2 defines differently, without statistics of times.
 var redefined = []string{
 	// first deliveries, without duplicates
 	"delivered_per_s", "delivered_bytes_per_s", "throughput_per_s", "throughput_bytes_per_s", "cpu_per_delivered",
@@ -31,7 +31,6 @@ var ranked = []string{
 	"processed_response_time",
 }
 
-// since returns the method from which the values of a figure compare.
 func since(name string) int {
 	ofAll := slices.ContainsFunc(ranked, func(metric string) bool { return strings.HasPrefix(name, metric+"_") })
 	if ofAll || slices.Contains(redefined, name) {
@@ -41,8 +40,8 @@ func since(name string) int {
 }
 
 // Among returns f for a comparison or a median of several runs. If one of them has at least method
-// f.Since, earlier runs do not have the figure, because it was another quantity. A run of a later
-// method than this version's has none either. Imported runs have no method and compare with all.
+// f.Since, runs of earlier methods do not have the figure. Nor do runs of a later method than this
+// version's. Imported runs have no method and compare with all.
 func (f Figure) Among(runs []*result.Run) Figure {
 	if len(runs) < 2 {
 		return f

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// measuredWith returns a run of that method; 0 is an imported run.
+// 0 is an imported run.
 func measuredWith(method int) *result.Run {
 	r := run()
 	r.Run.MethodVersion = method
@@ -17,12 +17,11 @@ func measuredWith(method int) *result.Run {
 	return r
 }
 
-// In a set of both methods only the later one's runs have a redefined figure; runs of one method all do.
 func TestAmong(t *testing.T) {
 	const otherwise, unknown = "measured otherwise before method 2", "measured with method 3, and this kafka-bench compares up to method 2"
 	for _, c := range []struct {
 		figure string
-		runs   []int    // their methods
+		runs   []int
 		want   []string // why each does not have it
 	}{
 		{"e2e_response_time_p99", []int{1, 1}, []string{"", ""}},
@@ -56,7 +55,6 @@ func TestAmong(t *testing.T) {
 	}
 }
 
-// A reference must have the same definition of what was delivered.
 func TestReferenceOfAnotherMethod(t *testing.T) {
 	off, on := measuredWith(1), measuredWith(2)
 	off.Backpressure = nil

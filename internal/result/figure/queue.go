@@ -78,11 +78,10 @@ func ofCost(name, title string, kind Kind, of func(*result.QueueCost) *float64) 
 	})
 }
 
-// tailLeast is how many deliveries of an attempt are needed to compare the next one.
+// tailLeast is how many deliveries an attempt needs for a comparison with the next.
 const tailLeast = 1000
 
-// pooledTail is the part of deliveries that were followed by another, over attempts with at least
-// tailLeast deliveries.
+// pooledTail is the part of deliveries that were followed by another.
 func pooledTail(q *result.Queue) *float64 {
 	var before, after float64
 	for i := 1; i < len(q.DeliveriesByAttempt); i++ {

@@ -8,18 +8,17 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Reference is what consumers delivered without backpressure, to compare runs with a controller
-// with.
+// Reference is what consumers delivered without backpressure, for comparison.
 type Reference struct {
 	Name          string  // of the runs
 	DeliveredPerS float64 // their median
-	// Differs are the settings outside of backpressure that differ: consume.commit, or none.
+	// Differs are the differing settings outside of backpressure: consume.commit, or none.
 	Differs []string
 }
 
 // References finds, for each run, the set of runs with the same load and consumers, and without
-// backpressure. The runs of a set share a scenario. A set that differs only in backpressure is
-// preferred to one that also differs in NotFelt. Runs without a reference are not in the map.
+// backpressure. The runs of a set share a scenario. A set that differs only in backpressure
+// precedes one that also differs in NotFelt. Runs without a reference are not in the map.
 func References(sets [][]*result.Run) map[*result.Run]Reference {
 	found := map[*result.Run]Reference{}
 	for _, set := range sets {
@@ -39,8 +38,7 @@ func References(sets [][]*result.Run) map[*result.Run]Reference {
 	return found
 }
 
-// NotFelt is the only other setting that may differ, because it does not change the consumers'
-// speed.
+// NotFelt is the only other setting that may differ; it does not change the consumers' speed.
 const NotFelt = "consume.commit"
 
 func referenceFor(set, off []*result.Run) (Reference, bool) {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// of returns a run by controller, commit interval and work, with a delivered rate.
 func of(name, controller, commit, work string, perS float64) *result.Run {
 	r := run()
 	r.Run.Name = name
@@ -54,8 +53,6 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// Runs that were not consumed, or without a scenario, are no reference, and runs without deliveries
-// have none.
 func TestNoReference(t *testing.T) {
 	credit := of("credit", "credit", "1s", "4ms", 2600)
 	unread, untold, idle := of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 2600), of("off", "off", "1s", "4ms", 0)

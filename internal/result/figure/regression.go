@@ -55,8 +55,7 @@ func (r Regression) Worsening(difference float64) float64 {
 	return difference
 }
 
-// Exceeded reports whether a relative difference is worse by at least Ratio. 0 is not worse; a
-// change from 0 is infinite.
+// Exceeded reports whether a relative difference is worse by at least Ratio; 0 never is.
 func (r Regression) Exceeded(difference float64) bool {
 	worse := r.Worsening(difference)
 	return worse > 0 && worse >= r.Ratio
@@ -67,7 +66,6 @@ func (r Regression) String() string {
 	return r.Figure.Name + worseBy + percentOf(r.Ratio) + "%"
 }
 
-// percentOf returns the shortest percentage that parses as ratio.
 func percentOf(ratio float64) string {
 	for digits := 1; digits < 18; digits++ {
 		text := strconv.FormatFloat(ratio*100, 'g', digits, 64)

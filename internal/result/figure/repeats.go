@@ -2,8 +2,7 @@ package figure
 
 import "kafkabench.example/kafka-bench/internal/result"
 
-// Repeats are a figure of several runs. Ranked and AtLeast differ if a run has only a lower bound;
-// an order statistic of Ranked is at least that of AtLeast.
+// Repeats are a figure of several runs. Ranked and AtLeast differ if a run has only a lower bound.
 type Repeats struct {
 	Ranked, AtLeast []float64
 	ClockError      float64 // the largest of any run

@@ -38,7 +38,6 @@ func millis(ms *float64) *float64 {
 	return &ns
 }
 
-// atBrokers is the mean time of a type of request at all brokers that report it.
 func atBrokers(kind string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		var n, sum float64
@@ -59,7 +58,6 @@ func atBrokers(kind string) func(*result.Run) (float64, string) {
 	}
 }
 
-// networkIdle returns the idle ratio of the broker with the busiest network threads.
 func networkIdle(r *result.Run) (least float64, missing string) {
 	missing = notMeasured
 	for _, b := range r.Broker {

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// notOfTheRun are keys that do not affect a run.
 var notOfTheRun = []string{"name", "description", "repeat", "order", "seed", "question", "answer", "quick", "matrix"}
 
 // Settings returns the settings that affect a run, by path: load.record.size is 512B.

@@ -59,7 +59,6 @@ func throughput() []Figure {
 	}
 }
 
-// reads reports whether a run only reads.
 func reads(r *result.Run) bool { return r.Load.Scheduled == 0 && r.Consumer.Members > 0 }
 
 func cpuPerDelivered(r *result.Run) (float64, string) {
@@ -69,7 +68,6 @@ func cpuPerDelivered(r *result.Run) (float64, string) {
 	return *r.Process.CPUCores * 1e9 / r.Delivery.DeliveredPerS, consumed(r)
 }
 
-// ofPart is a figure of an optional part of the result.
 func ofPart[Part any](part func(*result.Run) *Part, v func(Part) *float64) func(*result.Run) (float64, string) {
 	return pointed(func(r *result.Run) *float64 {
 		p := part(r)
@@ -90,7 +88,6 @@ func ofConfined(name, title string, kind Kind, v func(result.Confined) *float64)
 		value: ofPart(func(r *result.Run) *result.Confined { return r.Consumer.Confined }, v)}
 }
 
-// seconds converts seconds to nanoseconds; nil stays nil.
 func seconds(s *float64) *float64 {
 	if s == nil {
 		return nil
@@ -99,7 +96,6 @@ func seconds(s *float64) *float64 {
 	return &ns
 }
 
-// leastIdle returns the idle ratio of the busiest broker's request handlers.
 func leastIdle(r *result.Run) (float64, string) {
 	least, some := 0.0, false
 	for _, b := range r.Broker {

@@ -11,9 +11,9 @@ import (
 
 // Statistic is one figure of a distribution of times.
 type Statistic struct {
-	Key        string // in names of figures and files, without _ns
+	Key        string // in names, without _ns
 	Title      string
-	Percentile float64 // 0 for those that any count supports
+	Percentile float64 // 0 if any count supports it
 	Ns         func(result.Time) float64
 }
 
@@ -66,7 +66,6 @@ func times() []Figure {
 	return all
 }
 
-// of returns the statistic of a metric.
 func (s Statistic) of(metric string) func(*result.Run) (float64, string) {
 	return func(r *result.Run) (float64, string) {
 		t := r.Time[metric]
@@ -93,7 +92,6 @@ func (s Statistic) OfEnded() bool { return s.Key == "min" || s.OfAll() }
 // OfAll reports whether values that have not ended would change s.
 func (s Statistic) OfAll() bool { return s.Key == "mean" || s.Key == "stddev" || s.Key == mad }
 
-// mad is the key of the median absolute deviation, which older runs and other tools lack.
 const mad = "mad"
 
 // Taken reports whether t has the statistic.
@@ -102,8 +100,8 @@ func (s Statistic) Taken(t result.Time) bool { return s.Key != mad || t.MADNs !=
 // AtLeast reports whether s is only a lower bound in t.
 func (s Statistic) AtLeast(t result.Time) bool { return slices.Contains(t.AtLeast, s.Key+"_ns") }
 
-// ClockError returns the error of s in t, up or down, from two clocks: that of each value. A
-// deviation from the median adds the median's error.
+// ClockError returns the error of s in t, up or down, from two clocks. A deviation from the median
+// has it twice, because the median has it too.
 func (s Statistic) ClockError(t result.Time) float64 {
 	if s.Key == mad {
 		return 2 * float64(t.ErrorNs)
@@ -111,14 +109,13 @@ func (s Statistic) ClockError(t result.Time) float64 {
 	return float64(t.ErrorNs)
 }
 
-// fromIntended reports whether a metric counts from the intended send time.
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
 }
 
-// Independent returns how many of count values support a percentile (see Supported). With several
-// groups, delivery times have one value per group. A record's copies have the same delays before
-// the broker, so they are not independent.
+// Independent returns how many of count values support a percentile (see Supported). Copies of a
+// record in several groups share their delays before the broker, so delivery times have one value
+// for all groups.
 func Independent(r *result.Run, metric string, count int64) int64 {
 	if strings.HasPrefix(metric, "e2e_") || strings.HasPrefix(metric, "processed_") {
 		return count / int64(max(1, r.Delivery.Copies))

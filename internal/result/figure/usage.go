@@ -71,8 +71,7 @@ func usage() []Figure {
 var brokerCPU = ofBrokers("broker_cpu_cores", "CPU of the brokers, cores", Number,
 	func(b result.Broker) *float64 { return b.CPUCores })
 
-// diskYardstickRatio returns the highest ratio of written bytes to the yardstick, of the disks with
-// brokers' logs; nil if one was not calibrated.
+// diskYardstickRatio is the highest of the disks with brokers' logs; nil if one was not calibrated.
 func diskYardstickRatio(r *result.Run) (most *float64) {
 	if r.HostUse == nil {
 		return nil
@@ -96,7 +95,7 @@ func ofProcess(name, title string, kind Kind, field string, v func(result.Proces
 	}
 }
 
-// ofBrokers is the sum over all brokers, if all have the figure.
+// All brokers must have the figure.
 func ofBrokers[T int64 | float64](name, title string, kind Kind, v func(result.Broker) *T) Figure {
 	return Figure{
 		Name: name, Title: title, Kind: kind, Better: Lower,
@@ -132,7 +131,7 @@ func brokerCPUPerRecord(r *result.Run) (float64, string) {
 	return cores * 1e9 / perS, ""
 }
 
-// wireRatio is above 1 if the overhead is larger than the effect of compression.
+// Above 1 the overhead is larger than the effect of compression.
 func wireRatio(r *result.Run) (float64, string) {
 	if r.Load.WireBytes == nil || r.Load.Bytes == 0 {
 		return 0, notMeasured

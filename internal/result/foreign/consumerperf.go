@@ -13,10 +13,8 @@ import (
 )
 
 // readConsumerPerf reads the table of kafka-consumer-perf-test: a header and a row of totals, or
-// with --show-detailed-stats a row for each interval. Before Kafka 2.0 it had no columns from
-// rebalance.time.ms on.
-//
-// The table has no latencies. With those columns the measured window begins when the consumer has
+// with --show-detailed-stats a row for each interval. It has no latencies. Before Kafka 2.0 it had
+// no columns from rebalance.time.ms on; with them the measured window begins when the consumer has
 // its partitions, as in our runs.
 func readConsumerPerf(d *draft, content []byte) error {
 	t, err := d.consumerTable(content)
@@ -40,7 +38,6 @@ func readConsumerPerf(d *draft, content []byte) error {
 	return err
 }
 
-// consumerTable is the table, by its columns' names.
 type consumerTable struct {
 	detailed bool
 	columns  []string
@@ -53,7 +50,7 @@ type consumerRow struct {
 	cells []string
 }
 
-// The complete headers; older versions have only the first six columns.
+// Older versions have only the first six columns.
 var (
 	consumerTotals = []string{"start.time", "end.time", "data.consumed.in.MB", "MB.sec", "data.consumed.in.nMsg",
 		"nMsg.sec", "rebalance.time.ms", "fetch.time.ms", "fetch.MB.sec", "fetch.nMsg.sec"}
@@ -63,10 +60,10 @@ var (
 
 const consumerOlder = 6
 
-// consumerGivesUp is the tool's message that it got fewer records than requested.
+// The tool got fewer records than requested.
 const consumerGivesUp = "WARNING: Exiting before consuming"
 
-// consumerDate matches the start of a row with the default --date-format.
+// consumerDate matches a row with the default --date-format.
 var consumerDate = regexp.MustCompile(`^\d{4}-\d\d-\d\d `)
 
 const consumerTime = "2006-01-02 15:04:05.000"
@@ -131,7 +128,7 @@ func (t *consumerTable) header(d *draft, number int, cells []string) error {
 	return nil
 }
 
-// cell returns a row's figure by column; zero if there is no such column.
+// zero if there is no such column
 func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64, error) {
 	at := slices.Index(t.columns, column)
 	if at < 0 {
@@ -147,7 +144,7 @@ func (t *consumerTable) cell(d *draft, row consumerRow, column string) (float64,
 	return v, nil
 }
 
-// when returns a time of a row. Java prints milliseconds after a colon.
+// Java prints milliseconds after a colon.
 func (t *consumerTable) when(d *draft, row consumerRow, column string) (time.Time, error) {
 	text := row.cells[slices.Index(t.columns, column)]
 	if at := strings.LastIndexByte(text, ':'); at >= 0 {
@@ -225,8 +222,7 @@ func (t *consumerTable) totals(d *draft) error {
 	return nil
 }
 
-// intervals reads a row for each interval. This form has no totals, and lacks records after the
-// last row.
+// Records after the last row are missing.
 func (t *consumerTable) intervals(d *draft) error {
 	var faults []error
 	var start, last time.Time

@@ -5,7 +5,7 @@ import (
 	"fmt"
 )
 
-// signs are texts that only one format has, in the order of the search.
+// Only one format has each text; the order is that of the search.
 var signs = []struct {
 	format Format
 	any    []string
@@ -17,7 +17,7 @@ var signs = []struct {
 	{ProducerPerf, []string{" records sent, "}},
 }
 
-// lookedAt bounds the search; only a JSON whose first key is a long list needs much.
+// Only a JSON whose first key is a long list needs much.
 const lookedAt = 4 << 20
 
 func detect(content []byte) (Format, error) {

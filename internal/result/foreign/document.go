@@ -9,7 +9,6 @@ import (
 	"strconv"
 )
 
-// document is a JSON file with the line of each value, for errors.
 type document struct {
 	*draft
 	lines  map[string]int // by path, such as timeline[3].elapsed_s; without null values
@@ -46,7 +45,7 @@ func lineAt(content []byte, offset int64) int {
 	return 1 + bytes.Count(content[:min(max(offset, 0), int64(len(content)))], []byte("\n"))
 }
 
-// lineCounter counts lines along a content; offsets must ascend.
+// lineCounter counts lines; offsets must ascend.
 type lineCounter struct {
 	at   int64
 	line int
@@ -58,8 +57,7 @@ func (c *lineCounter) to(content []byte, offset int64) int {
 	return c.line
 }
 
-// index records the line of the next value and of all values in it. The content is valid JSON,
-// whose nesting encoding/json bounds.
+// The content is valid JSON, whose nesting encoding/json bounds.
 func (doc *document) index(path string, decoder *json.Decoder, content []byte, lines *lineCounter) error {
 	token, err := decoder.Token()
 	if err != nil {
@@ -99,7 +97,6 @@ func join(path, key string) string {
 
 func (doc *document) has(path string) bool { return doc.lines[path] > 0 }
 
-// need adds an error for each missing value.
 func (doc *document) need(paths ...string) {
 	for _, path := range paths {
 		if !doc.has(path) {
@@ -108,12 +105,10 @@ func (doc *document) need(paths ...string) {
 	}
 }
 
-// wrong adds an error about the value at path.
 func (doc *document) wrong(path, format string, args ...any) {
 	doc.faults = append(doc.faults, doc.fault(doc.lines[path], "%s: %w", path, fmt.Errorf(format, args...)))
 }
 
-// notNegative adds an error for each value that is negative or not a number.
 func (doc *document) notNegative(values map[string]float64) {
 	for _, path := range sortedKeys(values) {
 		if v := values[path]; v < 0 || math.IsNaN(v) || math.IsInf(v, 0) {

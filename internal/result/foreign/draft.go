@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// draft is a run that a reader fills in.
 type draft struct {
 	path    string
 	options Options
@@ -42,12 +41,11 @@ func (d *draft) condemn(format string, args ...any) {
 	d.Run.Verdict.Reasons = append(d.Run.Verdict.Reasons, fmt.Sprintf(format, args...))
 }
 
-// fault returns an error about a line of the source, from 1.
 func (d *draft) fault(line int, format string, args ...any) error {
 	return fmt.Errorf("%s:%d: %w", d.path, line, fmt.Errorf(format, args...))
 }
 
-// metric sets a distribution; the source has its fields in told.
+// told are the fields that the source has.
 func (d *draft) metric(name string, t result.Time, told ...string) {
 	d.Run.Time[name] = t
 	for _, field := range told {
@@ -60,7 +58,7 @@ func (d *draft) phase(name string, startNs, endNs int64) {
 	d.Events = append(d.Events, result.Event{AtNs: startNs, Kind: "phase", What: name})
 }
 
-// finish completes the run with what all formats share.
+// finish adds what all formats share.
 func (d *draft) finish() *Result {
 	d.times()
 	for _, reason := range contradictions(&d.Run) {
@@ -74,7 +72,7 @@ func (d *draft) finish() *Result {
 	return &d.Result
 }
 
-// times sets the run's times, by default from the file's time.
+// times sets the run's times, by default from Options.Modified.
 func (d *draft) times() {
 	info := &d.Run.Run
 	length := time.Duration(nanos(d.lengthS, 1e9))
@@ -89,7 +87,7 @@ func (d *draft) times() {
 	info.FinishedAt = info.StartedAt.Add(length)
 }
 
-// nanos converts a figure to nanoseconds, with unit nanoseconds each, limited to ±maxNanos.
+// v counts unit nanoseconds; the result is within ±maxNanos.
 func nanos(v, unit float64) int64 {
 	v = math.Round(v * unit)
 	switch {
@@ -103,7 +101,7 @@ func nanos(v, unit float64) int64 {
 	return int64(v)
 }
 
-// maxNanos is a hundred years, far enough from the limits of an int64 to add times.
+// Times of a hundred years can be added without overflow.
 const maxNanos = 100 * 365 * 24 * 3_600_000_000_000
 
 func count(v float64) int64 {
@@ -113,7 +111,6 @@ func count(v float64) int64 {
 	return int64(min(max(math.Round(v), 0), 1<<53))
 }
 
-// contradictions returns contradictions between figures of one run.
 func contradictions(r *result.Run) (reasons []string) {
 	for _, name := range sortedKeys(r.Time) {
 		t := r.Time[name]

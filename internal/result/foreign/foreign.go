@@ -2,14 +2,13 @@
 // compare them with ours.
 //
 // Each reader gives a figure the name of its real meaning: a "latency" that begins when a record is
-// sent is a service time. Figures that the source lacks are null or absent. Fields without a null
-// are named in [result.Imported]'s CannotSay: all fields that the reader does not list as known.
-// Known errors of the source become warnings of the run.
+// sent is a service time. Figures that the source lacks are null or absent; fields without a null
+// are named in [result.Imported]'s CannotSay. Known errors of the source become warnings of the
+// run.
 //
 // An imported run is valid if its figures do not contradict each other and its tool did not report
-// a failure. A comparison accepts only valid runs. The first warning and run.imported say that our
-// rules did not judge the run, and reports and lists print "imported" instead of "valid". A program
-// that reads only the status may take it for more.
+// a failure; a comparison accepts only valid runs. The first warning and run.imported say that our
+// rules did not judge the run, and reports and lists print "imported" instead of "valid".
 //
 // Files to know: foreign.go, a file for each format.
 package foreign
@@ -45,7 +44,7 @@ func Formats() []Format {
 	return []Format{Auto, SSP, ProducerPerf, ConsumerPerf, OMB, HdrLog}
 }
 
-// Check returns an error that names the formats, unless f is one of them.
+// Check returns an error that names the formats unless f is one of them.
 func (f Format) Check() error {
 	if !slices.Contains(Formats(), f) {
 		return fmt.Errorf("there is no format %q; choose one of %s", string(f), names(Formats()))
@@ -62,8 +61,7 @@ type Options struct {
 	HlogUnit time.Duration
 	// Location is the location of local times in the output; nil is UTC.
 	Location *time.Location
-	// Modified is the end of the run if the source has no times: the file's modification time. Zero
-	// is 1970.
+	// Modified is the end of a run without times: the file's modification time. Zero is 1970.
 	Modified time.Time
 	Tool     result.Tool // the importing tool
 
@@ -82,7 +80,7 @@ type Result struct {
 // ErrFormat reports a content of an unknown format.
 var ErrFormat = errors.New("not a result that can be imported")
 
-// maxBytes bounds a file, at about ten times a histogram log of a day.
+// maxBytes is about ten times a histogram log of a day.
 const maxBytes = 256 << 20
 
 // Read reads a file. It has one run, except for a merged log of several of our runs. Errors name
@@ -153,8 +151,7 @@ func ParseAll(path string, content []byte, o Options) ([]*Result, error) {
 	return all, nil
 }
 
-// named returns the options for one of a file's runs. In a merged log the run keeps its name; if
-// there are several, Options.Name is a prefix.
+// A merged log's run keeps its name; of several, Options.Name is the prefix.
 func (o Options) named(path string, part mergedRun, of int) Options {
 	own := part.name
 	if own == "" {
@@ -171,7 +168,6 @@ func (o Options) named(path string, part mergedRun, of int) Options {
 	return o
 }
 
-// parse reads the content of one run.
 func parse(path string, part mergedRun, o Options) (*Result, error) {
 	readers := map[Format]func(*draft, []byte) error{
 		SSP: readSSP, ProducerPerf: readProducerPerf, ConsumerPerf: readConsumerPerf, OMB: readOMB, HdrLog: readHdrLog,
@@ -225,7 +221,7 @@ func (r *Result) write(w *result.Writer) error {
 	for _, e := range r.histograms {
 		h, err := e.histogram()
 		if err != nil {
-			return err // not reached, because it was decoded before
+			return err // not reached: it was decoded before
 		}
 		if err := log.Write(e.start, e.end, e.tag, h); err != nil {
 			return err

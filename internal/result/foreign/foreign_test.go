@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// read reads a sample of testdata.
 func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	t.Helper()
 	r, err := foreign.Read(filepath.Join("testdata", name), o)
@@ -24,7 +23,6 @@ func read(t *testing.T, name string, o foreign.Options) *foreign.Result {
 	return r[0]
 }
 
-// samples has at least one sample of each format.
 var samples = map[string]foreign.Format{
 	"ssp/results-bp-tight.json": foreign.SSP, "producer-4.txt": foreign.ProducerPerf, "producer-3.txt": foreign.ProducerPerf,
 	"producer-steady.txt": foreign.ProducerPerf, "producer-failed.txt": foreign.ProducerPerf,
@@ -45,7 +43,6 @@ func TestFormatsAreDetected(t *testing.T) {
 	}
 }
 
-// A saved run is read back unchanged.
 func TestSavedRunsAreRead(t *testing.T) {
 	for name := range samples {
 		r := read(t, name, foreign.Options{Modified: time.Unix(1_800_000_000, 0)})
@@ -69,7 +66,7 @@ func TestSavedRunsAreRead(t *testing.T) {
 	}
 }
 
-// The first warning of an import says that it was not judged, and each unknown number is named.
+// The first warning says that the run was not judged; each unknown number is named.
 func TestNothingIsClaimedSilently(t *testing.T) {
 	for name := range samples {
 		run := read(t, name, foreign.Options{}).Run
@@ -93,7 +90,7 @@ func TestNothingIsClaimedSilently(t *testing.T) {
 	}
 }
 
-// realZeros are figures that are zero in a sample because the source says so.
+// realZeros are zero in a sample because the source says so.
 var realZeros = []string{
 	"load.failed", "load.closed_loop", "delivery.checked", "load.acked", "load.acked_per_s", "load.bytes",
 	"time.send_service_time.count", "time.send_service_time.mean_ns", "time.send_service_time.p50_ns", "time.send_service_time.p95_ns",
@@ -125,7 +122,6 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// Each reader reports an incomplete result with its line.
 func TestFaultsNameTheLine(t *testing.T) {
 	sample := func(name string) string {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -165,7 +161,6 @@ func TestFaultsNameTheLine(t *testing.T) {
 	}
 }
 
-// A run with contradictory figures is invalid.
 func TestContradictions(t *testing.T) {
 	content, err := os.ReadFile("testdata/producer-4.txt")
 	if err != nil {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// Any content is a run that can be saved, or an error that names the file.
 func FuzzParse(f *testing.F) {
 	for name := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))
@@ -41,7 +40,6 @@ func FuzzParse(f *testing.F) {
 	})
 }
 
-// A sample that is cut at any byte gives a run or an error.
 func TestTruncated(t *testing.T) {
 	for name, format := range samples {
 		content, err := os.ReadFile(filepath.Join("testdata", name))

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Units of a histogram log, by their names on the command line.
 var hlogUnits = map[string]time.Duration{"ns": time.Nanosecond, "us": time.Microsecond, "ms": time.Millisecond}
 
 // ParseHlogUnit reads ns, us or ms.
@@ -28,12 +27,12 @@ func ParseHlogUnit(text string) (time.Duration, error) {
 }
 
 // readHdrLog reads an HdrHistogram interval log of any geometry and with any tags, such as
-// Tussle's. A usual name of one of our metrics becomes that metric; other names are kept. The name
-// is the tag, or the file's name without a tag.
+// Tussle's. A usual name of one of our metrics, as tag or as the file's name, becomes that metric;
+// other names are kept.
 //
-// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval. In a merged
-// log each run begins with its first measured interval. Values are recorded again in nanoseconds as
-// the highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
+// The time axis begins at our comment "#[MeasuredStart: …", or at the first interval; in a merged
+// log, at each run's first measured interval. Values are recorded again in nanoseconds as the
+// highest value of their bucket, as HdrHistogram reports percentiles, so none is too low.
 func readHdrLog(d *draft, content []byte) error {
 	log, err := d.hdrLines(content)
 	if err != nil {
@@ -78,8 +77,8 @@ var timeFields = []string{
 	"p99_5_ns", "p99_9_ns", "p99_99_ns", "max_ns", "out_of_range",
 }
 
-// hdrEntry is one line of a log. It keeps the encoded histogram, because those of a long log do not
-// fit into memory.
+// hdrEntry is one line of a log with its encoded histogram, because the decoded ones of a long log
+// do not fit into memory.
 type hdrEntry struct {
 	line       int
 	start, end time.Duration
@@ -103,7 +102,6 @@ func (l *hdrLog) startedAt() time.Time {
 	return l.epoch.Add(l.measuredAt)
 }
 
-// Comments that the reader uses.
 const (
 	hdrStartTime     = "#[StartTime: "
 	hdrMeasuredStart = "#[MeasuredStart: "
@@ -150,8 +148,7 @@ func (d *draft) hdrLines(content []byte) (*hdrLog, error) {
 	return log, errors.Join(faults...)
 }
 
-// firstMeasured returns the start of the first interval that is not of the warm-up, or the end of
-// the warm-up.
+// firstMeasured falls back to the end of the warm-up.
 func (l *hdrLog) firstMeasured() (at time.Duration) {
 	at = l.entries[0].end
 	found := false
@@ -166,7 +163,6 @@ func (l *hdrLog) firstMeasured() (at time.Duration) {
 	return at
 }
 
-// settle sorts the entries and puts them on the run's axis.
 func (l *hdrLog) settle(measured bool) {
 	slices.SortStableFunc(l.entries, func(a, b hdrEntry) int {
 		return cmp.Or(cmp.Compare(a.start, b.start), cmp.Compare(a.end, b.end), cmp.Compare(a.line, b.line))
@@ -184,7 +180,7 @@ func (l *hdrLog) settle(measured bool) {
 	}
 }
 
-// hdrEntry reads "Tag=tag,start,length,max,histogram"; the tag is optional.
+// The form is "Tag=tag,start,length,max,histogram"; the tag is optional.
 func (d *draft) hdrEntry(line string) (entry hdrEntry, err error) {
 	tag := ""
 	if rest, tagged := strings.CutPrefix(line, "Tag="); tagged {
@@ -223,7 +219,6 @@ func seconds(text string) (time.Duration, error) {
 	return d, nil
 }
 
-// decodeHdr converts a histogram of any geometry to one of nanoseconds.
 func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	decoded, err := hdrhistogram.Decode([]byte(text))
 	if err != nil {
@@ -243,10 +238,9 @@ func decodeHdr(text string, unit time.Duration) (*latency.Histogram, error) {
 	return h, nil
 }
 
-// warmupTag is the prefix of the tags of our warm-up.
 const warmupTag = "warmup_"
 
-// metricNames are other tools' names of our metrics, with words and digits joined by "_".
+// metricNames are other tools' names of our metrics, in the form of plainName.
 var metricNames = map[string]string{
 	"send_service":                     "send_service_time",
 	"send_response":                    "send_response_time",
@@ -264,8 +258,7 @@ var metricNames = map[string]string{
 	"aggregated_publish_delay_latency": "send_delay",
 }
 
-// metricOf returns the metric of a tag, or of the file without a tag. An unknown name is kept, as
-// far as a tag may contain it.
+// An empty tag means the file's name. An unknown name is kept, as far as a tag may contain it.
 func (d *draft) metricOf(tag string) string {
 	if tag == "" {
 		base := filepath.Base(d.path)
@@ -299,11 +292,10 @@ func plainName(name string) string {
 	return strings.Join(words, "_")
 }
 
-// maxTags bounds the tags of a log; each needs a histogram in memory.
+// Each tag needs a histogram in memory.
 const maxTags = 100
 
-// read decodes the histograms one after another. It returns the sum of each tag, and adds an
-// interval for each period.
+// read returns the sum of each tag, and adds an interval for each period.
 func (l *hdrLog) read(d *draft) (totals map[string]*latency.Histogram, err error) {
 	d.tells("intervals.start_ns", "intervals.end_ns",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns", "intervals.time.max_ns")

@@ -18,7 +18,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// hdr encodes a histogram as another tool would.
 func hdr(t interface{ Fatal(...any) }, low, high int64, digits int, values ...int64) string {
 	h := hdrhistogram.New(low, high, digits)
 	for _, v := range values {
@@ -61,7 +60,6 @@ func TestHdrLogOfMicroseconds(t *testing.T) {
 	}
 }
 
-// Without a tag the file's name gives the metric.
 func TestHdrLogWithoutTag(t *testing.T) {
 	log := "0.0,1.0,1.0," + hdr(t, 1, 1000, 1, 5) + "\n"
 	for name, metric := range map[string]string{
@@ -78,7 +76,6 @@ func TestHdrLogWithoutTag(t *testing.T) {
 	}
 }
 
-// Our own log is read back as written, including warm-up and axis.
 func TestOurOwnLog(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		values := rapid.SliceOfN(rapid.Int64Range(1, latency.HighestNs), 1, 50).Draw(t, "values")
@@ -114,8 +111,7 @@ func TestOurOwnLog(t *testing.T) {
 	})
 }
 
-// merged returns a log as "report --hlog-merge" writes it, of two runs that began ten seconds
-// apart.
+// "report --hlog-merge" writes such a log; the runs began ten seconds apart.
 func merged(t *testing.T) []byte {
 	t.Helper()
 	h := latency.NewHistogram()
@@ -140,7 +136,6 @@ func merged(t *testing.T) []byte {
 	return log.Bytes()
 }
 
-// Each run of a merged log gets its name, its metrics and its own time axis.
 func TestMergedLog(t *testing.T) {
 	all, err := foreign.ParseAll("all.hlog", merged(t), foreign.Options{})
 	if err != nil || len(all) != 2 {
@@ -169,8 +164,7 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// The requested name is a prefix of the runs' names if there are several; lines of no run are one
-// more run.
+// Lines of no run are one more run.
 func TestMergedLogIsNamed(t *testing.T) {
 	log := merged(t)
 	alone := bytes.Join(slices.Collect(func(yield func([]byte) bool) {
@@ -210,7 +204,6 @@ func TestMergedLogIsNamed(t *testing.T) {
 	}
 }
 
-// The saved histogram log is in nanoseconds.
 func TestHdrLogIsSaved(t *testing.T) {
 	log := fmt.Sprintf("Tag=ack latency,5.0,1.0,1.0,%s\n", hdr(t, 1, 100_000, 3, 12, 34))
 	r, err := foreign.Parse("x", []byte(log), foreign.Options{HlogUnit: time.Millisecond, Format: foreign.HdrLog})

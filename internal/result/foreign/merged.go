@@ -10,21 +10,20 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// mergedTag matches a tag of a merged log ("report --hlog-merge"): a run's name and ID, and the
-// original tag.
+// mergedTag matches a tag of "report --hlog-merge": a run's name and ID, and the original tag.
 var mergedTag = regexp.MustCompile(`^Tag=([^,]*)-([a-z0-9]{6})_([^,]+),`)
 
 type mergedRun struct {
 	name, id string
-	shared   bool   // the log has other runs too, and its header is not this run's
-	content  []byte // with an empty line for each line of another run
+	shared   bool   // the header is not of this run
+	content  []byte // other runs' lines are empty
 }
 
-// maxMerged bounds the runs of a merged log, because each part has as many lines as the log.
+// Each part has as many lines as the log.
 const maxMerged = 1000
 
-// mergedRuns splits a merged log; it returns none for another log. A name and ID count as a run if
-// one of their tags is our metric. All other lines are a further part, without a name.
+// mergedRuns returns none for another log. A name and ID count as a run if one of their tags is our
+// metric. All other lines are a further part, without a name.
 func mergedRuns(content []byte) ([]mergedRun, error) {
 	lines := bytes.SplitAfter(content, []byte("\n"))
 	var runs []mergedRun
@@ -79,7 +78,7 @@ func ourMetric(tag string) bool {
 	return slices.Contains(result.TimeMetrics, strings.TrimPrefix(tag, warmupTag))
 }
 
-// runAt returns the index of the run of a merged tag, or -1.
+// -1 is none.
 func runAt(runs []mergedRun, m [][]byte) int {
 	return slices.IndexFunc(runs, func(r mergedRun) bool { return r.name == string(m[1]) && r.id == string(m[2]) })
 }

@@ -9,8 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// ombFile is the JSON of the OpenMessaging Benchmark: for three latencies a list with an entry for
-// each period, and an aggregate. Counts and lengths follow from the period.
+// For each of three latencies it has a list with an entry per period, and an aggregate.
 type ombFile struct {
 	Workload          string `json:"workload"`
 	Driver            string `json:"driver"`
@@ -35,15 +34,15 @@ type ombFile struct {
 	E2EP99     []number `json:"endToEndLatency99pct"`
 	E2EMax     []number `json:"endToEndLatencyMax"`
 
-	// Aggregates, whose keys are a stem and a suffix.
+	// The keys are a stem and a suffix.
 	aggregates map[string]number
 	quantiles  map[string]map[string]number
 }
 
-// ombPeriodNs is the benchmark's period: it reads its counters every ten seconds.
+// The benchmark reads its counters this often.
 const ombPeriodNs = 10_000_000_000
 
-// number is a JSON number, or one of Jackson's words for NaN. It is NaN if nothing was measured.
+// Jackson's words for NaN mean that nothing was measured.
 type number float64
 
 func (n *number) UnmarshalJSON(b []byte) error {
@@ -60,7 +59,6 @@ func (n *number) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// ombMetric is one of its three latencies, with our name.
 type ombMetric struct {
 	stem   string // of its keys
 	metric string
@@ -69,9 +67,8 @@ type ombMetric struct {
 	lists  func(*ombFile) (p50, p99, max []number)
 }
 
-// ombMetrics are its latencies. The publish latency begins at the actual send; the delay from the
-// intended to the actual send is separate. The end-to-end latency begins at the record's timestamp,
-// in milliseconds.
+// The publish latency begins at the actual send; the delay before it is separate. The end-to-end
+// latency begins at the record's timestamp, in milliseconds.
 var ombMetrics = []ombMetric{
 	{
 		"PublishLatency", "send_service_time", 1e6, func(f *ombFile) []number { return f.PublishRate },
@@ -121,7 +118,6 @@ func (f *ombFile) UnmarshalJSON(b []byte) error {
 	return nil
 }
 
-// readOMB reads the OpenMessaging Benchmark's JSON.
 func readOMB(d *draft, content []byte) error {
 	var f ombFile
 	doc, err := openDocument(d, content, &f)
@@ -172,7 +168,7 @@ func (f *ombFile) check(doc *document) {
 	}
 }
 
-// books sets estimates: rates × period.
+// The counts are estimates: rates × period.
 func (f *ombFile) books(d *draft) {
 	acked, ackedPerS := overPeriods(f.PublishRate)
 	failed, _ := overPeriods(f.ErrorRate)
@@ -197,7 +193,6 @@ func (f *ombFile) books(d *draft) {
 	}
 }
 
-// overPeriods returns the number of records of a rate, and its mean.
 func overPeriods(rates []number) (records int64, perSecond float64) {
 	sum := 0.0
 	for _, rate := range rates {
@@ -211,7 +206,7 @@ func overPeriods(rates []number) (records int64, perSecond float64) {
 	return count(sum * ombPeriodNs / 1e9), sum / float64(len(rates))
 }
 
-// distribution sets one aggregate. Percentiles without a key come from the quantiles.
+// Percentiles without a key come from the quantiles.
 func (f *ombFile) distribution(d *draft, m ombMetric) {
 	var t result.Time
 	var told []string
@@ -244,7 +239,7 @@ func (f *ombFile) distribution(d *draft, m ombMetric) {
 	d.metric(m.metric, t, append(told, "count")...)
 }
 
-// quantile returns the quantile for percent, or for the next higher one, so it is never too low.
+// quantile is that for percent, or for the next higher one, so that it is never too low.
 func (f *ombFile) quantile(stem string, percent float64) (v number, found bool) {
 	at := math.Inf(1)
 	for key, value := range f.quantiles[stem] {
@@ -288,7 +283,6 @@ func (f *ombFile) series(d *draft) {
 	}
 }
 
-// describe sets the scenario, as far as the file has it.
 func (f *ombFile) describe(d *draft) {
 	d.Run.Scenario = object{
 		"name": d.options.Name, "description": f.Workload,

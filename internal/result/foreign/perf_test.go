@@ -32,7 +32,6 @@ func TestProducerPerf(t *testing.T) {
 	}
 }
 
-// Records without an interval line are in the series, so that it adds up to the total.
 func TestProducerPerfTail(t *testing.T) {
 	r := read(t, "producer-4.txt", foreign.Options{})
 	var acked int64
@@ -44,7 +43,7 @@ func TestProducerPerfTail(t *testing.T) {
 	}
 }
 
-// Figures are those after the warm-up, and lines before "In steady state." are the warm-up's.
+// Lines before "In steady state." are the warm-up's.
 func TestProducerPerfSteadyState(t *testing.T) {
 	r := read(t, "producer-steady.txt", foreign.Options{})
 	if r.Run.Load.Acked != 25000 || r.Run.Time["send_service_time"].P50Ns != 23e6 {

@@ -38,7 +38,6 @@ type producerRow struct {
 	isTotal       bool
 }
 
-// lengthNs returns how long the row's records took, by their rate.
 func (r producerRow) lengthNs() int64 {
 	if r.perSecond == 0 {
 		return 0
@@ -46,10 +45,9 @@ func (r producerRow) lengthNs() int64 {
 	return nanos(float64(r.records)/r.perSecond, 1e9)
 }
 
-// readProducerPerf reads the output of kafka-producer-perf-test.
-//
-// Its latency is from the call of send to the callback: a service time, in whole milliseconds. If a
-// send blocks, the tool sends later records late and measures them from then.
+// readProducerPerf reads the output of kafka-producer-perf-test. Its latency is from the call of
+// send to the callback: a service time, in whole milliseconds. If a send blocks, the tool sends
+// later records late and measures them from then.
 func readProducerPerf(d *draft, content []byte) error {
 	out, err := d.producerOutput(content)
 	if err != nil {
@@ -83,8 +81,8 @@ func readProducerPerf(d *draft, content []byte) error {
 type producerOutput struct {
 	rows     []producerRow // of intervals
 	total    producerRow   // of the measured records
-	warmup   int64         // records that are in no figure of total
-	steadyAt int           // the line where the warm-up ended; 0 without such a line
+	warmup   int64         // in no figure of total
+	steadyAt int           // line of the warm-up's end, or 0
 	failures result.Counts
 }
 
@@ -93,7 +91,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 	var faults []error
 	for number, line := range textLines(content) {
 		if m := warmupLine.FindStringSubmatch(line); m != nil {
-			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // the limit of an int64 if it is larger
+			out.warmup, _ = strconv.ParseInt(m[1], 10, 64) // an int64's limit if larger
 		}
 		if line == steadyLine {
 			out.steadyAt = number
@@ -108,7 +106,7 @@ func (d *draft) producerOutput(content []byte) (*producerOutput, error) {
 		switch {
 		case err != nil:
 			faults = append(faults, err)
-		case row.isTotal: // the last one, because the steady state's follows
+		case row.isTotal: // the last; the steady state's follows
 			out.total = row
 		default:
 			out.rows = append(out.rows, row)
@@ -169,8 +167,7 @@ func shorten(line string) string {
 	return strings.ToValidUTF8(line[:most], "") + "…"
 }
 
-// series puts the intervals one after another, because the tool does not print their times. The
-// warm-up ends at zero.
+// The tool does not print the intervals' times. The warm-up ends at zero.
 func (out *producerOutput) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.time.count",
 		"intervals.time.max_ns")
@@ -197,7 +194,7 @@ func (out *producerOutput) series(d *draft) {
 	}
 }
 
-// warm returns how many rows are of the warm-up, and how long they took.
+// warm is the number of rows of the warm-up, and their length.
 func (out *producerOutput) warm() (rows int, ns int64) {
 	var records int64
 	for _, row := range out.rows {
@@ -218,7 +215,7 @@ func (r producerRow) interval(phase string, start, end int64) result.Interval {
 	}
 }
 
-// percentileSamples is how many latencies the tool keeps for its percentiles.
+// percentileSamples is how many latencies the tool keeps.
 const percentileSamples = 500_000
 
 func (d *draft) producerCaveats(out *producerOutput) {

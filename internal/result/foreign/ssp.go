@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// sspFile is the JSON of SSP Kafka Bench. Of its process figures only the number of garbage
-// collections is read: its CPU includes idle time, and its memory is reserved, not resident.
+// Of the process figures only the number of garbage collections is read: the CPU includes idle
+// time, and the memory is reserved, not resident.
 type sspFile struct {
 	Config      sspConfig     `json:"config"`
 	Final       sspFinal      `json:"final"`
@@ -112,11 +112,9 @@ func (t *goTime) UnmarshalText(text []byte) error {
 	return err
 }
 
-// readSSP reads the JSON of SSP Kafka Bench.
-//
-// Both its latencies begin when a record is passed to the client, after any wait for the gate, so
-// they are service times. Its timeline begins after the warm-up, but its lag and process samples
-// before it; they are shifted by the warm-up's length.
+// Both latencies begin when a record is passed to the client, after any wait for the gate, so they
+// are service times. The timeline begins after the warm-up, but the lag and process samples before
+// it.
 func readSSP(d *draft, content []byte) error {
 	var f sspFile
 	doc, err := openDocument(d, content, &f)
@@ -187,7 +185,7 @@ func (f *sspFile) books(d *draft) {
 	d.tells("load.closed_loop", "load.admitted", "load.acked", "load.failed", "load.acked_per_s", "load.bytes")
 	d.Run.Delivery = result.Delivery{Delivered: f.Final.Received, DeliveredPerS: f.Final.RecvPerS}
 	d.tells("delivery.checked", "delivery.delivered", "delivery.delivered_per_s")
-	// The tool has one member, regardless of config.consumers, with a goroutine for each partition.
+	// The tool ignores config.consumers, and has a goroutine for each partition.
 	d.Run.Consumer = result.Consumer{Members: 1, Workers: f.Config.Partitions}
 	d.tells("consumer.members", "consumer.workers")
 }
@@ -207,7 +205,7 @@ func (f *sspFile) times(d *draft) {
 	}
 }
 
-// phases adds warm-up and measure; the tool has no drain.
+// The tool has no drain.
 func (f *sspFile) phases(d *draft) {
 	if f.Config.WarmupS > 0 {
 		d.phase("warm-up", -nanos(f.Config.WarmupS, 1e9), 0)

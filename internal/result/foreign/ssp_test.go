@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/foreign"
 )
 
-// sspResults are the figures of the 29 published results. The peak lag is of the measured window;
-// times are microseconds.
+// The peak lag is of the measured window; times are microseconds.
 var sspResults = []struct {
 	name                 string
 	sent, received, peak int64
@@ -49,10 +48,10 @@ var sspResults = []struct {
 	{"slow-consumer", 236558, 236588, 7933, 4442, 207975},
 }
 
-// sspCommitted are those with a reduced copy in testdata.
+// sspCommitted have a reduced copy in testdata.
 var sspCommitted = []string{"acks0", "bp-tight", "slow-aggr"}
 
-// sspFiles returns the published results, if they are next to the checkout, and the reduced copies.
+// The published results may be next to the checkout.
 func sspFiles(t *testing.T, name string) (paths []string) {
 	t.Helper()
 	published := filepath.Join("..", "..", "..", "..", "shared", "data", "ssp_kafka")
@@ -97,8 +96,7 @@ func TestSSPFigures(t *testing.T) {
 	}
 }
 
-// checkSSPSeries requires consecutive intervals from the warm-up on that add up to the totals, with
-// each lag sample in its interval.
+// The intervals are consecutive and add up to the totals, with each lag sample in its interval.
 func checkSSPSeries(t *testing.T, path string, r *foreign.Result) {
 	t.Helper()
 	var acked, delivered, gc, at int64
@@ -125,8 +123,7 @@ func checkSSPSeries(t *testing.T, path string, r *foreign.Result) {
 	}
 }
 
-// A lag sample at 4.000003667 s, of a clock that began three seconds before the measured window, is
-// 1.000003667 s into it.
+// The samples' clock began three seconds before the measured window.
 func TestSSPAxis(t *testing.T) {
 	r := read(t, "ssp/results-bp-tight.json", foreign.Options{})
 	warmup, first := r.Intervals[0], r.Intervals[1]

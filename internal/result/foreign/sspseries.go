@@ -7,8 +7,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// series converts the timeline to intervals with their lag samples. The time after the last point
-// gets the rest of the totals. The warm-up is one interval with only lag samples.
+// The time after the last point gets the rest of the totals. The warm-up is one interval with only
+// lag samples.
 func (f *sspFile) series(d *draft) {
 	d.tells("intervals.start_ns", "intervals.end_ns", "intervals.acked", "intervals.delivered", "intervals.gc_cycles",
 		"intervals.time.count", "intervals.time.p50_ns", "intervals.time.p99_ns")
@@ -39,17 +39,17 @@ func (f *sspFile) series(d *draft) {
 	f.processSeries(d)
 }
 
-// addTime adds a distribution with a known median and 99th percentile, in milliseconds.
+// p50 and p99 are in milliseconds.
 func addTime(i *result.Interval, metric string, n int64, p50, p99 float64) {
 	if n > 0 {
 		i.Time[metric] = result.IntervalTime{Count: n, P50Ns: nanos(p50, 1e6), P99Ns: nanos(p99, 1e6)}
 	}
 }
 
-// onAxis converts a time that counts from before the warm-up.
+// elapsedS counts from before the warm-up.
 func (f *sspFile) onAxis(elapsedS float64) int64 { return nanos(elapsedS-f.Config.WarmupS, 1e9) }
 
-// lagSeries adds each sample to its interval, and the latest sample to each interval's end.
+// lagSeries adds each sample to its interval, and the latest one to each interval's end.
 func (f *sspFile) lagSeries(d *draft) {
 	next := 0
 	var latest *result.LagSample
@@ -69,7 +69,7 @@ func (f *sspFile) lagSeries(d *draft) {
 	}
 }
 
-// byPartition returns the lag by partition; ok is false unless they are numbered without a gap.
+// ok is false unless the partitions are numbered without a gap.
 func (s sspLag) byPartition() (lag []int64, ok bool) {
 	lag = make([]int64, len(s.Partitions))
 	for key, n := range s.Partitions {
@@ -82,7 +82,6 @@ func (s sspLag) byPartition() (lag []int64, ok bool) {
 	return lag, true
 }
 
-// processSeries adds the garbage collections of the samples to their intervals.
 func (f *sspFile) processSeries(d *draft) {
 	next, before := 0, int64(0)
 	for n := range d.Intervals {
@@ -94,8 +93,7 @@ func (f *sspFile) processSeries(d *draft) {
 	}
 }
 
-// lag sets the peak and the final lag of the measured window. The source's own peak includes the
-// warm-up.
+// The source's own peak includes the warm-up.
 func (f *sspFile) lag(d *draft) {
 	if len(f.LagTimeline) == 0 {
 		return
@@ -116,8 +114,7 @@ func (f *sspFile) lag(d *draft) {
 // sampledLate is how late a sample may be.
 const sampledLate = int64(100 * time.Millisecond)
 
-// process sets the garbage collections of the measured window: those of the last sample, minus
-// those of the last sample before the window.
+// The garbage collections are a difference of two samples.
 func (f *sspFile) process(d *draft) {
 	if len(f.Process) == 0 {
 		return

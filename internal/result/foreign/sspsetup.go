@@ -12,7 +12,6 @@ import (
 
 func thousands(n int64) string { return unit.Count(n) }
 
-// perSecond returns a rate as a scenario writes it.
 func perSecond(rate float64) string {
 	parsed, err := unit.ParseRate(strconv.FormatFloat(rate, 'f', -1, 64) + "/s")
 	if err != nil {
@@ -21,17 +20,16 @@ func perSecond(rate float64) string {
 	return parsed.String()
 }
 
-// object is a part of a scenario, by the keys of its YAML.
 type object map[string]any
 
-// settings converts o, whose texts and numbers always marshal.
+// Texts and numbers always marshal.
 func (o object) settings() result.Settings {
 	text, _ := json.Marshal(o)
 	s, _ := result.SettingsOf(json.RawMessage(text))
 	return s
 }
 
-// describe sets the scenario, so that a comparison finds different settings.
+// A comparison must find different settings.
 func (f *sspFile) describe(d *draft) {
 	c := f.Config
 	acks := strconv.Itoa(c.Acks)

@@ -48,7 +48,6 @@ type walker struct {
 	open []string
 }
 
-// block adds the unknown fields of the struct v at prefix.
 func (w *walker) block(prefix string, v any) {
 	if open, filled := w.fields(prefix, reflect.ValueOf(v)); filled {
 		w.open = append(w.open, open...)
@@ -57,7 +56,6 @@ func (w *walker) block(prefix string, v any) {
 	}
 }
 
-// fields returns the unknown fields of a struct, and whether any field is known.
 func (w *walker) fields(prefix string, v reflect.Value) (open []string, filled bool) {
 	for i := range v.NumField() {
 		name, _, _ := strings.Cut(v.Type().Field(i).Tag.Get("json"), ",")

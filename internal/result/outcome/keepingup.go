@@ -8,16 +8,16 @@ import (
 )
 
 const (
-	// slackRatio is the part of a rate that may be missing, whatever is expected.
+	// slackRatio is the part of a rate that may always be missing.
 	slackRatio = 0.005
-	// edgeWait is how long records of a cluster that keeps up wait in addition to the linger: a
-	// fetch and a round of work. At least edgeRecords are in flight.
+	// In addition to the linger, records of a cluster that keeps up wait for a fetch and a round of
+	// work. At least edgeRecords are in flight.
 	edgeWait    = 50 * time.Millisecond
 	edgeRecords = 2
 )
 
 // KeepsUp reports whether the rate that was reached in the measured window is perS, records/s,
-// within slack. It ignores expectations, so its meaning is the same in every run and search.
+// within slack. It ignores expectations, so that it means the same in every run and search.
 func KeepsUp(r *result.Run, perS float64) bool { return perS-Reached(r) <= slack(r, perS) }
 
 // Reached returns the records/s of the measured window that were acked, and delivered to the
@@ -36,8 +36,7 @@ func Reached(r *result.Run) float64 {
 	return reached
 }
 
-// waitsAtMost returns how many records a gate lets wait in the topic; 0 without a gate. An on/off
-// gate may admit that many at once.
+// waitsAtMost is in records; 0 without a gate.
 func waitsAtMost(r *result.Run) float64 {
 	b := r.Backpressure
 	if b == nil {
@@ -54,9 +53,9 @@ func waitsAtMost(r *result.Run) float64 {
 	return float64(bound)
 }
 
-// slack returns how much lower the reached rate may be, records/s: slackRatio, and records that may
-// be in flight at the window's end but not at its start. Those are the records of edgeWait and the
-// linger, at least one per worker, and those that a gate lets wait.
+// slack is in records/s: slackRatio, and records that may be in flight only at the window's end.
+// Those are the records of edgeWait and the linger, at least one per worker, and those that a gate
+// lets wait.
 func slack(r *result.Run, perS float64) float64 {
 	slack := perS * slackRatio
 	if r.Load.Scheduled > 0 {
@@ -69,7 +68,6 @@ func slack(r *result.Run, perS float64) float64 {
 	return slack
 }
 
-// admittedPerS returns the admitted rate, records/s of the measured window.
 func admittedPerS(r *result.Run) float64 {
 	return r.Load.OfferedPerS * float64(r.Load.Admitted) / float64(r.Load.Scheduled)
 }

@@ -21,12 +21,12 @@ const (
 	mostRefused = 0.005       // of the scheduled records: failed or unknown
 )
 
-// statuses has the worst first; not judged is no worse than any other.
+// Not judged is no worse than any other.
 var statuses = []string{
 	result.LostRecords, result.Unavailable, result.Overloaded, result.HeldBack, result.KeptUp, result.NotJudged,
 }
 
-// Worse reports whether status a is worse than b. An unknown status is never worse.
+// Worse reports whether status a is worse than b; an unknown status never is.
 func Worse(a, b string) bool {
 	rank := func(status string) int { return slices.Index(statuses, status) }
 	return rank(a) >= 0 && (rank(b) < 0 || rank(a) < rank(b))
@@ -40,8 +40,8 @@ func In(r *result.Run) result.System {
 	return Of(r)
 }
 
-// Of judges the system by a run's figures. The first matching rule gives the status; the findings
-// are those of all matching rules.
+// Of judges the system by a run's figures. The first matching rule gives the status, all matching
+// rules the findings.
 func Of(r *result.Run) result.System {
 	if why := notJudged(r); why != "" {
 		return result.System{Status: result.NotJudged, Findings: []string{why}}
@@ -72,7 +72,6 @@ func Of(r *result.Run) result.System {
 // Sentence returns the findings of an outcome in one line.
 func Sentence(s result.System) string { return strings.Join(s.Findings, "; ") }
 
-// notJudged returns why the system cannot be judged, or "".
 func notJudged(r *result.Run) string {
 	switch {
 	case r.Run.Imported != nil:
@@ -118,7 +117,7 @@ func unavailable(r *result.Run) (found []string) {
 	return found
 }
 
-// ackGap returns the longest time without an ack; 0 with a gate, and if an older run has none.
+// ackGap is 0 with a gate, and for an older run without it.
 func ackGap(r *result.Run) time.Duration {
 	switch {
 	case r.Backpressure != nil:

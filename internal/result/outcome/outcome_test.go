@@ -108,7 +108,6 @@ func TestOf(t *testing.T) {
 	}
 }
 
-// The first matching rule gives the status, and the sentence has all findings.
 func TestTheWorstNamesIt(t *testing.T) {
 	r := kept()
 	r.Delivery.Lost, *r.Load.AckGapMaxNs, r.Load.Deferred = 1, 2e9, 1
@@ -119,7 +118,6 @@ func TestTheWorstNamesIt(t *testing.T) {
 	}
 }
 
-// A recorded outcome stays; a run of an earlier method is judged when it is read.
 func TestIn(t *testing.T) {
 	r := kept()
 	r.Load.Deferred = 1

@@ -19,7 +19,8 @@ type Plan struct {
 	RatePerS   int64
 	Partitions int
 	Members    int
-	// Work for each record; Jitter is added uniformly. With zero work consumers always keep up.
+	// Work for each record, to which Jitter is added uniformly; with zero work consumers always
+	// keep up.
 	Work, Jitter time.Duration
 
 	// MaxLag closes the gate and ResumeLag opens it, in records; a MaxLag of zero is no

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// The figures of simulated runs are consistent.
 func TestBooksOfMadeUpRunsBalance(t *testing.T) {
 	deferring := resulttest.OverloadTight()
 	deferring.Excess = "defer"

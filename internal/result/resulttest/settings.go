@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// Settings returns the settings that v, such as a map or a list, marshals to.
+// Settings returns the settings that v marshals to.
 func Settings(v any) result.Settings {
 	text, err := json.Marshal(v)
 	if err != nil {

@@ -14,33 +14,31 @@ const (
 	gatePoll    = 100 * int64(time.Millisecond)
 	lagSample   = 500 * int64(time.Millisecond)
 	commitEvery = second
-	chunkLimit  = 200 // records that one poll returns to a partition's worker
-	batch       = 50  // records, about what a linger of 5 ms collects
+	chunkLimit  = 200 // records of one poll
+	batch       = 50  // about what a linger of 5 ms collects
 )
 
-// record is a record that was sent; its times are on the run's time axis.
+// Times are on the run's time axis.
 type record struct {
 	due, sent, acked int64
 	measured         bool
 }
 
-// partition is a log, and its worker.
 type partition struct {
 	log       []record // acked at some time, in order
 	delivered int
 	processed int
 	committed int
-	chunk     []record // delivered and being processed
+	chunk     []record // delivered, being processed
 	freeAt    int64    // when the worker takes the next record
 }
 
-// simulation simulates a plan in steps of a millisecond.
 type simulation struct {
 	plan       Plan
 	random     *rand.Rand
 	now        int64
 	partitions []partition
-	sent       int // records; each batch goes to the next partition
+	sent       int
 
 	nextPoll   int64 // of the gate
 	closed     bool
@@ -115,7 +113,6 @@ func (s *simulation) phase(name string) {
 	s.events = append(s.events, result.Event{AtNs: s.now, Kind: "phase", What: name})
 }
 
-// decide is the hysteresis: it closes above MaxLag and opens below ResumeLag.
 func (s *simulation) decide() {
 	if s.plan.MaxLag == 0 {
 		return
@@ -147,7 +144,6 @@ func (s *simulation) turn(closed bool, reason string, lag int64) {
 	}
 }
 
-// offer admits, defers or sheds the records that are due in this tick.
 func (s *simulation) offer() {
 	each := s.plan.RatePerS * tick / second
 	if !s.closed {
@@ -204,7 +200,6 @@ func (s *simulation) send(r record) {
 	s.time("send_response_time", r, r.acked-r.due)
 }
 
-// consume simulates every partition's worker until now.
 func (s *simulation) consume() {
 	for i := range s.partitions {
 		p := &s.partitions[i]
@@ -234,12 +229,12 @@ func (s *simulation) consume() {
 	}
 }
 
-// commitPhase spreads the members' commits over the second, as when they join one after another.
+// commitPhase spreads the members' commits over the second, as if they joined one after another.
 func (s *simulation) commitPhase(member int) int64 {
 	return (311 + int64(member)*commitEvery/int64(s.plan.Members)/tick) * tick
 }
 
-// poll delivers the acked records to the worker, and reports whether there were any.
+// poll reports whether there were any acked records.
 func (s *simulation) poll(p *partition) bool {
 	until := p.delivered
 	for until < len(p.log) && until < p.delivered+chunkLimit && p.log[until].acked <= s.now {
@@ -270,7 +265,7 @@ func (s *simulation) poll(p *partition) bool {
 	return true
 }
 
-// commit commits a member's processed records; it owns every Members-th partition.
+// A member owns every Members-th partition.
 func (s *simulation) commit(member int) {
 	for i := member; i < len(s.partitions); i += s.plan.Members {
 		s.partitions[i].committed = s.partitions[i].processed
@@ -307,7 +302,6 @@ func (s *simulation) readLag() {
 	}
 }
 
-// time records one time in the interval and, for measured records, in the run.
 func (s *simulation) time(metric string, r record, ns int64) {
 	s.current.add(metric, ns)
 	if r.measured {
@@ -315,7 +309,6 @@ func (s *simulation) time(metric string, r record, ns int64) {
 	}
 }
 
-// closeInterval ends the current interval and begins the next.
 func (s *simulation) closeInterval(end int64) {
 	i := &s.interval
 	if i.StartNs >= end {

@@ -74,7 +74,7 @@ func connected(t *testing.T, a access.Access, brokers ...kfake.Opt) bench.Config
 	return bench.Config{Scenario: s, Cluster: c, Driver: franz.New(), Out: t.TempDir(), Tool: result.Tool{Version: "test"}}
 }
 
-// inBubble runs f in virtual time, then waits a minute for remaining timers (see package virtual).
+// inBubble waits a minute for remaining timers (see package virtual).
 func inBubble(t *testing.T, f func(t *testing.T)) {
 	t.Helper()
 	synctest.Test(t, func(t *testing.T) {
@@ -112,14 +112,13 @@ func wantRefused(t *testing.T, err error, words ...string) {
 	}
 }
 
-// Every client of a run gets access, and the run's files hold the mechanism but no secret.
 func TestSecuredRun(t *testing.T) {
 	type entry struct {
 		settings       []string
 		brokers        []kfake.Opt
 		protocol, sasl string
 	}
-	// Issue certificates inside the bubble, so that they are valid at its time.
+	// The certificates must be valid at the bubble's time.
 	tests := map[string]func(*testing.T, *accesstest.Authority) entry{
 		"PLAIN": func(*testing.T, *accesstest.Authority) entry {
 			return entry{accesstest.Login(access.MechanismPlain, "alice", password), nil, "SASL_PLAINTEXT", "PLAIN"}
@@ -193,7 +192,6 @@ func wantNoSecret(t *testing.T, dir string) {
 	}
 }
 
-// A missing right is one sentence before any load, and nothing is left behind.
 func TestMissingRights(t *testing.T) {
 	const topic, group = kmsg.ACLResourceTypeTopic, kmsg.ACLResourceTypeGroup
 	allow := func(resource kmsg.ACLResourceType, operations ...kmsg.ACLOperation) (acls []kfake.ACL) {
@@ -208,7 +206,7 @@ func TestMissingRights(t *testing.T) {
 	groups := allow(group, read, remove)
 	tests := map[string]struct {
 		acls []kfake.ACL
-		want []string // words in the error; nil if the run succeeds
+		want []string
 	}{
 		"all that is needed":   {slices.Concat(groups, allow(topic, read, write, create, remove, describe)), nil},
 		"no CREATE":            {slices.Concat(groups, allow(topic, read, write, remove, describe)), []string{"was not created", "allow this user CREATE", "topic.existing"}},

@@ -11,9 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// This file is the run's side of producers in child processes; worker.go is the child's side.
+// The run's side of producers in child processes; worker.go is the child's side.
 
-// apart reports whether producers run in child processes.
 func (b *base) apart() bool { return b.cfg.Scenario.Load.Processes > 1 }
 
 func (c Config) canStart() bool { return len(c.Worker) > 0 || c.Here != nil }
@@ -77,8 +76,7 @@ func (r *run) assignments(ctx context.Context) ([]remote.Assignment, error) {
 	return all, nil
 }
 
-// createShares creates the topic in which processes divide the lag bound by demand. It returns ""
-// if the scenario needs none.
+// createShares returns "" if the scenario needs no topic to divide the lag bound by demand.
 func (r *run) createShares(ctx context.Context) (name string, err error) {
 	if !r.cfg.Scenario.Backpressure.Gates() || r.cfg.Scenario.Backpressure.Share != "demand" {
 		return "", nil
@@ -92,8 +90,8 @@ func (r *run) createShares(ctx context.Context) (name string, err error) {
 	return name, nil
 }
 
-// keepGate runs the gate. Child processes read the lag for their gates themselves. The run then
-// reads it only for its peak, and sends them the delivered positions if their gates use those.
+// keepGate runs the gate. Child processes read the lag for theirs themselves; the run then reads it
+// only for its peak, and sends them the delivered positions if they use those.
 func (r *run) keepGate(ctx context.Context) {
 	if r.own != nil {
 		r.own.keep(ctx)

@@ -35,20 +35,19 @@ type Config struct {
 	Scenario   scenario.Scenario
 	Cluster    cluster.Cluster
 	Driver     driver.Driver
-	Out        string // the folder for run directories
+	Out        string
 	KeepTopics bool
 	// WarmedUp is the unrecorded time under load before the cluster's first run.
 	WarmedUp time.Duration
 	Tool     result.Tool
-	// Caveats returns warnings for the verdict of a complete run; nil adds none.
+	// Caveats returns warnings for a complete run's verdict; nil adds none.
 	Caveats func(*result.Run) []string
 	// DiskYardsticks are measured disk speeds in bytes/s, by disk name.
 	DiskYardsticks map[string]float64
-	// Worker is the command line of this program that calls the function Worker. Scenarios with
+	// Worker is the command line that makes this program call the function Worker. Scenarios with
 	// processes need it.
 	Worker []string
-	// Here replaces Worker by a function in this process; nil starts processes. Tests use
-	// WorkerConfig.Serve.
+	// Here replaces Worker by a function in this process, for tests (WorkerConfig.Serve).
 	Here remote.InProcess
 	// Fleet makes the run's parts on other machines; nil makes the whole run here.
 	Fleet Fleet
@@ -56,14 +55,13 @@ type Config struct {
 	Probes probe.Set
 	// Sleep waits for a producer's next due time; nil uses the scenario's pacer.
 	Sleep func(time.Duration)
-	// Watch follows the run; it may be nil.
 	Watch observe.Watcher
 	// Interrupt ends the run early when it is closed: producers offer no more records, records in
 	// flight complete, and the run is saved.
 	Interrupt <-chan struct{}
 }
 
-// Starting returns a context for the steps before a run. Interrupt cancels it, because there is
+// Starting returns a context for the steps before a run, which Interrupt cancels, because there is
 // nothing to save yet.
 func (c Config) Starting(ctx context.Context) (context.Context, context.CancelFunc) {
 	ctx, cancel := context.WithCancel(ctx)
@@ -91,8 +89,7 @@ type Outcome struct {
 // ErrNotSaved reports that a run was made but its result could not be written.
 var ErrNotSaved = errors.New("the run's result could not be saved")
 
-// startLead is the time between the end of preparation and the warm-up. Every worker then sleeps
-// until its first due time.
+// startLead before the warm-up lets every worker sleep until its first due time.
 const startLead = 50 * time.Millisecond
 
 // Run makes one run. If the preparation fails, Run removes what it created and returns an error. A
@@ -148,8 +145,8 @@ func (r *run) warmUp(ctx context.Context) {
 	}
 }
 
-// letGo lets held consumers fetch. If the measured window begins with it, letGo reads the members'
-// counts before they can poll.
+// letGo lets held consumers fetch. If the measured window begins with it, letGo first reads the
+// members' counts.
 func (r *run) letGo(withTheWindow bool) {
 	r.noteHeld()
 	if withTheWindow {
@@ -159,8 +156,8 @@ func (r *run) letGo(withTheWindow bool) {
 	r.groups.Release()
 }
 
-// fetchingSince returns when consumers could fetch: inPhaseNs if they were released in the window
-// or drain (0 if not), else their earlier release, else the start of the load.
+// fetchingSince returns when consumers could fetch: inPhaseNs unless 0, else their earlier release,
+// else the start of the load.
 func (r *run) fetchingSince(inPhaseNs int64) int64 {
 	switch {
 	case inPhaseNs > 0:
@@ -213,19 +210,19 @@ func (r *run) awaitWindow(ctx context.Context) {
 		return
 	}
 	r.journal.Event(result.Event{AtNs: r.axis.End(), Kind: "phase", What: "ended early", Reason: r.plan.exhaustedBy})
-	r.sleepUntil(ctx, r.axis.End()) // the next record would have been due then
+	r.sleepUntil(ctx, r.axis.End())
 }
 
-// readPoll is how often a run checks whether the topic is read. A late check does not lengthen the
-// window, and with child processes each check asks every process.
+// A late check of whether the topic is read does not lengthen the window, but each asks every child
+// process.
 const readPoll = 100 * time.Millisecond
 
 func (r *run) readToEnd() <-chan struct{} {
 	return r.onceRead(func(last int64) { r.axis.EndAt(last + 1) })
 }
 
-// onceRead closes its channel when consumers have read what the topic held, after it has called
-// then with the time of the last record.
+// onceRead closes its channel when consumers have read what the topic held, after it has called then
+// with the last record's time.
 func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 	read := make(chan struct{})
 	r.observer.Go(func(context.Context) {
@@ -248,7 +245,6 @@ func (r *run) onceRead(then func(last int64)) <-chan struct{} {
 // sleepUntil returns false if the run was interrupted or abandoned before the time of the axis.
 func (r *run) sleepUntil(ctx context.Context, at int64) bool { return r.sleepUnless(ctx, at, nil) }
 
-// sleepUnless is sleepUntil, but returns true at once when early closes.
 func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) bool {
 	timer := time.NewTimer(time.Duration(at - r.axis.Now()))
 	defer timer.Stop()
@@ -266,11 +262,8 @@ func (r *run) sleepUnless(ctx context.Context, at int64, early <-chan struct{}) 
 	}
 }
 
-// interruptedDrain is short, because a person waits.
 const interruptedDrain = 2 * time.Second
 
-// drain waits for acks and deliveries, at most for the drain's timeout. Then it stops producers and
-// consumers.
 func (r *run) drain(ctx context.Context) {
 	limit := time.Duration(r.cfg.Scenario.Phases.Drain)
 	if r.interrupted {
@@ -286,7 +279,7 @@ func (r *run) drain(ctx context.Context) {
 		if r.plan.release == inWindow {
 			r.letGoNs = r.axis.Now()
 		}
-		r.groups.Release() // if the window ended before their release was due
+		r.groups.Release()
 	}
 	select {
 	case <-r.producers.Done():
@@ -324,8 +317,8 @@ func (r *run) interruptDrain() {
 
 const drainPoll = 10 * time.Millisecond
 
-// awaitEnds waits until the consumers reach the end of every partition. It compares offsets and not
-// counts, so a lost record cannot block it.
+// awaitEnds waits until the consumers reach the end of every partition. It compares offsets, not
+// counts, so that a lost record cannot block it.
 func (r *run) awaitEnds(ctx context.Context) (drained bool) {
 	r.until(ctx, drainPoll, func() bool {
 		if r.groups.Dead() != nil {
@@ -354,8 +347,6 @@ func (r *run) until(ctx context.Context, every time.Duration, done func() bool) 
 	}
 }
 
-// awaitWork lets consumers finish their last records, so that each has a processed time and is
-// committed.
 func (r *run) awaitWork(ctx context.Context) {
 	if r.drained {
 		r.until(ctx, drainPoll, func() bool { return !r.groups.Working() })
@@ -393,7 +384,7 @@ func (r *run) stopGroup(ctx context.Context) {
 	defer cancel()
 	r.groups.Stop(stop)
 	r.atStop = r.groups.Stand(remote.Want{Books: true}).Reached()
-	r.lag.Look(stop) // after the last commit
+	r.lag.Look(stop)
 }
 
 func (r *run) patience(timeout time.Duration) time.Duration {

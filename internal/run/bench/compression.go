@@ -6,13 +6,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A codec sample has about maxSampleBytes, in 1 to maxSampleBatches batches.
 const (
 	maxSampleBatches = 32
 	maxSampleBytes   = 4 << 20
 )
 
-// compression returns nil if batches were not counted.
 func (r *run) compression() []result.Compression {
 	wire := r.atEnd.Sending.Wire
 	if !r.atEnd.Sending.Counted || wire.Batches == 0 {

@@ -24,8 +24,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/observe"
 )
 
-// Conclude makes the result of a run whose coordinator is gone, in a new folder below cfg.Out. It
-// uses the run's plan and the parts that the agents handed in.
+// Conclude makes the result of a run whose coordinator is gone, from the run's plan and the parts
+// that the agents handed in. The new folder is below cfg.Out.
 func Conclude(cfg Config, plan Plan, handed Handed) (_ *Outcome, err error) {
 	if cfg.Scenario, err = scenario.Parse("the run's scenario", plan.Scenario); err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ type left struct {
 	index int // of its agent
 	name  string
 	all   iter.Seq2[snapshot.Snapshot, error]
-	ends  []int64 // of all intervals but the last, ascending
+	ends  []int64 // ascending, without the last
 }
 
 type conclusion struct {
@@ -168,7 +168,7 @@ func (c *conclusion) describe() error {
 	c.Setup = c.setup()
 	c.Info.StartedAt, c.Info.Host, c.Info.Cluster, c.Info.Driver = first.StartedAt, first.Host, c.plan.Cluster, first.Driver
 	for _, p := range c.parts {
-		if c.Info.Driver.Consumer == nil { // an agent that only sends has none
+		if c.Info.Driver.Consumer == nil {
 			c.Info.Driver.Consumer = p.Info.Driver.Consumer
 		}
 	}
@@ -238,7 +238,6 @@ func (c *conclusion) receivers(books map[int32]*ledger.Receiver) []*ledger.Recei
 	return all
 }
 
-// takeQueue counts the run as drained if no record is unsettled.
 func (c *conclusion) takeQueue() {
 	c.Queue = &judge.Queue{Settled: c.receivers(nil), Empty: true}
 	if len(c.Groups) > 0 && c.Groups[0].Standing.Queue != nil {
@@ -277,8 +276,7 @@ func leftBy(handed Handed) (parts []left, missing []string, err error) {
 	return parts, missing, nil
 }
 
-// takeIntervals closes the run's intervals. Each ends where all parts ended one; the last ends with
-// the parts.
+// Each interval ends where all parts ended one; the last ends with the parts.
 func (c *conclusion) takeIntervals() error {
 	handed := &source{}
 	c.collector.AddSource(handed)
@@ -336,7 +334,6 @@ func (c *conclusion) takeIntervals() error {
 	return nil
 }
 
-// commonEnds returns the times at which all parts ended an interval, ascending.
 func commonEnds(parts []left) []int64 {
 	return slices.DeleteFunc(slices.Clone(parts[0].ends), func(end int64) bool {
 		return slices.ContainsFunc(parts[1:], func(p left) bool { return !slices.Contains(p.ends, end) })
@@ -354,7 +351,7 @@ func lagOf(told []Interval) (lag result.Interval) {
 	return lag
 }
 
-// eventsOf returns a part's events. Only part 0 reports phases.
+// Only part 0 reports phases.
 func eventsOf(told []Interval, part int) (events []result.Event) {
 	for _, t := range told {
 		for _, e := range t.Events {
@@ -399,7 +396,7 @@ func (s *source) Recorded(merge func(part latency.Encoded) error) {
 	s.times = nil
 }
 
-// reader reads a part's snapshots except the last, which closes no interval.
+// The last snapshot closes no interval.
 type reader struct {
 	next func() (snapshot.Snapshot, error, bool)
 	stop func()
@@ -413,7 +410,6 @@ func newReader(p left) *reader {
 	return r
 }
 
-// until reads up to the snapshot that ends at end, or to the last one, and merges the histograms.
 func (r *reader) until(end int64) (snapshot.Snapshot, []Interval, error) {
 	var times []latency.Encoded
 	var told []Interval

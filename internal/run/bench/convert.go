@@ -11,7 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/scenario"
 )
 
-// stamped reports whether every record is large enough for a stamp.
 func stamped(s scenario.Scenario) bool {
 	smallest, _ := s.Load.Record.Size.Bounds()
 	return smallest >= payload.StampSize

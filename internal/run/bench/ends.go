@@ -10,24 +10,21 @@ import (
 
 // Consumers read up to a partition's high watermark: what all in-sync replicas have. With acks 0
 // and 1, the leader acknowledges records before its followers fetch them. With acks all, a new
-// leader may know a lower watermark than the old one. A dead follower stays an in-sync replica
-// until its session expires, and the watermark stops until then. A drain that trusts the first
-// answer, or any that stands still, would call records lost that the leader has.
+// leader may know a lower watermark than the old one, and it stands still while a dead follower's
+// session lasts. A drain that trusts the first answer, or any that stands still, would call records
+// lost that the leader has.
 
 const (
-	// endsPatience is how long ends below the acked count must stand still. It exceeds the time
-	// that a returning old leader needs to learn of the new one.
+	// Longer than a returning old leader needs to learn of the new one.
 	endsPatience = 3 * time.Second
-	// endsLooks is how many reads in a row must have shown them.
-	endsLooks = 5
+	endsLooks    = 5
 )
 
-// seenEnds holds the ends last read, since when they stand still, and for how many reads in a row.
 type seenEnds struct {
 	ends    []int64
 	sinceNs int64
 	looks   int
-	have    []int64 // ends of the leaders' logs at the read before; nil if unknown
+	have    []int64 // of the leaders' logs at the read before; nil if unknown
 }
 
 func (s *seenEnds) missed() { *s = seenEnds{} }
@@ -40,9 +37,9 @@ func (s *seenEnds) stand(ends []int64, now int64) bool {
 	return s.looks >= endsLooks && now-s.sinceNs >= int64(endsPatience)
 }
 
-// final reports whether no end will move. All acked records lie before the ends (all), or the ends
-// stand still. The ends have also reached the leaders' log ends of this read or the one before,
-// since others may keep writing. If logEnds fails, final returns all.
+// final reports whether no end will move. Either all acked records lie before the ends (all), or
+// the ends stand still. The ends have also reached the leaders' log ends of this read or the one
+// before, since others may keep writing. If logEnds fails, final returns all.
 func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]int64, error)) bool {
 	if stand := s.stand(ends, now); !stand && !all {
 		return false
@@ -60,8 +57,7 @@ func (s *seenEnds) final(ends []int64, now int64, all bool, logEnds func() ([]in
 	return false
 }
 
-// reached reports whether ends have reached have. It returns false if have is nil, which is
-// unknown.
+// A nil have is unknown.
 func reached(ends, have []int64) bool {
 	for p := range have {
 		if ends[p] < have[p] {
@@ -76,8 +72,8 @@ func (r *run) final(ctx context.Context, ends []int64) bool {
 	return r.seen.final(ends, r.axis.Now(), all, func() ([]int64, error) { return r.lagReader.LogEnds(ctx) })
 }
 
-// acked returns how many acked records the consumers must read in each partition, with those of the
-// fill. An agent counts all parts as soon as it knows them.
+// acked returns how many acked records, with the fill, the consumers must read in each partition;
+// of all parts, once an agent knows them.
 func (r *run) acked() []int64 {
 	if r.part != nil && r.part.total != nil {
 		return r.part.total
@@ -85,7 +81,7 @@ func (r *run) acked() []int64 {
 	return r.withFill(r.producers.Snapshot(remote.Want{Fresh: true}).Behind.AckedIn)
 }
 
-// withFill adds the records of a fill that consumers read to ackedIn; nil is zero.
+// withFill adds a fill that consumers read; nil is zero.
 func (r *run) withFill(ackedIn []int64) []int64 {
 	acked := make([]int64, r.topic.Partitions)
 	copy(acked, ackedIn)
@@ -97,8 +93,8 @@ func (r *run) withFill(ackedIn []int64) []int64 {
 	return acked
 }
 
-// readable reports whether each partition has at least its acked records between from and its end;
-// a nil from is zero. Extra records in one partition do not make up for another.
+// readable reports whether each partition has its acked records between from and its end; a nil
+// from is zero.
 func readable(ends, from, acked []int64) bool {
 	for p, n := range acked {
 		if from != nil {

@@ -33,7 +33,6 @@ func TestReadable(t *testing.T) {
 	}
 }
 
-// endsLook is one read of the ends during a drain.
 type endsLook struct {
 	at      time.Duration
 	end     int64 // of the only partition; -1: the read failed
@@ -91,7 +90,6 @@ func TestEndsAreFinal(t *testing.T) {
 	}
 }
 
-// bereft is a part whose process dies after a second.
 type bereft struct {
 	fakePart
 	began time.Time
@@ -104,7 +102,6 @@ func (b bereft) Err() error {
 	return errors.New("killed")
 }
 
-// The end of a process ends the wait for its records.
 func TestDrainOfTheBereft(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Hour)

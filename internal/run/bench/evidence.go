@@ -21,8 +21,8 @@ import (
 
 func (r *run) closeBooks() (*Outcome, error) {
 	setup := r.setup()
-	// Storage needs the brokers' disks, so it comes before the topic's deletion. All else comes
-	// when activity has stopped.
+	// Storage needs the brokers' disks, so it comes before release; all else comes when activity
+	// has stopped.
 	peaks := r.intervals.Peaks()
 	brokers := observe.WithMetrics(observe.BrokersBetween(r.atStart, r.atEnd, peaks), r.brokers.Metrics())
 	storage := r.storage()
@@ -80,11 +80,11 @@ func (r *run) evidence(setup judge.Setup) *judge.Evidence {
 	return e
 }
 
-// setup returns the run's plan and surroundings. It asks the cluster, so it comes before release.
+// setup asks the cluster, so it comes before release.
 func (r *run) setup() judge.Setup {
 	s, work := r.cfg.Scenario, workPlan(r.cfg.Scenario.Consume)
 	_, local := r.cfg.Cluster.(cluster.Local)
-	local = local && r.cfg.Fleet == nil // otherwise their resource use is not read
+	local = local && r.cfg.Fleet == nil // else their resource use is not read
 	setup := judge.Setup{
 		Scenario: s, Recorded: r.recorded, Info: r.info(), Limits: r.allowed(), VolumeBoundedBytes: r.volumeBound(),
 		VolumeBoundedRecords: ifBounded(s.Load.Count(), r.asked.Load.Count()),
@@ -127,10 +127,9 @@ func histogramsIn(dir string) iter.Seq2[latency.LogEntry, error] {
 	}
 }
 
-// expected returns how many records the schedule has in the measured window; nil if that is random
-// or unknown.
+// expected is nil if the number of records is random or unknown.
 func (r *run) expected() *float64 {
-	// The parts of a volume are bytes: if sizes differ, some workers end before others.
+	// A volume is divided by bytes: if sizes differ, some workers end before others.
 	if r.arrivals == nil || r.interrupted || r.cfg.Scenario.Load.Volume > 0 ||
 		r.cfg.Scenario.Load.Arrival.Process == "poisson" {
 		return nil
@@ -173,8 +172,7 @@ func clusterOf(cfg Config) result.Cluster {
 	}
 }
 
-// phases returns the run's actual phases. After an interrupt in the warm-up, the measured window
-// lies before zero and has no length.
+// After an interrupt in the warm-up, the measured window has no length.
 func (r *run) phases() []result.Phase {
 	zero, end := min(0, r.axis.End()), r.axis.End()
 	return []result.Phase{

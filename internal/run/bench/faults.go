@@ -23,8 +23,8 @@ type faults struct {
 	*base
 	observer *observe.Observer
 	groups   remote.Groups
-	replicas *observe.Replicas // nil if no fault hits a broker
-	mended   bool              // the brokers are restored, or given up
+	replicas *observe.Replicas // nil without faults of brokers
+	mended   bool
 
 	mu   sync.Mutex // guards seen
 	seen judge.Faults
@@ -61,7 +61,7 @@ func (fs *faults) stand() fault.Stand {
 	return on
 }
 
-// numbers returns how many numbers consumers have, including those that faults start.
+// numbers counts also consumers that faults start.
 func numbers(s scenario.Scenario) int {
 	bound := s.Consume.Consumers
 	for _, f := range s.Faults {
@@ -72,7 +72,6 @@ func numbers(s scenario.Scenario) int {
 	return bound
 }
 
-// check returns an error if a fault cannot be injected.
 func (fs *faults) check(ctx context.Context) error {
 	for _, f := range fs.planned() {
 		if err := f.Available(); err != nil {
@@ -94,9 +93,8 @@ func (fs *faults) check(ctx context.Context) error {
 
 func breaksBrokers(s scenario.Scenario) bool { return slices.ContainsFunc(s.Faults, fault.OfBrokers) }
 
-// injectAll injects the faults at their times until the window ends. An interrupt stops those under
-// way. Faults of consumers run in the scenario's order. Faults of brokers run concurrently, because
-// a broker may take long.
+// An interrupt stops injectAll. Faults of consumers run in the scenario's order, those of brokers
+// concurrently, because a broker may take long.
 func (fs *faults) injectAll(ctx context.Context, all []scheduled) {
 	ctx, giveUp := fs.cfg.Starting(ctx)
 	defer giveUp()
@@ -131,8 +129,8 @@ func (fs *faults) undo(ctx context.Context, f fault.Fault, after unit.Duration) 
 	fs.inject(ctx, f, unit.Duration(max(0, at)).String())
 }
 
-// inject injects a fault and returns the fault that undoes it, or nil. It writes the event first,
-// so that consequences follow it in the journal.
+// inject returns the fault that undoes f, or nil. It writes the event first, so that consequences
+// follow it in the journal.
 func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fault.Fault) {
 	name := f.Name()
 	var err error
@@ -161,8 +159,6 @@ func (fs *faults) inject(ctx context.Context, f fault.Fault, at string) (undo fa
 	return nil
 }
 
-// dataOf returns the data of a fault's event. A start and a resume end their target's fault. A
-// restart has a second event for its end.
 func dataOf(f result.Fault) map[string]any {
 	data := map[string]any{"name": f.Name, "target": f.Target, "state": "begin"}
 	if scenario.Mends(f.Name) {
@@ -179,8 +175,7 @@ func targetOf(f fault.Fault) string {
 	return target
 }
 
-// notDone records that a fault failed, unless the run is over. A failure in the measured window
-// makes the run invalid; one in the drain, as of an undo, is a warning.
+// A failure in the measured window makes the run invalid; one in the drain is a warning.
 func (fs *faults) notDone(ctx context.Context, name, at string, startNs int64, err error) {
 	if ctx.Err() != nil {
 		return
@@ -204,7 +199,7 @@ func (fs *faults) began(f result.Fault) (place int) {
 	return len(fs.seen.Injected) - 1
 }
 
-// failedAt leaves the fault without an end, because it may have taken effect in part.
+// failedAt leaves the fault without an end: it may have taken effect in part.
 func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	detail := "failed: " + err.Error()
 	if ctx.Err() != nil {
@@ -215,8 +210,7 @@ func (fs *faults) failedAt(ctx context.Context, place int, err error) {
 	fs.seen.Injected[place].Detail = detail
 }
 
-// ended records the end of a fault: a start or resume ends the fault that it undoes, a restart ends
-// itself.
+// A start or resume ends the fault that it undoes, a restart itself.
 func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[string]any) {
 	ofConsumer := strings.HasPrefix(done.Target, scenario.ConsumerTarget)
 	if done.Detail != "" {
@@ -246,7 +240,7 @@ func (fs *faults) ended(place int, done result.Fault, f fault.Fault, data map[st
 	fs.seen.Injected[place] = done
 }
 
-// endFault sets the end of all faults of target. fs.mu is held.
+// fs.mu is held.
 func (fs *faults) endFault(target string, at int64) {
 	for i := range fs.seen.Injected {
 		f := &fs.seen.Injected[i]
@@ -256,8 +250,7 @@ func (fs *faults) endFault(target string, at int64) {
 	}
 }
 
-// deleteGroup first removes members that could not leave: otherwise the deletion waits for their
-// session timeouts. A group that remains expires by itself.
+// Otherwise the deletion would wait for the session timeouts of members that could not leave.
 func (b *base) deleteGroup(ctx context.Context, group string) error {
 	if b.couldNotLeave {
 		_ = b.admin.PutOut(ctx, group)

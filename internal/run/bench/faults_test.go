@@ -105,7 +105,7 @@ func TestFaultThatFails(t *testing.T) {
 	})
 }
 
-// A fault of the window that fails in the drain is reported, and none is injected after the window.
+// A fault of the window that fails in the drain is reported; none is injected after the window.
 func TestFaultsOfAWindowThatEnded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second,
@@ -143,7 +143,7 @@ type aimedFault struct {
 
 func (f aimedFault) Aim(context.Context) (fault.Fault, error) { return f.at, f.err }
 
-// Faults of brokers overlap, and each is undone after its own time, even after the window.
+// Each is undone after its own time, even after the window.
 func TestFaultsOfBrokersOverlap(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		broker := func(n int) scenario.Target { return scenario.Target{Kind: scenario.BrokerTarget, Number: n} }
@@ -198,7 +198,6 @@ func TestRestartThatTheEndCutsShort(t *testing.T) {
 	})
 }
 
-// A fault that took effect and then failed counts as a broker fault, with its error.
 func TestFaultThatFailsHalfWay(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		stop := scheduled{
@@ -216,7 +215,6 @@ func TestFaultThatFailsHalfWay(t *testing.T) {
 	})
 }
 
-// A broker that does not start again in the drain is a warning.
 func TestUndoingThatFailsInTheDrain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r, l := faulty(t, 3*time.Second, scheduled{

@@ -17,11 +17,10 @@ import (
 )
 
 // A run may fill its topic before the measurement. The filling producers are the load's producers
-// in a closed loop, numbered after the run's own. The run's axis has no zero yet, so their stamps
-// hold no usable time: the warm-up's book counts each record, and no histogram does.
+// in a closed loop, numbered after the run's own. The run's axis has no zero yet, so the warm-up's
+// book counts the records, and no histogram does.
 
-// readsFill reports whether consumers begin with the fill. They are then held until the measured
-// window begins.
+// Consumers that begin with the fill are held until the measured window.
 func readsFill(s scenario.Scenario) bool {
 	return s.Filled() && s.Consume.Consumers > 0 && (s.Load.Producers == 0 || s.Consume.From == "start")
 }
@@ -127,22 +126,21 @@ func fillSoFar(s snapshot.Sent) string {
 		unit.Count(s.Failed+s.Unknown), unit.Count(s.InFlight()))
 }
 
-// fillPatience is added to the delivery timeout, because a client may check a record's age only
-// after new metadata or a response.
+// A client may check a record's age only after new metadata or a response.
 const fillPatience = 30 * time.Second
 
 type fillState int
 
 const (
 	fillMoves   fillState = iota
-	fillRefused           // records failed since the last look, and none was acknowledged
+	fillRefused           // since the last look, none was acknowledged
 	fillStuck             // no record completed for longer than the patience
 )
 
 type fillWatch struct {
 	patience time.Duration
 	before   snapshot.Sent
-	moved    time.Time // the last look with newly acked records; zero before the first
+	moved    time.Time // last look with newly acked records; zero before
 }
 
 func newFillWatch(deliveryTimeout time.Duration) *fillWatch {
@@ -209,8 +207,7 @@ func fillProducers(each []send.Each, beganNs int64) []result.FillProducer {
 	return all
 }
 
-// readableTimeout bounds how long acked records may stay above the high watermark; with acks 1
-// followers still have to fetch them.
+// Followers may still fetch acked records (acks 1).
 const readableTimeout = 30 * time.Second
 
 func (r *run) awaitReadable(ctx context.Context) error {
@@ -234,7 +231,7 @@ func (r *run) awaitReadable(ctx context.Context) error {
 		case err != nil:
 			return fmt.Errorf("the ends of the filled topic: %w", err)
 		}
-		// With acks 0 and 1, acked records may be lost. The books report them.
+		// With acks 0 and 1, acked records may be lost, as the books report.
 		r.warnings = append(r.warnings,
 			fmt.Sprintf("%s after the fill the brokers had not all of its acknowledged records to read",
 				readableTimeout))

@@ -7,7 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// A fill fails if the brokers refuse all records, or if nothing completes for too long.
 func TestFillWatch(t *testing.T) {
 	begun := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC)
 	type look struct {

@@ -19,22 +19,21 @@ import (
 type gateConfig struct {
 	Backpressure scenario.Backpressure
 	Partitions   int
-	// Processes is how many processes have producers. Each has a gate and a part of the bound.
+	// Processes is how many processes have producers, each with a gate and a part of the bound.
 	Processes int
 	// Share is this process's part of the bound; nil divides it equally.
 	Share backpressure.Share
 	// Doubt is how long a record that the client gave up may still reach the log.
 	Doubt time.Duration
 	Axis  *load.Axis
-	// Read reads the lag. An error means that it is unknown now.
+	// Read returns an error if the lag is unknown.
 	Read func(context.Context) (backpressure.Reading, error)
 	// Tell receives the gate's events from any goroutine until keep ends; it may be nil.
 	Tell func(result.Event)
 }
 
 type gatekeeper struct {
-	cfg gateConfig
-	// Exactly one is set: a gate for the topic, or one for each partition.
+	cfg         gateConfig
 	gate        *backpressure.Gate
 	partitioned *backpressure.Partitioned
 
@@ -43,7 +42,6 @@ type gatekeeper struct {
 	bounds *snapshot.Bound
 }
 
-// newGatekeeper returns nil if the scenario has no controller.
 func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 	b := cfg.Backpressure
 	if b.Controller == "off" {
@@ -56,7 +54,6 @@ func newGatekeeper(cfg gateConfig) (_ *gatekeeper, err error) {
 		Source:   backpressure.SourceFunc(k.read),
 		OnChange: k.tell,
 	}
-	// On/off control has no bound to divide: each gate uses the whole lag.
 	if cfg.Processes > 1 && b.Controller != "hysteresis" {
 		if gate.Share = cfg.Share; gate.Share == nil {
 			gate.Share = backpressure.Fixed(1 / float64(cfg.Processes))
@@ -95,7 +92,6 @@ func newController(b scenario.Backpressure) (backpressure.Controller, error) {
 	}
 }
 
-// admission sets the gate of the producers; a nil gatekeeper sets none.
 func (k *gatekeeper) admission(cfg *send.Config) {
 	if k == nil {
 		return
@@ -125,8 +121,7 @@ func (k *gatekeeper) read(ctx context.Context) (backpressure.Reading, error) {
 	return k.cfg.Read(ctx)
 }
 
-// poll marks before it reads, so that the reading includes all records that the mark counts as
-// complete.
+// The mark comes first, so that the reading includes all records that it counts as complete.
 func (k *gatekeeper) poll(ctx context.Context) {
 	if k.partitioned != nil {
 		mark := k.partitioned.Mark()
@@ -161,8 +156,7 @@ func (k *gatekeeper) standing() snapshot.Gate {
 	}
 }
 
-// bound returns the lag that the controller allows now, for each partition if each has a gate; nil
-// is unlimited.
+// bound is of each partition if each has a gate; nil is unlimited.
 func (k *gatekeeper) bound() *int64 {
 	bound := k.stats().Bound
 	if bound == backpressure.Unlimited {
@@ -187,7 +181,7 @@ func (k *gatekeeper) noteBound() {
 	k.bounds.Min, k.bounds.Max, k.bounds.Last = min(k.bounds.Min, *bound), max(k.bounds.Max, *bound), *bound
 }
 
-// inWindow returns how the bound moved in the measured window; nil if it had none.
+// inWindow returns nil if there was no bound.
 func (k *gatekeeper) inWindow() *snapshot.Bound {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -210,8 +204,6 @@ var gateWords = map[backpressure.ChangeKind]string{
 	backpressure.Unread:  "partitions not read",
 }
 
-// tell writes an event for a change, at the axis's present time. It ignores changes after keep has
-// ended.
 func (k *gatekeeper) tell(c backpressure.Change) {
 	if k.cfg.Tell == nil || k.ended.Load() {
 		return

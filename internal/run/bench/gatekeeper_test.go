@@ -64,7 +64,6 @@ func TestAdmissionIsWhatTheScenarioSays(t *testing.T) {
 	}
 }
 
-// Each of two processes has half of the bound from its first reading on.
 func TestBoundIsTheProcessesPart(t *testing.T) {
 	axis := load.NewAxis(nil)
 	k, err := newGatekeeper(gateConfig{
@@ -92,8 +91,6 @@ func TestBoundIsTheProcessesPart(t *testing.T) {
 	}
 }
 
-// A lag unknown for the grace time closes or opens the gate as configured. The events show it, and
-// its end.
 func TestGateThatCannotSee(t *testing.T) {
 	for blind, admits := range map[string]bool{"closed": false, "open": true} {
 		synctest.Test(t, func(t *testing.T) {

@@ -2,7 +2,6 @@ package bench
 
 import "fmt"
 
-// groupNames returns run if n is 1, and otherwise run-1 to run-n.
 func groupNames(run string, n int) []string {
 	if n == 1 {
 		return []string{run}

@@ -17,9 +17,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// This file is the run's side of consumers in child processes; worker.go is the child's side.
+// The run's side of consumers in child processes; worker.go is the child's side.
 
-// consumersApart reports whether consumers run in child processes.
 func (b *base) consumersApart() bool {
 	c := b.cfg.Scenario.Consume
 	return c.Consumers > 0 && (c.Processes > 1 || !b.limits().None())
@@ -127,7 +126,6 @@ func (r *run) consumeHere(ctx context.Context, number int) (*remote.Consumers, e
 	return remote.ConsumersOf(here, cfg, opened), nil
 }
 
-// cells is safe for concurrent use.
 type cells struct {
 	mu       sync.Mutex
 	by, note string // of the first cell

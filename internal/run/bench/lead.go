@@ -32,8 +32,8 @@ type FleetWatch struct {
 	// Started reports in what time the measured window begins.
 	Started func(in time.Duration)
 	Event   func(result.Event)
-	// Filled is called once the agents have filled the topic, with the acked records of each
-	// partition. Its result is for the agents.
+	// Filled receives, once the agents have filled the topic, the acked records of each partition.
+	// Its result is for the agents.
 	Filled func(ctx context.Context, ackedIn []int64) (Filled, error)
 	// Pulse reports the agents' counts while the load runs.
 	Pulse func(result.Pulse)
@@ -62,7 +62,7 @@ type Agent struct {
 	Partitions   int
 	ClockErrorNs *int64
 	Host         result.Host
-	// Reasons say why it makes the run invalid, as far as known without its part.
+	// Reasons make the run invalid, as far as known without the part.
 	Reasons []string
 }
 

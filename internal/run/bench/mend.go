@@ -11,8 +11,7 @@ import (
 
 const mendTimeout = 90 * time.Second
 
-// mend restores the brokers that faults broke, for the next run on the cluster. After an interrupt
-// there is no next run, and mend does not wait.
+// After an interrupt there is no next run on the cluster.
 func (fs *faults) mend(interrupted bool) error {
 	if fs.replicas == nil {
 		return nil
@@ -34,7 +33,7 @@ func (fs *faults) mend(interrupted bool) error {
 	return kafka.Heal(ctx)
 }
 
-// thaw resumes paused brokers after an interrupt, so that nothing waits for their answers.
+// thaw resumes paused brokers, so that nothing waits for them.
 func (fs *faults) thaw() {
 	if kafka, own := fs.cfg.Cluster.(*cluster.Kafka); own && fs.replicas != nil {
 		kafka.Thaw()

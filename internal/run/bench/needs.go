@@ -18,8 +18,7 @@ type Need struct {
 }
 
 // NeedsOf returns what s needs of its client, in the order of the scenario's keys. Without one of
-// them a run would fail or measure something else. What only costs figures is no need: the result
-// says that they are not measured.
+// them a run would fail or measure something else. What only costs figures is no need.
 func NeedsOf(s scenario.Scenario) (needs []Need) {
 	add := func(needed bool, n Need) {
 		if needed {
@@ -88,8 +87,7 @@ func CheckClients(s scenario.Scenario, d driver.Driver) error {
 }
 
 // CheckFaults returns why the broker faults of s cannot hit a cluster of this kind
-// (cluster.KindKafka and so on), or one that is kept after the run. It returns nil if they can, or
-// if s has none.
+// (cluster.KindKafka and so on), or one that is kept after the run; nil if they can.
 func CheckFaults(s scenario.Scenario, kind string, kept bool) error {
 	for _, f := range s.Faults {
 		if !fault.OfBrokers(f) {

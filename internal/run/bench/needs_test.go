@@ -49,8 +49,7 @@ func TestNeedsOf(t *testing.T) {
 	}
 }
 
-// Mistakes in client settings are reported all at once, with their keys. The client's own error
-// comes last.
+// All mistakes are reported at once, the client's own error last.
 func TestCheckClients(t *testing.T) {
 	for text, want := range map[string]string{
 		"load: {client: {RecordRetries: 3}}\nconsume: {client: {Rack: a, DisableFetchSessions: true}}": "",
@@ -83,7 +82,6 @@ type client struct{ driver.Driver }
 
 func (client) Name() string { return "client" }
 
-// The drivers suite asks for nothing that a client may lack, except pausing.
 func TestDriversPresetAsksForLittle(t *testing.T) {
 	suite, err := scenario.ReadSuite("drivers", scenario.Options{})
 	if err != nil {

@@ -80,8 +80,7 @@ func (r *run) observe() {
 	}
 }
 
-// backlogs returns how many records each group has not reached, of those acked by now or of those
-// that the topic held.
+// backlogs counts the records not yet reached, of those acked by now or that the topic held.
 func (r *run) backlogs(reached [][]snapshot.Reached) []snapshot.Backlog {
 	var ackedIn []int64
 	if r.readTo == nil {

@@ -34,10 +34,10 @@ type Plan struct {
 	Partitions int
 	Existing   bool // the run did not create the topic
 	Groups     []string
-	From       []int64 // where the groups start in each partition; nil is zero
-	ReadTo     []int64 // how far a run without producers reads; nil if it has producers
+	From       []int64 // where the groups start, by partition; nil is zero
+	ReadTo     []int64 // how far a run without producers reads; nil with producers
 
-	Shares string // the topic in which the agents divide the bound; "": they do not
+	Shares string // the topic in which the agents divide the bound; "" if they do not
 
 	Parts     int
 	Placement string
@@ -47,8 +47,8 @@ type Plan struct {
 	Warnings  []string
 }
 
-// Placed returns the placement that a scenario gets on agents asked for one. Partitions of a queue
-// have no owner, so Own becomes Any.
+// Placed returns the placement of a scenario on agents asked for one: Own becomes Any for a queue,
+// whose partitions have no owner.
 func Placed(s scenario.Scenario, placement string) string {
 	if placement == Own && s.Consume.Queue.Used() {
 		return Any
@@ -57,10 +57,10 @@ func Placed(s scenario.Scenario, placement string) string {
 }
 
 const (
-	// Own lets agents send only to the partitions of their own consumers, so that one clock times
-	// each record.
+	// Own lets agents send only to their own consumers' partitions, so that one clock times each
+	// record.
 	Own = "own"
-	// Any lets every agent send to all partitions; the group assigns them as it likes.
+	// Any lets every agent send to all partitions.
 	Any = "any"
 	// Apart lets some agents send and the others receive.
 	Apart = "apart"
@@ -96,8 +96,7 @@ func (p Plan) receivers(s scenario.Scenario) (of []int) {
 	return of
 }
 
-// fillers returns the numbers of a part's filling producers. The parts that send also fill; if none
-// sends, all fill.
+// If no part sends, all fill.
 func (p Plan) fillers(s scenario.Scenario, part int) []int {
 	senders := p.senders(s)
 	if len(senders) == 0 {
@@ -115,22 +114,22 @@ type Link interface {
 	// Ready reports the partitions of the part's consumers, again after each change until the run
 	// starts.
 	Ready(owned []int32)
-	// Started receives the start of the run. It closes if the run does not start.
+	// Started receives the start of the run; it closes if the run does not start.
 	Started() <-chan Started
 	// Filled reports the part's acked fill records by partition, and returns the outcome once all
 	// parts have reported.
 	Filled(ctx context.Context, ackedIn []int64) (Filled, error)
-	// Spent reports how the part's load ended, unless own is nil. It returns the sum once all of
+	// Spent reports how the part's load ended, unless own is nil, and returns the sum once all of
 	// parts have reported.
 	Spent(ctx context.Context, own *snapshot.Spending, parts []int) (all snapshot.Spending, err error)
-	// Sent reports the part's acked records by partition, after its producers have ended. It
+	// Sent reports the part's acked records by partition, after its producers have ended, and
 	// returns the sum once all parts have reported.
 	Sent(ctx context.Context, ackedIn []int64) (all []int64, err error)
 	// HandIn takes a snapshot of the part: one for each interval, then that of the end, whose Told
 	// is a judge.Part.
 	HandIn(snapshot.Snapshot) error
-	// Clocks waits for the errors of the clocks from the start until now, or until they cannot be
-	// found out.
+	// Clocks waits for the clocks' errors from the start until now, or until they cannot be found
+	// out.
 	Clocks(ctx context.Context) judge.Clocks
 }
 
@@ -138,23 +137,23 @@ type Link interface {
 type Started struct {
 	Zero load.Zero // on the clock of the part's machine
 	Into []int32   // the partitions that its producers send to; nil is all
-	// ShiftsNs has, by part, what to add to a time of that part's axis to get a time of this part's
-	// axis. Values of parts that send nothing have no meaning.
+	// ShiftsNs has, by part, what to add to a time of that part's axis to get a time of this
+	// part's. Values of parts that send nothing have no meaning.
 	ShiftsNs []int64
-	// Stop receives a future time on the run's axis, if the load is to end early at it.
+	// Stop receives a future time on the run's axis at which the load is to end early.
 	Stop <-chan int64
 }
 
 // Filled describes the filled topic to all parts.
 type Filled struct {
 	AckedIn []int64 // by partition, of all parts
-	From    []int64 // where the groups start in each partition; nil without consumers
-	ReadTo  []int64 // how far a run without producers reads; nil if it has producers
+	From    []int64 // where the groups start, by partition; nil without consumers
+	ReadTo  []int64 // how far a run without producers reads; nil with producers
 }
 
 // Interval is the JSON in the Told of an interval's snapshot.
 type Interval struct {
-	Interval *result.Interval // as the part saw it; nil in the snapshot where counting begins
+	Interval *result.Interval // as the part saw it; nil where counting begins
 	Events   []result.Event   // since the snapshot before
 }
 
@@ -296,8 +295,6 @@ func (r *run) heed(ctx context.Context, stop <-chan int64) {
 	}
 }
 
-// partitionsHere returns the partitions assigned to the first group's members here; none for a
-// queue.
 func (r *run) partitionsHere() []int32 {
 	if len(r.groups) == 0 || r.queue != nil {
 		return nil
@@ -305,7 +302,7 @@ func (r *run) partitionsHere() []int32 {
 	return r.groups[0].Held()
 }
 
-// mine returns the offsets that consumers here must reach: 0 in partitions of other parts.
+// mine sets the ends of other parts' partitions to 0.
 func (r *run) mine(ends []int64) []int64 {
 	if r.part == nil {
 		return ends

@@ -8,30 +8,28 @@ import (
 
 type plan struct {
 	release moment
-	// exhausted returns a channel that closes when nothing is left to send or read. The measured
-	// window then ends early, for the reason exhaustedBy.
+	// exhausted returns a channel that closes when nothing is left to send or read; the window then
+	// ends early, for the reason exhaustedBy.
 	exhausted   func() <-chan struct{}
 	exhaustedBy string
-	// hasRead reports whether consumers have read what the topic held; nil if that cannot end the
-	// window.
+	// hasRead is nil if having read all records cannot end the window.
 	hasRead       func() bool
 	awaitDelivery func(ctx context.Context) (drained bool)
 	noteHeld      bool
 	// endless is set if other writers keep the topic from having an end.
 	endless bool
-	// unknown names the fields of the result that are not measured.
+	// unknown names the result's fields that are not measured.
 	unknown []string
 }
 
-// moment is when consumers begin to fetch.
 type moment int
 
 const (
-	atOnce     moment = iota // as soon as they have partitions
-	withWarmUp               // when the warm-up begins
-	withWindow               // when the measured window begins
-	inWindow                 // at a time of the measured window
-	withDrain                // when the drain begins
+	atOnce moment = iota
+	withWarmUp
+	withWindow
+	inWindow
+	withDrain
 )
 
 func (r *run) choosePlan(context.Context) error {
@@ -66,7 +64,7 @@ func (r *run) choosePlan(context.Context) error {
 	default:
 		p.awaitDelivery = r.awaitEnds
 	}
-	if r.readOnly() { // records of other writers have no due time
+	if r.readOnly() { // other writers' records have no due time
 		p.unknown = []string{"lag.time_lag_peak_ns", "intervals.time_lag_ns"}
 	}
 	if p.endless {

@@ -31,7 +31,7 @@ import (
 
 type base struct {
 	cfg      Config
-	asked    scenario.Scenario // cfg.Scenario before the disk bounded it
+	asked    scenario.Scenario // before the disk bounded it
 	recorded result.Settings
 	axis     *load.Axis
 	writer   *result.Writer
@@ -40,14 +40,14 @@ type base struct {
 	admin    *cluster.Admin
 	topic    cluster.Topic
 	groupIDs []string
-	from     []int64 // where the groups start in each partition; nil is zero
-	// readTo is where a run without producers stops in each partition; nil if it has producers, or
-	// if others keep writing.
+	from     []int64 // where the groups start, by partition; nil is zero
+	// readTo is where a run without producers stops in each partition; nil with producers, or if
+	// others keep writing.
 	readTo []int64
 
 	couldNotLeave bool // members may have ended without leaving the group
 
-	part *part // this part of a fleet's run; nil if the run is whole
+	part *part // of a fleet's run; nil if the run is whole
 }
 
 func (b *base) id() string {
@@ -57,32 +57,31 @@ func (b *base) id() string {
 	return b.writer.ID()
 }
 
-// run is one run under way. Only the goroutine of Run uses its fields, unless a block says
-// otherwise.
+// Only the goroutine of Run uses the fields of run, unless a block says otherwise.
 type run struct {
 	base
 	shares    cluster.Topic // where processes divide the bound, if they do
 	lagReader *probe.LagReader
-	own       *gatekeeper      // the gate of this process; nil if it has none
-	share     *sharelog.Member // the gate's part of the bound by demand; nil if the part is fixed
+	own       *gatekeeper      // of this process; nil if it has none
+	share     *sharelog.Member // of the bound by demand; nil if fixed
 	arrivals  arrival.Process
 	corpus    *payload.Corpus
 	keys      *payload.Keys
 	corpusNs  int64
 	fill      *judge.Fill // nil if the run fills nothing
-	filledIn  []int64     // records of the fill by partition
+	filledIn  []int64     // by partition
 	stamped   bool
-	children  remote.Children // processes of the producers; none if they run here
-	cells     cells           // what confines the consumers' processes
+	children  remote.Children // of the producers
+	cells     cells           // of the consumers' processes
 	producers *remote.Producers
 	groups    remote.Groups
-	queue     *queue // nil without a queue
+	queue     *queue
 	collector *latency.Collector
 	plan      plan
 
 	observer  *observe.Observer
 	lag       *observe.Lag
-	brokers   *observe.Brokers // nil if no broker has metrics
+	brokers   *observe.Brokers // nil without metrics
 	faults    *faults
 	machine   *observe.Machine
 	intervals *observe.Intervals
@@ -95,33 +94,30 @@ type run struct {
 	beganNs               int64
 	lateAtFinish          int64 // first deliveries from the window's end until finishedNs
 	drained               bool
-	ends                  []int64                 // final end offsets of the partitions
-	seen                  seenEnds                // end offsets before they are final
+	ends                  []int64                 // of the partitions, final
+	seen                  seenEnds                // before they are final
 	atStop                [][]snapshot.Reached    // when the drain ended, by group
 	atStart, atEnd        observe.Reading         // of the measured window
-	membersBefore         []snapshot.MemberCounts // before consumers were released with the window; nil if they were not
+	membersBefore         []snapshot.MemberCounts // before consumers were released with the window; else nil
 	readyNs               int64                   // how long consumers took to get their partitions
-	letGoNs               int64                   // when held consumers were released with a phase; 0 if they were not
+	letGoNs               int64                   // when a phase released held consumers; 0 if none did
 	lookedAtEnd           sync.WaitGroup
 	windowEnd             *result.WindowEnd
 	// held is each group's backlog when the measured window began; nil if the groups read no
 	// earlier records.
 	held       []snapshot.Backlog
 	warnings   []string
-	grouped    bool    // the groups may exist on the brokers
+	grouped    bool    // may exist on the brokers
 	leftBehind []error // what could not be removed
 }
 
-// readOnly reports whether the run has no producers and only reads records of others.
 func (b *base) readOnly() bool { return b.cfg.Scenario.Load.Producers == 0 }
 
-// manual reports whether the consumers have no group.
 func (b *base) manual() bool { return b.cfg.Scenario.Consume.Assignment == "manual" }
 
 const readyTimeout = 60 * time.Second
 
-// prepare also waits until the consumers have their partitions. After an error nothing is left
-// behind.
+// After an error nothing is left behind.
 func prepare(ctx context.Context, cfg Config) (*run, error) {
 	r := newRun(cfg)
 	return r, r.prepare(ctx, r.checkQueue, r.makePayloads, r.makeSchedule, r.openResult, r.boundStored, r.openTopic,
@@ -155,7 +151,7 @@ func (r *run) prepare(ctx context.Context, steps ...func(context.Context) error)
 	return nil
 }
 
-// earlyEnd is the interrupt of a run that has nothing to save yet. It unwraps to context.Canceled.
+// earlyEnd unwraps to context.Canceled.
 type earlyEnd struct{ while string }
 
 func (e *earlyEnd) Error() string {
@@ -253,9 +249,9 @@ func (b *base) chosenGroups() []string {
 
 const createTimeout = 30 * time.Second
 
-// createTopic creates the run's topic. An interrupt does not cancel it, because a topic whose ID is
-// unknown cannot be deleted. Without an answer, createTopic looks for the topic by its name. If the
-// scenario chose the name, the topic may be another's, so the error only says that it may exist.
+// An interrupt does not cancel createTopic, because a topic whose ID is unknown cannot be deleted.
+// Without an answer, it looks for the topic by its name. A name that the scenario chose may be
+// another's topic, so the error only says that it may exist.
 func (b *base) createTopic(ctx context.Context, name string) (err error) {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), createTimeout)
 	defer cancel()
@@ -315,7 +311,7 @@ func (r *run) beginReading(ctx context.Context) error {
 	if r.hasQueue() {
 		return nil // a queue begins with the first record of the run's topic
 	}
-	// A commit fixes the start, so that no record comes in between.
+	// A commit fixes the start.
 	r.grouped = !r.manual()
 	return r.denied("the run's group", r.lagReader.Commit(ctx, r.from))
 }
@@ -361,7 +357,6 @@ func (r *run) leaveShares() {
 	r.share = nil
 }
 
-// senders returns how many processes have producers, each with a gate.
 func (r *run) senders() int {
 	if r.part != nil {
 		return len(r.part.plan.senders(r.cfg.Scenario))
@@ -369,16 +364,15 @@ func (r *run) senders() int {
 	return r.cfg.Scenario.Load.Processes
 }
 
-// readFirstLag reports the lag once, because a bounded gate admits nothing before.
+// A bounded gate admits nothing before its first reading.
 func (r *run) readFirstLag(ctx context.Context) error {
-	if r.own != nil { // child processes read it when they make theirs
+	if r.own != nil { // child processes do so themselves
 		r.own.poll(ctx)
 	}
 	return nil
 }
 
-// findBeginning finds where reading begins: at the end of the topic or at its start. From the
-// start, a read-only run ends at the present end.
+// From the topic's start, a read-only run ends at the present end.
 func (r *run) findBeginning(ctx context.Context) (err error) {
 	if r.from, err = r.lagReader.Ends(ctx); err != nil || r.cfg.Scenario.Consume.From == "end" ||
 		r.cfg.Scenario.Filled() && !readsFill(r.cfg.Scenario) {
@@ -452,7 +446,6 @@ func (r *run) groupConfig(number int) receive.Config {
 	client := consumerConfig(c)
 	client.Brokers, client.Access, client.ClientID = r.cfg.Cluster.Bootstrap(), r.access(), clientID
 	client.Topic, client.Group = r.topic.Name, r.groupIDs[number]
-	// Only the run writes to its own topic.
 	client.ControlRecords = r.topic.Existing && !driver.Lacks(r.cfg.Driver, driver.ReadControl)
 	var only []int
 	if r.part != nil {
@@ -483,8 +476,7 @@ func consumerConfig(c scenario.Consume) driver.ConsumerConfig {
 	}
 }
 
-// release closes everything and removes the run's topic and groups. It may be called at any stage,
-// and more than once.
+// release may be called at any stage, and more than once.
 func (r *run) release() {
 	if r.producers != nil {
 		r.producers.Close()
@@ -542,7 +534,7 @@ func (r *run) removeTopic() {
 	if r.grouped && !r.cfg.KeepTopics {
 		for _, id := range r.groupIDs {
 			err := r.deleteGroup(ctx, id)
-			if err != nil && r.cfg.Scenario.Consume.Group != "" { // the scenario's next run would be refused
+			if err != nil && r.cfg.Scenario.Consume.Group != "" { // it would refuse the scenario's next run
 				r.leftBehind = append(r.leftBehind, fmt.Errorf("the run's group %s was not deleted: %w", id, err))
 			}
 		}

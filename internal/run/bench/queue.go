@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// queue holds what a run adds if its consumers use kmq.
 type queue struct {
 	*base
 	group   *queued.Group
@@ -28,14 +27,14 @@ type queue struct {
 	traffic traffic
 	tell    queueLog
 
-	dead    cluster.Topic // the dead-letter topic; its name is empty if there is none
+	dead    cluster.Topic // the name is empty without a dead-letter topic
 	reader  *probe.TopicReader
 	tracker *kmq.Tracker // of all members; nil if they have their own
 
 	trackerEnded bool
 
 	empty bool
-	// In a part: when the queue was last inspected, and how often in a row it was empty.
+	// In a part: the last inspection, and how many in a row found the queue empty.
 	askedAt time.Time
 	empties int
 }
@@ -55,8 +54,8 @@ const (
 	trackerSuffix = "-tracker"
 )
 
-// CheckQueue returns why consumers cannot use the queue of s, beyond the scenario's own validation.
-// It returns nil if they can, or if there is no queue.
+// CheckQueue returns why consumers cannot use the queue of s, beyond the scenario's own validation;
+// nil if they can, or without a queue.
 func CheckQueue(s scenario.Scenario) error {
 	if s.Consume.Queue.Used() && !stamped(s) {
 		return fmt.Errorf("load.record.size: the books of a queue need records of at least %d bytes, which carry a stamp: make them larger, or leave consume.queue out", payload.StampSize)
@@ -94,8 +93,6 @@ func (q *queue) open(ctx context.Context) (l remote.Load, err error) {
 	return l, q.readDeadLetters()
 }
 
-// openDeadLetters creates the dead-letter topic if the scenario has one. A part uses the
-// coordinator's.
 func (q *queue) openDeadLetters(ctx context.Context) (err error) {
 	if !q.cfg.Scenario.Consume.Queue.Dead() {
 		return nil
@@ -133,7 +130,6 @@ func (q *queue) config() kmq.Config {
 	}
 }
 
-// markersTopic returns "" if the engine has no markers.
 func (b *base) markersTopic() string {
 	if b.cfg.Scenario.Consume.Queue.Engine != string(kmq.Markers) {
 		return ""

@@ -20,7 +20,6 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// A queue is inspected once nothing has happened for the length, and then again after as long.
 func TestQuiet(t *testing.T) {
 	q := newQuiet(10 * time.Second)
 	at := func(s int, delivered, acked int64) bool {
@@ -69,7 +68,6 @@ func TestTraffic(t *testing.T) {
 	}
 }
 
-// Log records become events with their attributes, and one message becomes at most maxTold.
 func TestQueueLog(t *testing.T) {
 	w, err := result.Create(t.TempDir(), "log", time.Now())
 	if err != nil {
@@ -114,7 +112,6 @@ func TestErrorsOfAQueue(t *testing.T) {
 	}
 }
 
-// Work given by its median and sigma has the mean of its distribution.
 func TestTailsOfWork(t *testing.T) {
 	w := work(scenario.Work{Median: unit.Duration(time.Millisecond), Sigma: 1, Distribution: "lognormal"})
 	if want := time.Duration(1e6 * math.Exp(0.5)); (w.Time-want).Abs() > time.Microsecond || w.Distribution != "lognormal" || w.Jitter < w.Time {

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/cluster"
 )
 
-// close waits for the tracker at most for patience.
 func (q *queue) close(patience time.Duration) {
 	if q.tracker != nil && !q.trackerEnded {
 		ctx, cancel := context.WithTimeout(context.Background(), patience)
@@ -25,7 +24,7 @@ func (q *queue) close(patience time.Duration) {
 	}
 }
 
-// remove returns why topics or the group of the queue remain.
+// remove returns why topics or the group remain.
 func (q *queue) remove(ctx context.Context) (left []error) {
 	topics := []cluster.Topic{q.dead}
 	if name := q.markersTopic(); name != "" {

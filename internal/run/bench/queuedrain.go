@@ -15,8 +15,7 @@ func (r *run) unsettled() int64 {
 	return judge.Undelivered(judge.CloseQueue(r.sentBooks(), r.queue.group.Settled()))
 }
 
-// settlePoll is how often the drain looks for unsettled records, which costs more than a look at
-// positions.
+// A look for unsettled records costs more than one at positions.
 const settlePoll = 50 * time.Millisecond
 
 // awaitSettled waits until every acked record is acknowledged or a dead letter, or until the queue
@@ -32,7 +31,7 @@ func (r *run) awaitSettled(ctx context.Context) (drained bool) {
 	return drained
 }
 
-// emptyPoll is how often a part inspects the queue, which costs several requests.
+// Each inspection costs several requests.
 const emptyPoll = 500 * time.Millisecond
 
 func (r *run) awaitOver(ctx context.Context) (drained bool) {
@@ -40,8 +39,8 @@ func (r *run) awaitOver(ctx context.Context) (drained bool) {
 	return r.queue.empty
 }
 
-// isOver reports whether the queue has nothing left for any part. No part knows what others have
-// settled, so the queue must be empty twice in a row, with its dead letters read.
+// No part knows what others have settled, so the queue must be empty twice in a row, with its dead
+// letters read.
 func (q *queue) isOver() bool {
 	if q.empty || time.Since(q.askedAt) < emptyPoll {
 		return q.empty
@@ -69,7 +68,7 @@ func (q *queue) readDead(ctx context.Context) bool {
 	return read
 }
 
-// quietFor returns how long nothing may happen before the queue is inspected: until every lock has
+// quietFor is how long nothing may happen before the queue is inspected: until every lock has
 // expired, and quietMore.
 func (q *queue) quietFor() time.Duration {
 	set := q.cfg.Scenario.Consume.Queue
@@ -109,7 +108,7 @@ func (q *quiet) look(at time.Time, received snapshot.Received, totals snapshot.Q
 	return true
 }
 
-// isEmpty reports whether the queue has nothing left to deliver; false if that is unknown.
+// isEmpty returns false if it is unknown.
 func (q *queue) isEmpty(ctx context.Context) bool {
 	ctx, cancel := context.WithTimeout(ctx, observe.ReadTimeout)
 	defer cancel()

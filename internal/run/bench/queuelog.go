@@ -17,7 +17,7 @@ type queueLog struct {
 	told    map[string]int
 }
 
-// maxTold bounds the events of one message, which may come with each record.
+// A message may come with each record.
 const maxTold = 20
 
 func (l *queueLog) logger() *slog.Logger { return slog.New(&queueHandler{log: l}) }

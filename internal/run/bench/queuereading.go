@@ -2,8 +2,7 @@ package bench
 
 import "kafkabench.example/kafka-bench/internal/measure/snapshot"
 
-// trackerCounts returns a reader of the shared tracker's counters; nil if this process has no such
-// tracker.
+// trackerCounts is nil unless this process has the shared tracker.
 func (q *queue) trackerCounts() func() snapshot.QueueCounts {
 	if q.tracker == nil {
 		return nil

@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// The end of a topic is found from positions, in few requests, and the window ends with the last
-// record.
+// A few requests find the end of a topic from positions.
 func TestReadToEndAsksLittle(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		asked := 0

@@ -25,13 +25,13 @@ type sending struct {
 	topic      string
 	partitions int
 	consumed   bool
-	only       []int // the numbers of the workers here; nil is all
+	only       []int // the workers' numbers; nil is all
 
 	axis     *load.Axis
 	arrivals arrival.Process
 	corpus   *payload.Corpus
 	keys     *payload.Keys
-	gate     *gatekeeper // nil without backpressure
+	gate     *gatekeeper
 	sleep    func(time.Duration)
 }
 
@@ -63,8 +63,7 @@ func producerConfig(s scenario.Scenario, d driver.Driver) driver.ProducerConfig 
 	}
 }
 
-// inFlight returns the limit of requests in flight, or 0 for a client without such a limit (see
-// NeedsOf).
+// inFlight returns 0 for a client without such a limit (see NeedsOf).
 func inFlight(d driver.Driver, limit int) int {
 	if _, lacking := d.Lacks()[driver.InFlightLimit]; lacking {
 		return 0
@@ -72,7 +71,7 @@ func inFlight(d driver.Driver, limit int) int {
 	return limit
 }
 
-// runNumber is the run's number in stamps: a checksum of its ID.
+// runNumber is the run's number in stamps.
 func runNumber(runID string) uint32 { return crc32.ChecksumIEEE([]byte(runID)) }
 
 func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
@@ -87,7 +86,7 @@ func payloads(s scenario.Scenario) (*payload.Corpus, *payload.Keys, error) {
 	return corpus, keys, nil
 }
 
-// schedule returns when records are due, warm-up included; nil for a closed loop.
+// schedule includes the warm-up; nil for a closed loop.
 func schedule(s scenario.Scenario) (arrival.Process, error) {
 	if s.Load.Rate.IsMax() || s.Load.Producers == 0 {
 		return nil, nil //nolint:nilnil // there is none
@@ -138,7 +137,7 @@ func (r *run) sendHere() *remote.Here {
 	})
 }
 
-// workersHere returns the numbers of the part's workers; nil is all.
+// A nil result means all workers.
 func (r *run) workersHere() []int {
 	if r.part == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// storage returns the topic's size on the brokers' disks; nil if unknown. The size of a record is
-// known only if the topic holds all records of the run and no others.
+// storage returns nil if unknown. A record's size is known only if the topic holds all records of
+// the run and no others.
 func (r *run) storage() *result.Storage {
 	if r.lagReader == nil || r.interrupted {
 		return nil
@@ -45,15 +45,14 @@ func (r *run) storage() *result.Storage {
 	return s
 }
 
-// replicatedTimeout bounds how long followers may lag; with acks 0 and 1 no producer has waited for
-// them.
+// With acks 0 and 1 no producer has waited for the followers.
 const (
 	replicatedTimeout = 5 * time.Second
 	replicatedPoll    = 100 * time.Millisecond
 )
 
-// replicated reads a topic's size until all replicas are equal, or until the timeout. behind is how
-// many bytes were missing at first.
+// replicated waits until all replicas are equal, or for the timeout. behind is how many bytes were
+// missing at first.
 func replicated(ctx context.Context, look func(context.Context) (probe.TopicSize, error)) (size probe.TopicSize,
 	behind int64, err error) {
 	if size, err = look(ctx); err != nil {

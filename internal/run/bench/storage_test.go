@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/kafka/probe"
 )
 
-// The size is read until replicas are equal, at most for the timeout.
 func TestReplicated(t *testing.T) {
 	lag := func(bytes int64) probe.TopicSize {
 		return probe.TopicSize{Bytes: 300 - bytes, Replicas: 3, LeadBytes: 100}

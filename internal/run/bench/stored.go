@@ -12,16 +12,15 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// framingBytes bounds what a record with a short key takes in the log besides its value: its
-// framing, its part of the batch's, its index entries.
+// framingBytes bounds a record's bytes in the log besides key and value: its framing, and its parts
+// of the batch's and of the index.
 const framingBytes = 20
 
-// leastStored is the least number of bytes to which a run is reduced.
+// leastStored is the least size of a reduced run, in bytes.
 const leastStored = 10_000_000
 
-// boundStored reduces fill and volume so that all replicas of a local cluster take at most half of
-// the free disk, and warns. The recorded scenario stays as asked, so that the run stays a repeat of
-// its set. The free disk of other clusters is unknown.
+// boundStored lets all replicas of a local cluster take at most half of the free disk, and warns.
+// The recorded scenario stays as asked, so that the run stays a repeat of its set.
 func (r *run) boundStored(context.Context) error {
 	if err := r.boundToDisk(); err != nil {
 		return err
@@ -64,8 +63,7 @@ func (r *run) boundToDisk() error {
 	return nil
 }
 
-// volumeBound returns the reduced volume, or 0 if the disk has room for it; fillBound is likewise
-// for the fill.
+// volumeBound returns 0 if the disk has space for the volume; fillBound likewise.
 func (b *base) volumeBound() int64 {
 	return ifBounded(b.cfg.Scenario.Load.Volume, b.asked.Load.Volume)
 }
@@ -97,9 +95,8 @@ func leastFree(local cluster.Local) (least int64, err error) {
 	return least, nil
 }
 
-// withinDisk returns s with fill and volume reduced by one factor, so that they take at most half
-// of the free bytes without compression. It rounds down to two digits: free space varies, but
-// repeats must store the same.
+// withinDisk reduces fill and volume by one factor, to at most half of the free bytes without
+// compression. It rounds down to two digits: free space varies, but repeats must store the same.
 func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	mean := max(1, s.Load.Record.Size.Mean())
 	each := (mean + framingBytes) / mean * float64(max(1, s.Topic.Replication))
@@ -113,12 +110,12 @@ func withinDisk(s scenario.Scenario, free int64) scenario.Scenario {
 	return s
 }
 
-// partOf returns a part of records, but at least 1, because 0 means no bound.
+// partOf is at least 1, because 0 means no bound.
 func partOf(records int64, part float64) int64 {
 	return max(min(records, 1), int64(twoDigits(float64(records)*part)))
 }
 
-// twoDigits rounds down to two digits: 39.8 GB to 39.
+// twoDigits rounds down: 39.8 GB to 39.
 func twoDigits(n float64) float64 {
 	if n < 100 {
 		return n
@@ -127,8 +124,8 @@ func twoDigits(n float64) float64 {
 	return math.Floor(n/step) * step
 }
 
-// keepsFill refuses a fill whose oldest records brokers with these settings delete before they are
-// read. The books would count them as lost.
+// keepsFill refuses a fill that retention would delete before it is read: the books would count it
+// as lost.
 func keepsFill(s scenario.Scenario, settings map[string]string) error {
 	setting := s.Topic.Config["retention.bytes"]
 	if setting == "" {

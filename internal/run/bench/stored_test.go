@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// A run stores what was asked for if half of the free disk holds it, and otherwise as much as fits.
 func TestWithinDisk(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := scenario.Defaults()
@@ -36,7 +35,7 @@ func TestWithinDisk(t *testing.T) {
 	})
 }
 
-// Records are reduced as bytes are, but never to 0, which means no bound.
+// 0 would mean no bound.
 func TestRecordsWithinDisk(t *testing.T) {
 	s := scenario.Defaults()
 	s.Load.Record.Size, s.Load.Producers = scenario.FixedSize(80), 5
@@ -50,8 +49,6 @@ func TestRecordsWithinDisk(t *testing.T) {
 	}
 }
 
-// A fill is refused if retention would delete records before they are read. The topic's retention
-// comes first.
 func TestKeepsFill(t *testing.T) {
 	const kept = "67108864"
 	for name, c := range map[string]struct {

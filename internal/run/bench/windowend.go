@@ -10,8 +10,7 @@ import (
 	"kafkabench.example/kafka-bench/kmq"
 )
 
-// readWindowEnd reads groups and topic at the end of the measured window, while the run drains.
-// Values that brokers do not return are nil.
+// readWindowEnd runs during the drain. Values that brokers do not return are nil.
 func (r *run) readWindowEnd() *result.WindowEnd {
 	ctx, cancel := context.WithTimeout(context.Background(), r.patience(observe.ReadTimeout))
 	defer cancel()
@@ -63,7 +62,7 @@ func (b *base) groupKind() cluster.GroupKind {
 	return cluster.ClassicGroup
 }
 
-// groupAtEnd combines a group's members with its offsets; a nil lag is unknown.
+// A nil lag is unknown.
 func groupAtEnd(name, state string, members []cluster.Member, lag *probe.Lag, ends []int64) result.GroupAtEnd {
 	g := result.GroupAtEnd{Name: name, State: state, Members: make([]result.Member, len(members))}
 	for i, m := range members {

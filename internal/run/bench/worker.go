@@ -50,8 +50,8 @@ type worker struct {
 	ctx     context.Context
 	service *remote.Service
 
-	// mu guards what open makes. Nothing holds it while it waits for a broker, because close must
-	// not wait for that.
+	// mu guards what open makes. It is not held during waits for a broker, because close must not
+	// wait for those.
 	mu     sync.Mutex
 	gate   *gatekeeper
 	lag    *workerLag
@@ -106,7 +106,7 @@ func (w *worker) openProducers(a remote.Assignment, client driver.Driver, let ac
 	return l, err
 }
 
-// makeGate reads the lag once, because a bounded gate admits nothing before.
+// A bounded gate admits nothing before its first reading.
 func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.Access, axis *load.Axis) (*gatekeeper,
 	error) {
 	if !s.Backpressure.Gates() {
@@ -143,8 +143,8 @@ func (w *worker) makeGate(s scenario.Scenario, a remote.Assignment, let access.A
 	return gate, w.hold(func() { w.gate = gate })
 }
 
-// hold calls keep unless close has begun. Then it returns an error, and the caller closes what it
-// has made.
+// hold calls keep. After close has begun it returns an error, and the caller closes what it has
+// made.
 func (w *worker) hold(keep func()) error {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -155,7 +155,7 @@ func (w *worker) hold(keep func()) error {
 	return nil
 }
 
-// joinTimeout is short enough to return the reason before the run's request times out.
+// The reason must arrive before the run's request times out.
 const joinTimeout = remote.OpenTimeout / 2
 
 func (w *worker) joinShares(s scenario.Scenario, a remote.Assignment, let access.Access,
@@ -208,7 +208,7 @@ func (w *worker) keepGate() {
 	}
 }
 
-// close runs after the last request and the end of ctx, so that nothing is added any more.
+// After the end of ctx nothing is added any more.
 func (w *worker) close() {
 	w.mu.Lock()
 	gate, lag, share := w.gate, w.lag, w.share
@@ -234,7 +234,7 @@ type workerLag struct {
 	axis   *load.Axis
 	topic  string
 	tell   func(result.Event)
-	// delivered has the consumers' positions that the run last sent; nil if it sends none.
+	// delivered has the positions that the run last sent; nil if it sends none.
 	delivered atomic.Pointer[[]int64]
 
 	mu   sync.Mutex

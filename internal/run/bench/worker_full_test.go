@@ -26,7 +26,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/remote"
 )
 
-// spy reads the command lines and environments of a run's processes.
 type spy struct {
 	pids []int
 	seen []byte
@@ -50,8 +49,7 @@ func (s *spy) Event(e result.Event) {
 	}
 }
 
-// Producers in child processes log in, with a gate that reads the lag. Other users cannot see the
-// password.
+// Other users cannot see the password.
 func TestSecuredProcesses(t *testing.T) {
 	ca := accesstest.NewAuthority(t)
 	settings := slices.Concat([]string{"security.protocol=SASL_SSL"}, ca.Trust(t), accesstest.Login(access.MechanismScram512, "alice", password))

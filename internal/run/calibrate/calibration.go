@@ -16,19 +16,19 @@ const SchemaVersion = 1
 // Calibration is the load that one machine was able to offer.
 type Calibration struct {
 	SchemaVersion int         `json:"schema_version"`
-	MadeAt        time.Time   `json:"made_at"`
+	MadeAt        time.Time   `json:"made_at"` // UTC
 	HostName      string      `json:"host_name"`
 	Host          result.Host `json:"host"`
 	Tool          result.Tool `json:"tool"`
 	Driver        string      `json:"driver"`
-	Broker        string      `json:"broker"` // the embedded broker and its version
-	Quick         bool        `json:"quick,omitempty"`
-	Offers        []Offer     `json:"offers"` // by record size, ascending, and pacer
+	Broker        string      `json:"broker"`          // the embedded broker and its version
+	Quick         bool        `json:"quick,omitempty"` // short runs
+	Offers        []Offer     `json:"offers"`          // by record size, ascending, and pacer
 	Sleeps        []Sleep     `json:"sleeps"`
-	ClockNs       float64     `json:"clock_ns"` // one reading of the run's clock
-	Costs         []Cost      `json:"costs"`    // by record size
-	Disks         []Disk      `json:"disks,omitempty"`
-	Notes         []string    `json:"notes,omitempty"`
+	ClockNs       float64     `json:"clock_ns"`        // one reading of the run's clock
+	Costs         []Cost      `json:"costs"`           // by record size
+	Disks         []Disk      `json:"disks,omitempty"` // each measured disk once
+	Notes         []string    `json:"notes,omitempty"` // reasons to distrust it
 }
 
 // Offer is the load that the machine can offer with one record size and one pacer.

@@ -19,7 +19,7 @@ import (
 type Disk struct {
 	Name   string    `json:"name"` // as in runs, for example vda; "" if the system does not report it
 	Folder string    `json:"folder"`
-	MadeAt time.Time `json:"made_at"`
+	MadeAt time.Time `json:"made_at"` // UTC
 	// WriteBytesPerS is with blocks of 1 MiB and one fsync at the end, which is included.
 	WriteBytesPerS float64 `json:"write_bytes_per_s"`
 	// FsyncsPerS and FsyncBytesPerS are with blocks of 64 KiB and an fsync after each.

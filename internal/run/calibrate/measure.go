@@ -21,10 +21,10 @@ import (
 // Plan says what to measure, and for how long.
 type Plan struct {
 	Quick           bool
-	RecordBytes     []int
-	Halvings        int
-	Warmup, Measure time.Duration
-	Micro           time.Duration
+	RecordBytes     []int         // ascending
+	Halvings        int           // most steps between a rate that holds and one that does not
+	Warmup, Measure time.Duration // of each run
+	Micro           time.Duration // for each of the small costs
 }
 
 // In small records the record is the cost, in large ones the bytes are.

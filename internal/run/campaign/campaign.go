@@ -23,7 +23,7 @@ type Maker interface {
 // Config configures a campaign.
 type Config struct {
 	Maker     Maker
-	Scenarios []scenario.Scenario
+	Scenarios []scenario.Scenario // by the index of the cell
 	// Began is called before each run and Ended after it, with the run's index in the journal. An
 	// error of Ended ends the campaign.
 	Began func(place int)

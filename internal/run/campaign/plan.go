@@ -25,16 +25,16 @@ type Plan struct {
 	Notes    []string
 	Axes     []scenario.Axis // of a single suite's matrix and variants
 	Cells    []scenario.Cell // with unique names
-	Runs     []PlannedRun
-	Order    string // interleaved or blocked
-	Seed     uint64 // of the order within each round; 0 keeps the written order
-	Repeat   int
+	Runs     []PlannedRun    // in the order in which they are made
+	Order    string          // interleaved or blocked
+	Seed     uint64          // of the order within each round; 0 keeps the written order
+	Repeat   int             // most runs of a cell
 }
 
 // PlannedRun is one run of a plan.
 type PlannedRun struct {
-	Cell  int
-	Round int
+	Cell  int // index in Plan.Cells
+	Round int // from 0
 }
 
 // Rounds returns how many of the runs belong to a cell.

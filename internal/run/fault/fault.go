@@ -67,12 +67,13 @@ type Consumers interface {
 	Start(number int) error
 	Pause(number int) (how string, err error)
 	Resume(number int) error
-	CanKill() error
+	CanKill() error // nil, or why Kill is not possible
 }
 
 // Topic reads the state of the run's topic from the brokers.
 type Topic interface {
 	Leader(ctx context.Context, partition int) (broker int32, err error)
+	// InSync reports whether all replicas of every partition are in sync.
 	InSync(ctx context.Context) (bool, error)
 }
 
@@ -82,7 +83,7 @@ type Stand struct {
 	GroupNames []string // of Groups; nil for one group
 	Cluster    cluster.Cluster
 	Topic      Topic
-	Partitions int
+	Partitions int // of the topic
 	// Tell receives each step of a fault before its last one; nil drops them. It may be called from
 	// any goroutine.
 	Tell func(Step)

@@ -18,9 +18,9 @@ import (
 // AgentConfig configures an agent.
 type AgentConfig struct {
 	Session   Session
-	Index, Of int // Index is from 0 to Of-1
-	// Bench configures each part, except for scenario and driver. Snapshots and the folders of the
-	// parts go to its Out. Its Interrupt ends a part early, and then the agent.
+	Index, Of int // from 0 to Of-1
+	// Bench configures each part, except for scenario and driver. Snapshots and the parts' folders
+	// go to its Out. Its Interrupt ends a part early, and then the agent.
 	Bench    bench.Config
 	Open     func(name string) (driver.Driver, error)
 	HostName string
@@ -44,8 +44,8 @@ var (
 // NoCoordinator reports whether an agent ended because it has no coordinator.
 func NoCoordinator(err error) bool { return errors.Is(err, errNoCoordinator) }
 
-// RunAgent makes an agent's part of each run of its session. It returns when the session is over,
-// or if no plan comes for nextWithin after the last part.
+// RunAgent makes an agent's part of each run of its session, until the session is over or no plan
+// comes for nextWithin after the last part.
 func RunAgent(ctx context.Context, cfg AgentConfig) error {
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
@@ -118,9 +118,9 @@ type planned struct {
 	plan   bench.Plan
 }
 
-// next waits for the plan of a run after last. It returns nil if the session is over.
+// next returns nil if the session is over.
 func (a *agent) next(ctx context.Context, last int) (*planned, error) {
-	if last > 0 { // otherwise it waits until people start the coordinator
+	if last > 0 { // else it waits until people start the coordinator
 		var cancel context.CancelFunc
 		ctx, cancel = context.WithTimeout(ctx, nextWithin)
 		defer cancel()
@@ -205,7 +205,7 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		err = bench.RunPart(ctx, cfg, p.plan, a.Index, l)
 	}
 	if err != nil {
-		outer := context.WithoutCancel(ctx) // the agent may have been abandoned
+		outer := context.WithoutCancel(ctx)
 		if ctx.Err() == nil {
 			cancel()
 		}
@@ -215,8 +215,8 @@ func (a *agent) makePart(ctx context.Context, p planned) error {
 		}
 		last, done := context.WithTimeout(outer, lastWords)
 		defer done()
-		_ = a.m.writer.Write(last, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()}) // counts before the start
-		_ = a.m.writer.Write(last, p.run, control.Sent{Failed: err.Error()})                      // counts after it
+		_ = a.m.writer.Write(last, p.run, control.Ready{ClockNs: a.clock(), Failed: err.Error()}) // before the start
+		_ = a.m.writer.Write(last, p.run, control.Sent{Failed: err.Error()})                      // after it
 		return fmt.Errorf("%w: %w", ErrNotHandedIn, err)
 	}
 	return a.handIn(ctx, p.run, spool)

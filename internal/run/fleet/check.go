@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/bench"
 )
 
-// maxLanes bounds the lanes of a run, each of which takes 192 bytes on every agent that receives.
+// Each lane takes 192 bytes on every agent that receives.
 const maxLanes = 1 << 20
 
 // Check returns everything in a scenario that this many agents cannot do, with remedies; nil if

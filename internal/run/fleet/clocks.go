@@ -17,11 +17,10 @@ import (
 
 // Clock says how an agent compares its clock with the clocks of other agents.
 type Clock struct {
-	// Boot identifies the clock. Agents of one boot know their offset exactly; agents without an ID
-	// ask.
+	// Boot identifies the clock, whose offset agents of one boot know exactly.
 	Boot echo.Boot
-	// Conn answers questions for the time, and Addr is the address that others get for it; empty is
-	// Conn's. If Conn is nil, others ask over the log, and the error is some milliseconds.
+	// Conn answers questions for the time at Addr; empty is Conn's address. Without Conn others ask
+	// over the log, and the error is some milliseconds.
 	Conn net.PacketConn
 	Addr string
 	// Resolve returns the address of another agent; nil resolves UDP addresses.
@@ -33,10 +32,10 @@ type Clock struct {
 }
 
 const (
-	readyAgain = 2 * time.Second // then an agent repeats its offset
+	readyAgain = 2 * time.Second // between repetitions of an agent's offset
 	logEvery   = 500 * time.Millisecond
 	settleFor  = 10 * time.Second // for clocks that do not answer after the run
-	mostEchoes = 64               // waiting questions and answers over the log
+	mostEchoes = 64
 )
 
 type clocks struct {
@@ -47,7 +46,7 @@ type clocks struct {
 	m     *member
 
 	end     func()
-	answers chan answer // answers beyond its capacity are asked for again
+	answers chan answer // what exceeds its capacity is asked again
 
 	mu      sync.Mutex
 	peers   map[int]peerClock
@@ -59,7 +58,7 @@ type clocks struct {
 
 type peerClock struct {
 	instance uint64
-	exact    *int64 // its offset, if both share a clock
+	exact    *int64 // offset if both share a clock; else nil
 }
 
 type asked struct{ sentNs, slewNs int64 }
@@ -159,7 +158,6 @@ func wanted(plan bench.Plan, s scenario.Scenario, index int) (agents []int) {
 	return agents
 }
 
-// ask starts to ask agents by UDP, and again after another instance has claimed an index.
 func (c *clocks) ask(agents []int, s *control.State) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -176,11 +174,11 @@ func (c *clocks) ask(agents []int, s *control.State) {
 		} else {
 			peer := echo.Peer{Number: uint32(i)}
 			if a.Hello.ClockAddr != "" {
-				if at, err := c.cfg.Resolve(a.Hello.ClockAddr); err == nil { // otherwise it counts as silent
+				if at, err := c.cfg.Resolve(a.Hello.ClockAddr); err == nil { // else it counts as silent
 					peer.Addr = at
 				}
 			}
-			_ = c.node.Ask(peer) // Forget precedes it, so it cannot fail
+			_ = c.node.Ask(peer) // cannot fail after Forget
 		}
 		c.peers[i] = p
 	}
@@ -192,7 +190,6 @@ func (c *clocks) exact(agent int) bool {
 	return agent == c.index || c.peers[agent].exact != nil
 }
 
-// at returns the offset to use for an agent's clock, at a time on this agent's clock.
 func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	if agent == c.index {
 		return clock.Bound{}, true
@@ -209,7 +206,7 @@ func (c *clocks) at(agent int, ns int64) (clock.Bound, bool) {
 	return c.node.At(uint32(agent), ns)
 }
 
-// over returns the error of a used offset between two times on this agent's clock.
+// over returns the error of a used offset, between two times of this agent's clock.
 func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	if c.exact(agent) {
 		b, _ := c.at(agent, to)
@@ -218,8 +215,7 @@ func (c *clocks) over(agent int, from, to, used int64) (clock.Bound, bool) {
 	return c.node.Over(uint32(agent), from, to, used)
 }
 
-// know reports whether the agents' clocks are known. It asks over the log those that do not answer
-// by UDP.
+// know asks over the log those that do not answer by UDP.
 func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) bool {
 	unknown := slices.DeleteFunc(slices.Clone(agents), func(i int) bool {
 		_, known := c.at(i, now)
@@ -229,7 +225,6 @@ func (c *clocks) know(ctx context.Context, run int, agents []int, now int64) boo
 	return !slices.ContainsFunc(unknown, func(i int) bool { _, known := c.at(i, now); return !known })
 }
 
-// askLog asks silent agents over the log, at most once per logEvery.
 func (c *clocks) askLog(ctx context.Context, run int, agents []int) {
 	agents = slices.DeleteFunc(slices.Clone(agents), func(i int) bool { return !c.node.Silent(uint32(i)) })
 	now := c.clock.NowNs()
@@ -253,22 +248,22 @@ type seenClocks struct {
 	implied int64 // agent 0's offset, if the start is the same moment on both clocks
 
 	mu    sync.Mutex
-	start *int64 // the error at the start; nil until it is known
+	start *int64 // error at the start; nil until known
 	all   []*seenClock
 }
 
 type seenClock struct {
 	agent            int
-	used             int64 // the offset that the part uses
-	sinceNs, errorNs int64 // the error before sinceNs; after it, the error is not known yet
+	used             int64 // by the part
+	sinceNs, errorNs int64 // the error until sinceNs
 }
 
-// see chooses the offsets that the part uses. The start is at zeroNs on this agent's clock.
+// zeroNs is the start on this agent's clock.
 func (c *clocks) see(agents []int, zeroNs, implied int64) *seenClocks {
 	s := &seenClocks{clocks: c, zeroNs: zeroNs, implied: implied}
 	now := c.clock.NowNs()
 	for _, i := range agents {
-		b, _ := c.at(i, zeroNs) // an agent with unknown clocks is not ready
+		b, _ := c.at(i, zeroNs) // known, or the agent would not be ready
 		s.all = append(s.all, &seenClock{agent: i, used: b.OffsetNs, sinceNs: now})
 	}
 	return s
@@ -293,7 +288,7 @@ func (s *seenClocks) watch(ctx context.Context) {
 	}
 }
 
-// look records the errors that are proved up to untilNs. It returns the agents without a proof.
+// look returns the agents whose errors are not proved up to untilNs.
 func (s *seenClocks) look(untilNs int64) (unknown []int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -10,12 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// Collect reads the parts of a session's last run from its log, and keeps them in folder.
-// bench.Conclude takes its results.
+// Collect reads the parts of a session's last run from its log, and keeps them in folder, for
+// bench.Conclude.
 func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, handed bench.Handed, err error) {
 	c := &Coordinator{cfg: Config{Spool: folder}}
-	// A record of this process marks the end of the log. Readers ignore it, because the session has
-	// a coordinator.
+	// Readers ignore this record; it marks the end of the log.
 	mine := random()
 	if err := control.NewWriter(s.Log, s.Key, s.Topic, control.Coordinator, mine).Write(ctx, 0, control.End{}); err != nil {
 		return plan, handed, err
@@ -29,7 +28,7 @@ func Collect(ctx context.Context, s Session, folder string) (plan bench.Plan, ha
 		for _, e := range entries {
 			change, err := c.m.state.Apply(e)
 			if err != nil && c.m.state.Plan() == nil {
-				return plan, handed, err // another key, or another release
+				return plan, handed, err // another key or release
 			}
 			if change.Record.Kind == control.KindPlan && change.Effect == control.Applied {
 				if err := c.expect(*c.m.state.Plan(), c.m.state.Run(), &plan); err != nil {

@@ -21,13 +21,13 @@ import (
 // Config configures a coordinator.
 type Config struct {
 	Session     Session
-	Of          int
+	Of          int    // agents
 	Placed      string // bench.Own, bench.Any or bench.Apart
 	Senders     int    // with bench.Apart, how many agents send: the first ones
 	Tool        result.Tool
-	ClusterID   string        // of the cluster under test; agents of another one are refused
+	ClusterID   string        // agents of another cluster are refused
 	JoinTimeout time.Duration // for all agents to join
-	Spool       string        // folder for snapshots until the run is concluded
+	Spool       string        // keeps snapshots until the run is concluded
 	Tell        func(string)  // receives progress; may be nil
 }
 
@@ -39,19 +39,18 @@ type Coordinator struct {
 	run    int
 	first  firstReady
 
-	refused map[int]string // why agents are refused, by index
+	refused map[int]string // by index
 
 	mu     sync.Mutex
 	spools []*spool // of the run under way, by agent
-	failed error    // the first failed write to a spool
+	failed error    // first failed write to a spool
 
-	ended map[int]error // why agents' processes ended; the member's lock guards it
+	ended map[int]error // guarded by the member's lock
 }
 
-// ErrAgents reports that agents are missing or not ready, so that there is no run.
+// ErrAgents reports missing or unready agents, so that there is no run.
 var ErrAgents = errors.New("no run")
 
-// firstReady is agent 0's last ready record, and when the coordinator read it.
 type firstReady struct {
 	record *control.Ready
 	at     time.Time
@@ -83,7 +82,7 @@ func (c *Coordinator) Ended(index int, why error) {
 	c.m.wake()
 }
 
-// gone returns why agents' processes ended. The member's lock is held.
+// The member's lock is held.
 func (c *Coordinator) gone(of []int) (texts []string) {
 	for _, i := range of {
 		if why, ended := c.ended[i]; ended {
@@ -103,16 +102,16 @@ func (c *Coordinator) RunID() (id string) {
 	return id
 }
 
-// Session implements bench.Fleet.
+// Session is the session's name.
 func (c *Coordinator) Session() string { return c.cfg.Session.Name }
 
-// Parts implements bench.Fleet.
+// Parts is Config.Of.
 func (c *Coordinator) Parts() int { return c.cfg.Of }
 
-// Placement implements bench.Fleet.
+// Placement is Config.Placed.
 func (c *Coordinator) Placement() string { return c.cfg.Placed }
 
-// Senders implements bench.Fleet.
+// Senders is Config.Senders.
 func (c *Coordinator) Senders() int { return c.cfg.Senders }
 
 func (c *Coordinator) take(agent int, whole []byte, run int) {
@@ -155,7 +154,7 @@ func (c *Coordinator) Make(ctx context.Context, plan bench.Plan, watch bench.Fle
 	limit := lead + time.Duration(s.Phases.Warmup+s.Phases.Measure+s.Phases.Drain)
 	go c.interrupt(ctx, lead+time.Duration(s.Phases.Warmup), watch.Interrupt)
 	missing := c.gather(ctx, limit, lead+time.Duration(s.Phases.Warmup))
-	if err := ctx.Err(); err != nil { // the agents must end before their topic is deleted
+	if err := ctx.Err(); err != nil { // agents end before their topic is deleted
 		last, cancel := context.WithTimeout(context.WithoutCancel(ctx), lastWords)
 		defer cancel()
 		return bench.Handed{}, errors.Join(err, c.m.writer.Write(last, c.run, control.End{Reason: "the run was abandoned"}))
@@ -260,7 +259,7 @@ func (c *Coordinator) makeRoom(run int) error {
 	return nil
 }
 
-// begin writes the plan, and fails if another process coordinates the session.
+// begin fails if another process coordinates the session.
 func (c *Coordinator) begin(ctx context.Context, plan bench.Plan) error {
 	if err := c.makeRoom(c.run + 1); err != nil {
 		return err
@@ -319,8 +318,7 @@ func (c *Coordinator) fill(ctx context.Context, plan bench.Plan, watch bench.Fle
 // settle is how long the agents' partitions must stay the same before the start.
 const settle = 300 * time.Millisecond
 
-// start writes the start once all agents are ready. It writes another if one names a replaced
-// instance.
+// start writes another start if one names a replaced instance.
 func (c *Coordinator) start(ctx context.Context, plan bench.Plan, s scenario.Scenario, watch bench.FleetWatch) error {
 	ready, cancel := context.WithTimeout(ctx, readyWithin)
 	defer cancel()
@@ -401,7 +399,6 @@ func (c *Coordinator) awaitReady(ctx context.Context, plan bench.Plan, s scenari
 	return owners, err
 }
 
-// owned returns the agent that owns each partition; Coordinator if none does.
 func owned(s *control.State, plan bench.Plan) []int {
 	owners := slices.Repeat([]int{control.Coordinator}, plan.Partitions)
 	for i, a := range s.Agents() {
@@ -426,14 +423,14 @@ func (c *Coordinator) interrupt(ctx context.Context, in time.Duration, interrupt
 	}
 }
 
-// stop ends the load early, at a future time that all agents know. The measured window begins in
-// after began.
+// stop ends the load at a future time that all agents know. The measured window begins in after
+// began.
 func (c *Coordinator) stop(ctx context.Context, began time.Time, in time.Duration) {
 	_ = c.m.writer.Write(ctx, c.run, control.Stop{AtNs: int64(time.Since(began) - in + lead)})
 }
 
-// gather waits until all agents have handed in or cannot, or are silent for handInWithin after
-// limit. If one fails, gather ends the load of the others. It returns what is missing.
+// gather returns what is missing once all agents have handed in or cannot, or are silent for
+// handInWithin after limit. If one fails, the load of the others ends.
 func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (missing []string) {
 	began := time.Now()
 	deadline := began.Add(limit + handInWithin)
@@ -471,7 +468,7 @@ func (c *Coordinator) gather(ctx context.Context, limit, in time.Duration) (miss
 
 const lastWords = 5 * time.Second
 
-// failing returns the agents that ended early or failed, and those of them that will not hand in.
+// failing returns the agents that failed or ended early, and those of them that will not hand in.
 // The member's lock is held.
 func (c *Coordinator) failing(s *control.State, incomplete []int) (failed, lost []int) {
 	for i := range c.cfg.Of {

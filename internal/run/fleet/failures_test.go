@@ -75,7 +75,7 @@ func (w *world) invalid(o *bench.Outcome, err error, words ...string) {
 	}
 }
 
-// An agent that reads the start too late does not begin, and stops the others.
+// The others stop.
 func TestStartIsReadTooLate(t *testing.T) {
 	within(t, 2, func(w *world) {
 		late := &failing{read: func(all []control.Entry) ([]control.Entry, error) {
@@ -98,7 +98,6 @@ func TestStartIsReadTooLate(t *testing.T) {
 	})
 }
 
-// An agent that pauses during the load is late, which makes the run invalid.
 func TestAgentStandsStill(t *testing.T) {
 	within(t, 2, func(w *world) {
 		var stood atomic.Bool
@@ -132,7 +131,6 @@ func TestGapInASequence(t *testing.T) {
 	})
 }
 
-// Copied and forged records, and records of replaced processes, change nothing.
 func TestForeignRecords(t *testing.T) {
 	within(t, 2, func(w *world) {
 		s := w.session()
@@ -235,7 +233,7 @@ func TestLogIsLost(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), control.ErrGone.Error()) || time.Since(began) > 10*time.Second {
 			t.Errorf("after %v: %v", time.Since(began), err)
 		}
-		_ = lead.Close(w.t.Context(), "") // it cannot be written
+		_ = lead.Close(w.t.Context(), "")
 		w.running.Wait()
 		if !errors.Is(w.ended["node-0"], fleet.ErrNotHandedIn) || !errors.Is(w.ended["node-0"], control.ErrGone) {
 			t.Errorf("the agent ended with %v", w.ended["node-0"])
@@ -243,7 +241,6 @@ func TestLogIsLost(t *testing.T) {
 	})
 }
 
-// Agents finish after their coordinator died. Collect reports missing parts until all are there.
 func TestCollectAfterTheCoordinator(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agents(2)
@@ -259,7 +256,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 		if _, err := bench.Run(ctx, cfg); err == nil {
 			t.Fatal("the coordinator lives")
 		}
-		_ = lead.Close(ctx, "") // it writes nothing, because ctx has ended
+		_ = lead.Close(ctx, "") // writes nothing: ctx has ended
 		_, handed, err := fleet.Collect(w.t.Context(), w.session(), t.TempDir())
 		if err != nil || len(handed.Missing) != 2 || !strings.Contains(handed.Missing[1], "agent 1 (node-1) did not hand in") {
 			t.Errorf("meanwhile: %v, %q", err, handed.Missing)
@@ -292,7 +289,7 @@ func TestCollectAfterTheCoordinator(t *testing.T) {
 	})
 }
 
-// An interrupted agent hands in, and ends the run for all.
+// It ends the run for all.
 func TestAgentIsInterrupted(t *testing.T) {
 	within(t, 2, func(w *world) {
 		interrupt := make(chan struct{})
@@ -312,7 +309,7 @@ func TestAgentIsInterrupted(t *testing.T) {
 	})
 }
 
-// One interrupt of the coordinator ends all agents at the same time; a second one abandons the run.
+// The second interrupt abandons the run.
 func TestCoordinatorIsInterrupted(t *testing.T) {
 	for name, twice := range map[string]bool{"once": false, "twice": true} {
 		t.Run(name, func(t *testing.T) {
@@ -352,7 +349,6 @@ func TestCoordinatorIsInterrupted(t *testing.T) {
 	}
 }
 
-// Agents of another release, number or key are refused, all at once, and each prints why.
 func TestAgentsThatDoNotFit(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agent("node-0", 0, nil)
@@ -383,7 +379,7 @@ func TestAgentsThatDoNotFit(t *testing.T) {
 	})
 }
 
-// Pulses of all agents are reported together, and each agent's events once.
+// Each agent's events are reported once.
 func TestPulses(t *testing.T) {
 	within(t, 3, func(w *world) {
 		w.agents(3)

@@ -42,10 +42,10 @@ type world struct {
 	cluster *virtual.Cluster
 	log     *control.Memory
 	of      int
-	placed  string // "" is bench.Own
+	placed  string
 	running sync.WaitGroup
 	mu      sync.Mutex
-	ended   map[string]error // agents by name
+	ended   map[string]error
 }
 
 func within(t *testing.T, of int, f func(*world)) {
@@ -116,7 +116,6 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 	return bench.Run(w.t.Context(), cfg)
 }
 
-// Four agents schedule, ack and deliver the records of one process.
 func TestAgentsAreOneLoad(t *testing.T) {
 	var whole result.Run
 	within(t, 1, func(w *world) {
@@ -210,7 +209,6 @@ func TestAgentsAnywhere(t *testing.T) {
 	})
 }
 
-// Of two processes that claim an index before the start, the later one gets it.
 func TestLaterClaimCounts(t *testing.T) {
 	within(t, 2, func(w *world) {
 		w.agent("old", 0, nil)
@@ -284,7 +282,7 @@ func TestCoordinatorDiesBeforeTheStart(t *testing.T) {
 	})
 }
 
-// deaf is a coordinator that dies after it has written the plan.
+// deaf dies after it has written the plan.
 type deaf struct{ w *world }
 
 func (d deaf) Session() string   { return "test" }

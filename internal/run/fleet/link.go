@@ -26,7 +26,7 @@ type link struct {
 	of     int
 	warmup time.Duration
 	fills  bool
-	own    bool         // producers send only to partitions of the agent's own consumers
+	own    bool         // producers send only to own consumers' partitions
 	clock  func() int64 // of the machine, in ns
 
 	started chan bench.Started
@@ -34,14 +34,14 @@ type link struct {
 	tell    func(format string, args ...any)
 	clocks  *clocks
 	wanted  []int
-	owns    chan []int32 // the newest partitions of the part
+	owns    chan []int32 // newest partitions of the part
 	seen    *seenClocks
 
-	interrupt chan struct{} // closed to end the part early
+	interrupt chan struct{} // closing it ends the part early
 	once      sync.Once
 	early     atomic.Bool // the agent itself was interrupted
 	abandon   func()
-	why       error // why the part did not start or was abandoned; read it after follow
+	why       error // the reason if the part did not start or was abandoned; read it after follow
 }
 
 func (l *link) Ready(owned []int32) {
@@ -188,7 +188,7 @@ func (l *link) sleepUntil(clockNs int64) {
 func (l *link) end() { l.once.Do(func() { close(l.interrupt) }) }
 
 func (l *link) Sent(ctx context.Context, ackedIn []int64) ([]int64, error) {
-	// The drain's time may be over, but others need this record, so it is written with l.ctx.
+	// Others need this record even after the drain's time.
 	sent := control.Sent{AckedIn: ackedIn}
 	if l.early.Load() {
 		sent.Failed = "it was interrupted, and ended its load early"
@@ -217,8 +217,8 @@ func (l *link) HandIn(s snapshot.Snapshot) error {
 	return l.spool.add(s)
 }
 
-// getReady writes that the part is ready once it has its partitions and knows the clocks. It writes
-// again after changes, until the run starts. Inexact clocks count as changed after readyAgain.
+// getReady writes again after changes, until the run starts. Inexact clocks count as changed after
+// readyAgain.
 func (l *link) getReady() {
 	var owned []int32
 	var last time.Time
@@ -285,7 +285,7 @@ func (p *pulses) Interval(iv result.Interval) {
 	}
 }
 
-// offer writes a pulse, at most once per pulseEvery and only if no write is under way.
+// offer writes at most one pulse per pulseEvery, and none during another write.
 func (p *pulses) offer(sum control.Pulse) {
 	if now := time.Now(); now.Sub(p.last) >= pulseEvery {
 		p.last = now

@@ -15,7 +15,7 @@ import (
 type Session struct {
 	Name  string
 	Log   control.Log
-	Topic [16]byte    // the ID of the log's topic
+	Topic [16]byte
 	Key   control.Key // nil only if all processes are on one machine
 }
 
@@ -25,14 +25,13 @@ type member struct {
 
 	mu      sync.Mutex
 	state   *control.State
-	changed chan struct{} // closed at the next change
+	changed chan struct{} // by the next change
 	lost    error         // why the log is no longer read
-	key     error         // the first refusal of a record with another key or none
+	key     error         // first refusal because of the key
 	foreign bool          // the coordinator wrote such a record
 }
 
-// join follows the log until ctx ends. heard receives each change; it may be nil and must not
-// block.
+// join follows the log until ctx ends. heard may be nil and must not block.
 func join(ctx context.Context, s Session, agent int, heard func(control.Change)) *member {
 	m := &member{instance: random(), state: control.NewState(s.Key, s.Topic), changed: make(chan struct{})}
 	m.writer = control.NewWriter(s.Log, s.Key, s.Topic, agent, m.instance)
@@ -40,10 +39,10 @@ func join(ctx context.Context, s Session, agent int, heard func(control.Change))
 	return m
 }
 
-// random returns a random instance, never 0.
+// random never returns 0.
 func random() uint64 {
 	var b [8]byte
-	_, _ = rand.Read(b[:]) // it never fails
+	_, _ = rand.Read(b[:]) // never fails
 	return binary.BigEndian.Uint64(b[:]) | 1
 }
 
@@ -68,7 +67,6 @@ func (m *member) follow(ctx context.Context, log control.Log, heard func(control
 	}
 }
 
-// note keeps why a record was refused, if its key differs. The state counts all refusals.
 func (m *member) note(record []byte, refused error) {
 	if !errors.Is(refused, control.ErrOtherKey) && !errors.Is(refused, control.ErrNoKey) && !errors.Is(refused, control.ErrUnsealed) {
 		return
@@ -79,14 +77,14 @@ func (m *member) note(record []byte, refused error) {
 	m.foreign = m.foreign || control.Claimed(record) == control.Coordinator
 }
 
-// wake makes waiting calls look again. m.mu is held.
+// m.mu is held.
 func (m *member) wake() {
 	close(m.changed)
 	m.changed = make(chan struct{})
 }
 
-// await calls look with the state after each change, until it returns true. It returns an error if
-// ctx ends or the log is lost before.
+// await calls look after each change, until it returns true. It returns an error if ctx ends or the
+// log is lost before.
 func (m *member) await(ctx context.Context, look func(*control.State) bool) error {
 	for {
 		m.mu.Lock()

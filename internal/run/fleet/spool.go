@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// spool keeps snapshots in a file in order, each after its length.
+// spool keeps snapshots in a file, each after its length.
 type spool struct {
 	file   *os.File
 	number int

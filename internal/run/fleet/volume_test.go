@@ -12,7 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// closed delays produce requests, as a closed loop needs.
+// A closed loop needs delays.
 var closed = virtual.Options{ProduceDelay: time.Millisecond}
 
 func both(t *testing.T, o virtual.Options, yaml string) (one, four result.Run) {
@@ -69,7 +69,7 @@ func same(t *testing.T, one, four result.Run) {
 	}
 }
 
-// Four agents send the records and bytes of one process, and their window ends with its.
+// Their window ends with its.
 func TestAgentsShareVolume(t *testing.T) {
 	for name, bound := range map[string]string{"records": "records: 4001", "each": "records_each: 1000", "volume": "volume: 400kB"} {
 		t.Run(name, func(t *testing.T) {
@@ -100,14 +100,13 @@ phases: {warmup: 0s, measure: 1m, drain: 5s}
 sampling: {interval: 500ms, lag: 1s}
 cluster: {metrics: none}
 `)
-	one.Warmup, four.Warmup = result.Warmup{}, result.Warmup{} // its length is arbitrary
+	one.Warmup, four.Warmup = result.Warmup{}, result.Warmup{} // arbitrary lengths
 	same(t, one, four)
 	if windowS(four) > 20 {
 		t.Errorf("the window of four agents is %v s long", windowS(four))
 	}
 }
 
-// Four agents fill a topic as one process does, and read the fill if the scenario says so.
 func TestAgentsFill(t *testing.T) {
 	for name, load := range map[string]string{
 		"read only":    "producers: 0",
@@ -136,7 +135,6 @@ cluster: {metrics: none}
 	}
 }
 
-// Four agents keep one bound, however they divide it.
 func TestAgentsKeepTheBound(t *testing.T) {
 	const bound = 800
 	for name, of := range map[string]struct {
@@ -145,7 +143,7 @@ func TestAgentsKeepTheBound(t *testing.T) {
 	}{
 		"static":     {"controller: credit, share: static", bound},
 		"demand":     {"controller: credit, share: demand", bound},
-		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // it overshoots until the next reading
+		"hysteresis": {"controller: hysteresis, excess: shed", 2 * bound}, // overshoots until the next reading
 	} {
 		t.Run(name, func(t *testing.T) {
 			virtual.Test(t, virtual.Options{}, func(t *testing.T, c *virtual.Cluster) {

@@ -10,10 +10,9 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// pulseGather is how long the coordinator waits for more pulses after one, to report them together.
+// pulseGather collects more pulses, to report them together.
 const pulseGather = 500 * time.Millisecond
 
-// told is what was reported of an agent.
 type told struct {
 	instance               uint64
 	ready, handed, missing bool

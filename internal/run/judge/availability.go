@@ -17,7 +17,7 @@ import (
 // Tally holds the counts of one interval of the measured window.
 type Tally struct {
 	StartNs, EndNs              int64
-	Seconds                     float64
+	Seconds                     float64 // between the readings of the counts
 	Scheduled, Acked, Delivered int64
 	// OldestDueNs is the due time of the oldest record that had not arrived at the end of the
 	// interval; snapshot.NothingDue if none.
@@ -26,14 +26,14 @@ type Tally struct {
 
 // Replicas describes the replicas of the run's topic in the measured window.
 type Replicas struct {
-	Under, UnderMin, Leaderless time.Duration
+	Under, UnderMin, Leaderless time.Duration // any partition lacked a replica in sync, min.insync.replicas, its leader
 	LeaderChanges               int64
-	Every                       time.Duration
-	SparsestNs                  int64 // longest time between two readings; 0 if there was no reading
+	Every                       time.Duration // planned time between two readings
+	SparsestNs                  int64         // longest time between two readings; 0 if there was no reading
 	// SyncedNs is the last time at which all replicas came back in sync; math.MinInt64 if never.
 	SyncedNs  int64
-	InSync    bool
-	MinInSync int // the topic's min.insync.replicas; 0 if unknown
+	InSync    bool // at the last reading
+	MinInSync int  // the topic's min.insync.replicas; 0 if unknown
 }
 
 // availability returns nil if no fault hit a broker. Err says why the times before, during and

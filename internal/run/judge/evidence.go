@@ -17,20 +17,20 @@ type Evidence struct {
 	Setup
 	Window
 
-	Start, End Reading
+	Start, End Reading           // of the measured window
 	Sent       snapshot.Snapshot // of all producers, after they were closed; with Last
 	AckedIn    []int64           // by partition: acked records that the consumers are to read, the fill included
-	Groups     []Group
-	Fill       *Fill  // nil if the run did not fill its topic
-	Queue      *Queue // nil without a queue
+	Groups     []Group           // none without consumers
+	Fill       *Fill             // nil if the run did not fill its topic
+	Queue      *Queue            // nil without a queue
 	Times      *latency.Collector
-	Histograms iter.Seq2[latency.LogEntry, error]
+	Histograms iter.Seq2[latency.LogEntry, error] // the run's histogram log, in its order
 
 	Seen    Seen
 	Faults  Faults
 	Machine Machine
 	Failed  Failures
-	Agents  []result.Agent
+	Agents  []result.Agent // by index; none in a run of one machine
 	// ClockErrorNs is the greatest possible error of a time whose record one agent sent and another
 	// received. ClocksUnknown names the agents for which it is unknown.
 	ClockErrorNs  int64
@@ -43,14 +43,14 @@ type Evidence struct {
 
 // Setup is the configuration of the run and of its cluster.
 type Setup struct {
-	Scenario scenario.Scenario
-	Recorded result.Settings
+	Scenario scenario.Scenario // as it ran
+	Recorded result.Settings   // as asked for
 	Info     result.Info
 	Limits   bottleneck.Settings
 	// VolumeBoundedBytes is the reduced volume of a run whose disk had too little space; 0 if it
 	// was not reduced. VolumeBoundedRecords is the same for load.records.
 	VolumeBoundedBytes   int64
-	VolumeBoundedRecords int64
+	VolumeBoundedRecords int64 // the same for load.records
 	// Expected is how many records the schedule has in the measured window; nil if random or
 	// without a schedule.
 	Expected *float64
@@ -58,7 +58,7 @@ type Setup struct {
 	// ReadTo is the offset up to which a run without producers reads each partition; nil if the run
 	// has producers, or if others go on writing.
 	ReadTo    []int64
-	ReadsFill bool
+	ReadsFill bool // the consumers begin with the records that filled the topic
 	// LocalBrokers reports whether the brokers run on this machine.
 	LocalBrokers bool
 	// PlainTimers reports that the scenario asks for the precise pacer, which this operating system
@@ -71,15 +71,15 @@ type Setup struct {
 
 // Window has the times of the parts of the run.
 type Window struct {
-	StartedNs     int64
-	EndNs         int64
-	FinishedNs    int64
+	StartedNs     int64 // start of the warm-up
+	EndNs         int64 // end of the measured window
+	FinishedNs    int64 // end of the drain
 	ConsumersNs   int64 // held consumers began to fetch; 0 if not within window or drain
 	FetchingNs    int64 // the load began, or held consumers began to fetch, whichever came later
 	ReadyNs       int64 // how long the consumers waited for their partitions
 	LateAtFinish  int64 // first deliveries between EndNs and FinishedNs
 	Interrupted   bool
-	Drained       bool
+	Drained       bool    // the consumers have reached everything
 	PartitionEnds []int64 // end offsets after the producers had stopped; nil if unknown
 }
 
@@ -87,7 +87,7 @@ type Window struct {
 type Reading struct {
 	AtNs              int64
 	Sending, Fetching snapshot.Traffic
-	Members           []snapshot.MemberCounts
+	Members           []snapshot.MemberCounts // by group
 	Gate              snapshot.Gate
 	QueueAcked        int64
 	QueueTraffic      QueueTraffic
@@ -129,18 +129,18 @@ type Seen struct {
 	Looks                       []Look
 	Lag                         Lag
 	Replicas                    *Replicas // nil if no fault hits a broker
-	Intervals                   []Tally
+	Intervals                   []Tally   // of the measured window
 	WindowEnd                   *result.WindowEnd
 }
 
 // Lag is the consumer lag as the brokers report it.
 type Lag struct {
-	Peak, PeakAtLeast *int64   // since the measured window began; nil if not read
-	Peaks             []int64  // by group; nil if not read
-	Window            *LagPeak // in the measured window; nil if not read there
-	OldestSignalNs    int64    // greatest age of a lag reading that a gate used
-	Final             *int64   // after all records were delivered; nil if not read then
-	Finals            []*int64
+	Peak, PeakAtLeast *int64                    // since the measured window began; nil if not read
+	Peaks             []int64                   // by group; nil if not read
+	Window            *LagPeak                  // in the measured window; nil if not read there
+	OldestSignalNs    int64                     // greatest age of a lag reading that a gate used
+	Final             *int64                    // after all records were delivered; nil if not read then
+	Finals            []*int64                  // by group
 	FinalPartitions   []result.PartitionOffsets // of the first group
 }
 
@@ -153,9 +153,9 @@ type LagPeak struct {
 
 // Faults are the faults of the scenario.
 type Faults struct {
-	Injected   []result.Fault
-	NotDone    []string // why other faults were not done in the measured window
-	NotInDrain []string // why other faults were not done in the drain
+	Injected   []result.Fault // in the order in which they began
+	NotDone    []string       // why other faults were not done in the measured window
+	NotInDrain []string       // why other faults were not done in the drain
 }
 
 // Machine is the usage of the tool, the brokers and the machine between the two readings.
@@ -175,6 +175,6 @@ type Machine struct {
 // Failures says what ended before the run did, and what could not be written.
 type Failures struct {
 	Producers, Consumers error
-	ConsumersDied        bool
+	ConsumersDied        bool // a process of the consumers ended
 	Journal              error
 }

@@ -25,9 +25,9 @@ type Part struct {
 	Fill                 *Fill   // the agent's part; nil if the run did not fill its topic
 	From                 []int64 // by partition: the offset at which the groups began to read
 	ReadTo               []int64 // see Setup.ReadTo
-	Workers              []int
-	Producers, Consumers int
-	BeganNs              int64
+	Workers              []int   // by group
+	Producers, Consumers int     // how many the agent had
+	BeganNs              int64   // when its load began
 	// QueueEmpty reports whether the queue had nothing left to deliver after the drain.
 	QueueEmpty bool
 	// PacerLatenessP99Ns is of the agent's own producers; nil if no record had a due time.
@@ -43,8 +43,8 @@ type Part struct {
 
 // Held is the progress of a part's groups and producers when the window began.
 type Held struct {
-	Reached [][]snapshot.Reached
-	AckedIn []int64
+	Reached [][]snapshot.Reached // by group and partition
+	AckedIn []int64              // by partition
 }
 
 // HeldBy returns the progress of all parts together; reached is nil if one part did not record it.

@@ -11,7 +11,7 @@ import (
 // Look has running totals of the receiving side at one moment.
 type Look struct {
 	AtNs      int64
-	Delivered int64
+	Delivered int64 // first deliveries
 	Timed     int64 // first deliveries that have an e2e service time
 	ServiceNs int64 // the sum of these times
 }

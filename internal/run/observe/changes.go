@@ -88,7 +88,7 @@ type Changes struct {
 	Endless bool
 	// Costly reports that each reading makes all consumer processes send their books.
 	Costly    bool
-	StartedNs int64
+	StartedNs int64 // start of the load
 
 	mu      sync.Mutex
 	seen    []result.Change

@@ -25,7 +25,7 @@ type Intervals struct {
 	Machine   *Machine
 	// GroupNames are the names of the groups if there are several; nil for one.
 	GroupNames []string
-	Sends      bool
+	Sends      bool // the run has producers of its own
 	// Replicas reads the topic's replicas; nil if no fault hits a broker.
 	Replicas *Replicas
 	Queue    bool

@@ -25,7 +25,7 @@ type LagConfig struct {
 	Reader  *probe.LagReader
 	Journal *Journal
 	Topic   string
-	Period  time.Duration
+	Period  time.Duration // of the time series
 	// Others reports that other processes share the bound. They may admit records for commits that
 	// a reading has not seen, so the reader also asks for the least possible lag.
 	Others bool

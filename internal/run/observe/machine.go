@@ -154,10 +154,10 @@ func (m *Machine) usage(others ...snapshot.Usage) snapshot.Usage {
 // intervals of the measured window.
 type Peaks struct {
 	Tool    int64
-	Brokers map[int32]int64
+	Brokers map[int32]int64 // by broker
 
-	ToolCores   *float64 // nil if unknown
-	BrokerCores map[int32]float64
+	ToolCores   *float64          // nil if unknown
+	BrokerCores map[int32]float64 // by broker; only those that report it
 }
 
 // Between returns the usage between two readings, without the brokers'. acked is how many records

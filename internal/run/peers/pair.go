@@ -26,7 +26,7 @@ type Pair struct {
 	Admin *cluster.Admin
 	// Tag makes the names of the topic and the group unique.
 	Tag  string
-	Out  string
+	Out  string // the folder for runs
 	Tool result.Tool
 	Host result.Host // of the tools, as our own run describes it
 

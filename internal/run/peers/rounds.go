@@ -27,13 +27,13 @@ type Turns interface {
 // other. It is not safe for concurrent use.
 type Rounds struct {
 	Scenario scenario.Scenario
-	Repeat   int
+	Repeat   int // runs of each
 	// Pair returns a new pair for each round, from 0. Rounds sets its Host.
 	Pair  func(round int) *Pair
-	Keep  bool
+	Keep  bool // keep the pairs' topics and groups
 	Turns Turns
 
-	Runs [len(Names)][]result.Run
+	Runs [len(Names)][]result.Run // in the order of Names
 }
 
 // Make makes all rounds. Each round makes our run first, because the runs of the other tools need

@@ -19,12 +19,12 @@ type Assignment struct {
 
 	RunID      string
 	Topic      string
-	Partitions int
-	Groups     []string
-	Consumed   bool
-	Shares     string // topic for dividing the lag bound among processes; "" if undivided
+	Partitions int      // of the topic
+	Groups     []string // that consume and commit; none without consumers
+	Consumed   bool     // the run has consumers
+	Shares     string   // topic for dividing the lag bound among processes; "" if undivided
 
-	Workers []int
+	Workers []int // the numbers of the part's workers
 
 	// Group opens consumers instead of producers. It needs none of the producers' fields above.
 	Group *GroupAssignment

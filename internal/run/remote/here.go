@@ -21,7 +21,7 @@ type Load struct {
 	Axis       *load.Axis
 	Producers  *send.Producers // nil: none
 	Consumers  Consuming       // nil: none
-	Partitions int
+	Partitions int             // of the topic
 	// Gate returns the state of the gate. Deliver reports the consumers' positions to it. Both are
 	// nil without a gate.
 	Gate    func() snapshot.Gate

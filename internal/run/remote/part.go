@@ -32,9 +32,9 @@ type Part interface {
 // Opened describes an open part.
 type Opened struct {
 	Settings   []driver.Setting // effective settings of a client
-	Bounded    bool
-	Workers    int
-	CannotKill string // why a consumer can't be killed; "" if it can
+	Bounded    bool             // the producers' volume has a bound
+	Workers    int              // records that the consumers can process at once
+	CannotKill string           // why a consumer can't be killed; "" if it can
 }
 
 // Want selects the parts of a snapshot. Counts and positions are always included and cost little.
@@ -43,7 +43,7 @@ type Want struct {
 	// Here has none, because Collectors read its recorders.
 	Times bool
 	Books bool // of consumers: arrived and awaited records
-	Last  bool
+	Last  bool // figures that are final after the load has ended
 	// Usage selects the usage of the process, which takes some time to read. Pauses selects the
 	// pauses of its runtime since the last request.
 	Usage, Pauses bool
@@ -59,8 +59,8 @@ type Want struct {
 // Command is a command to a part.
 type Command struct {
 	Do         Verb
-	EndNs      int64 // End: on the run's axis
-	Number     int
+	EndNs      int64            // End: on the run's axis
+	Number     int              // of the consumer
 	Partitions []int32          // Tell, Restrict
 	Handed     []receive.Handed // Hear
 }
@@ -69,10 +69,10 @@ type Command struct {
 type Verb int
 
 const (
-	End Verb = iota
-	Restrict
-	Release
-	Join // Join to Resume change a member, as in receive.Group
+	End      Verb = iota // end the measured window earlier
+	Restrict             // producers to some partitions, before they start
+	Release              // consumers that were held
+	Join                 // Join to Resume change a member, as in receive.Group
 	Leave
 	Kill
 	Doom // before the process is killed
@@ -85,10 +85,10 @@ const (
 
 // Answer is the result of a Command.
 type Answer struct {
-	Loss       snapshot.Loss
-	How        string
-	Partitions []int32
-	Handed     []receive.Handed
+	Loss       snapshot.Loss    // Kill, Doom
+	How        string           // Pause
+	Partitions []int32          // Hold
+	Handed     []receive.Handed // Tell
 }
 
 // OpenTimeout and closeTimeout bound the answers of a child that waits for the brokers.

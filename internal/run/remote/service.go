@@ -133,9 +133,9 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 
 // Told is what happened in a part since the last Events.
 type Told struct {
-	Events []byte // as JSON, because the data of events have any type
-	Spent  *snapshot.Spending
-	Done   bool // the producers have sent their records and all are completed
+	Events []byte             // as JSON, because the data of events have any type
+	Spent  *snapshot.Spending // the producers have offered their part of the volume
+	Done   bool               // the producers have sent their records and all are completed
 }
 
 // Events waits until something happens, and returns everything since its last call.

@@ -13,10 +13,10 @@ type Phase string
 const (
 	Capacity Phase = "capacity" // closed loop: the upper end of the search
 	Bracket  Phase = "bracket"  // until one rate has passed and one has failed
-	Bisect   Phase = "bisect"
-	Retry    Phase = "retry"
-	Confirm  Phase = "confirm"
-	Curve    Phase = "curve" // not part of the search, see CurveRates
+	Bisect   Phase = "bisect"   // between the two
+	Retry    Phase = "retry"    // a rate that was tried before
+	Confirm  Phase = "confirm"  // a longer run
+	Curve    Phase = "curve"    // not part of the search, see CurveRates
 )
 
 // ClosedLoop is the rate of a probe without a schedule.
@@ -104,7 +104,7 @@ func (o Options) Check() error {
 
 // Finding is what a search has found so far.
 type Finding struct {
-	Probes []Probe
+	Probes []Probe // in the order in which they were made
 	// CapacityPerS is the rate of the closed loop; 0 if it delivered nothing.
 	CapacityPerS float64
 	// HighestPerS is the highest rate that passed and was confirmed; 0 if none.

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// kafkaNames maps names of client settings to Kafka's names, if both mean the same.
 var kafkaNames = map[string]string{
 	"RequiredAcks": "acks", "ProducerLinger": "linger.ms", "linger": "linger.ms",
 	"ProducerBatchCompression": "compression.type", "compression": "compression.type",
@@ -52,8 +51,8 @@ func byKafka(s result.Setting) result.Setting {
 // across says why a setting that only one of two sets reports is not known to
 // differ.
 type across struct {
-	clients bool // the sets have different clients
-	tools   bool // another tool made some of the runs
+	clients bool
+	tools   bool
 }
 
 func acrossOf(a, b []*result.Recorded) (found across) {
@@ -66,8 +65,6 @@ func acrossOf(a, b []*result.Recorded) (found across) {
 	return found
 }
 
-// clientDifferences compares client settings, under Kafka's names if the clients
-// differ.
 func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	if x.clients {
 		return Differences(clientSettingsAs(a, byKafka), clientSettingsAs(b, byKafka))
@@ -75,8 +72,7 @@ func (x across) clientDifferences(a, b []*result.Recorded) []Difference {
 	return Differences(ClientSettings(a), ClientSettings(b))
 }
 
-// Told returns the differences to show. It omits settings that only one side
-// reports, if another client or tool explains that.
+// Told returns the differences to show, without settings that another client or tool explains.
 func (a *Against) Told(all []Difference) []Difference {
 	return slices.DeleteFunc(slices.Clone(all), func(d Difference) bool {
 		return d.ofOneSide() && (a.across.tools || a.across.clients && ofClient(d.Name))

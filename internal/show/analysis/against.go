@@ -20,10 +20,8 @@ type VariantComparison struct {
 	Figures []ComparedFigure `json:"figures"`
 }
 
-// variantFigures are the figures for comparing variants.
 var variantFigures = []string{"delivered_per_s", "lag_peak", "e2e_response_time_p99"}
 
-// engineFigures are the figures for comparing a queue's engines with plain.
 var engineFigures = []string{"queue_acked_per_s", "e2e_response_time_p50", "cpu_cores"}
 
 // Compared returns the names of the figures for comparing the campaign's variants.
@@ -34,9 +32,8 @@ func Compared(d *Study) []string {
 	return variantFigures
 }
 
-// CompareVariants tests each variant against its base, as if only these two were
-// compared. With five runs of each, the tests of all variants could show nothing if
-// they shared one chance of a false alarm.
+// CompareVariants tests each variant against its base, as if only these two were compared. If the
+// tests of all variants shared one chance of a false alarm, five runs of each could show nothing.
 func CompareVariants(d *Study) []VariantComparison {
 	var all []VariantComparison
 	for i, cell := range d.Cells {
@@ -48,7 +45,7 @@ func CompareVariants(d *Study) []VariantComparison {
 		figures := FiguresNamed(Compared(d))
 		found := []Against{against("B", d.Cells[base].Sample, cell.Sample, figures)}
 		decideAll(found, DefaultAlpha, PrimaryOf(figures, d.Has))
-		if cell.EngineOf() == "" { // otherwise the engines are compared
+		if cell.EngineOf() == "" {
 			c.DiffersIn = BesideBackpressure(found[0].Configuration)
 		}
 		c.Figures = append(c.Figures, found[0].Figures...)
@@ -78,8 +75,6 @@ func BesideBackpressure(all []Difference) (names []string) {
 	return names
 }
 
-// baseOf returns the index of a cell's base. A base itself, a cell without a valid
-// run, and a cell of a campaign without variants have none.
 func baseOf(d *Study, i int) (base int, ok bool) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == variantAxis })
 	cell := d.Cells[i]
@@ -98,7 +93,7 @@ func baseOf(d *Study, i int) (base int, ok bool) {
 		})
 		return base, base >= 0 && base != i
 	}
-	if len(d.references) > 0 { // no reference has the cell's load and consumers
+	if len(d.references) > 0 {
 		return 0, false
 	}
 	base = slices.IndexFunc(d.Cells, func(c Cell) bool { return sameBut(c.Values, cell.Values, axis) })

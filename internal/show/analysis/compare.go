@@ -12,8 +12,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// The words of a comparison. A figure without a good side, such as the offered
-// load, is higher or lower, never better.
+// A figure without a good side, such as the offered load, is higher or lower, never better.
 const (
 	WordBetter       = "better"
 	WordWorse        = "worse"
@@ -26,20 +25,18 @@ const (
 // DefaultAlpha is the default chance that a comparison raises a false alarm.
 const DefaultAlpha = 0.05
 
-// CompareOptions say what is compared.
+// CompareOptions say what is compared, and how.
 type CompareOptions struct {
-	// Figures are tested and shown. None means figure.Headline, or the figures of
-	// queues if every run has a queue.
+	// Figures are tested and shown. None means figure.Headline, or the figures of queues if every
+	// run has a queue.
 	Figures []figure.Figure
-	// Alpha, in (0, 1), is the chance that the primary figure gets a word of
-	// difference though nothing differs. All other figures together have the same
-	// chance, so fewer figures leave more to each. 0 means DefaultAlpha.
+	// Alpha, in (0, 1), is the chance that the primary figure is called different although nothing
+	// differs. All other figures share the same chance once more. 0 means DefaultAlpha.
 	Alpha float64
-	// Primary is tested at the whole of Alpha, and the other figures share another
-	// Alpha. Without a name, it is PrimaryOf Figures.
+	// Primary is tested at the whole of Alpha. Without a name, it is PrimaryOf Figures.
 	Primary figure.Figure
-	// FailIf are conditions under which a comparison fails. They are tested among
-	// themselves, at Alpha, whatever Figures are shown.
+	// FailIf are conditions under which a comparison fails. They share another Alpha, whatever
+	// Figures are shown.
 	FailIf []figure.Regression
 }
 
@@ -57,7 +54,7 @@ type Comparison struct {
 
 	Figures []figure.Figure `json:"-"`
 	Samples []Sample        `json:"-"`
-	Decided []Decided       `json:"-"` // of FailIf
+	Decided []Decided       `json:"-"`
 	Others  int             `json:"-"` // tests of other figures than the primary one
 	// NamedTwice is the number of runs that were named more than once; each counts
 	// once.
@@ -130,7 +127,7 @@ type ComparedFigure struct {
 // Decided is the result of one condition of CompareOptions.FailIf for one set.
 type Decided struct {
 	Condition figure.Regression
-	Set       int // its index
+	Set       int
 	Status    string
 	Pair      ComparedFigure
 	NoneValid bool
@@ -146,14 +143,11 @@ const (
 	CheckUndecided = "undecided"
 )
 
-// Compare compares each further set with the first. Figures are taken from valid
-// runs, or from all runs if a set has no valid one. A run counts once in its set; a
-// run in two sets is an error.
+// Compare compares each further set with the first. It takes figures from valid runs, or from all
+// runs if a set has no valid one. A run counts once in its set; a run in two sets is an error.
 //
-// Each figure is tested by ranks (stats.Compare). The primary figure has the whole
-// of Alpha, and the tests of all others share another (see decide). If a
-// configuration is compared with itself, the primary figure differs at most in the
-// share Alpha of comparisons. Any of the others also differs at most in that share.
+// Each figure is tested by ranks (stats.Compare). The primary figure has the whole of Alpha, and
+// the tests of all others share another (see decide).
 func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 	if len(sets) < 2 {
 		return nil, errors.New("a comparison needs two sets of runs at least")
@@ -203,8 +197,8 @@ func Compare(sets []Set, o CompareOptions) (*Comparison, error) {
 // PrimaryName is the figure closest to what users experience.
 const PrimaryName = "e2e_response_time_p99"
 
-// PrimaryOf returns the default figure by which runs are judged. Of those that the runs have, it is
-// the e2e response time p99, or else the first with a good side. If there is none, its Name is "".
+// PrimaryOf returns the default figure by which runs are judged: the e2e response time p99 if has
+// accepts it, or else the first accepted figure with a good side. Without one, its Name is "".
 func PrimaryOf(figures []figure.Figure, has func(figure.Figure) bool) (primary figure.Figure) {
 	for _, f := range figures {
 		if f.Better == figure.Neither || !has(f) {
@@ -245,7 +239,6 @@ func comparedSet(i int, s Sample) ComparedSet {
 	return set
 }
 
-// against compares the figures of b with those of a, before any decision.
 func against(letter string, a, b Sample, figures []figure.Figure) Against {
 	found := Against{
 		Letter: letter, Figures: []ComparedFigure{}, Missing: []string{}, across: acrossOf(a.Taken, b.Taken),
@@ -282,9 +275,8 @@ func notNil(d []Difference) []Difference {
 	return d
 }
 
-// decideAll sets the word of every figure of every set. The tests of the primary
-// figure share alpha, and the tests of all others share another. It returns the two
-// numbers of tests.
+// decideAll sets the word of every figure of every set, and returns the numbers of tests. The tests
+// of the primary figure share alpha, and the tests of all others share another.
 func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, ofOthers int) {
 	family := func(of bool) (n int) {
 		var figures []*ComparedFigure
@@ -297,7 +289,7 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 				}
 				t := tested{p: f.Test.P}
 				if f.Constant() {
-					t.p = math.NaN() // it cannot raise an alarm and takes no part of alpha
+					t.p = math.NaN()
 				} else {
 					n++
 				}
@@ -313,14 +305,13 @@ func decideAll(all []Against, alpha float64, primary figure.Figure) (ofPrimary, 
 	return family(true), family(false)
 }
 
-// Constant reports whether all runs of both sets have the same value. Lower bounds
-// have the same rank, but are not the same value.
+// Constant reports whether all runs of both sets have the same value. Lower bounds are not known to
+// be the same value.
 func (f *ComparedFigure) Constant() bool {
 	a, b := f.A.Summary, f.B.Summary
 	return !math.IsInf(a.Min, 1) && a.Min == a.Max && b.Min == b.Max && a.Min == b.Min
 }
 
-// settle records what the test shows at its level.
 func (f *ComparedFigure) settle(t tested) {
 	f.Test = stats.Compare(f.A.Values, f.B.Values, t.level)
 	f.Together = t.together
@@ -335,11 +326,10 @@ func (f *ComparedFigure) settle(t tested) {
 	f.More, f.MoreToShow = f.Test.More, f.Test.MoreToShow
 	clocks := f.A.ClockError + f.B.ClockError
 	if f.Word != WordTooFew && clocks > 0 && math.Abs(f.Test.Shift) <= clocks {
-		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks may explain the difference, with any number of runs
+		f.Word, f.MoreToShow = WordNoDifference, 0 // the clocks may explain the difference
 	}
 }
 
-// wordFor translates a verdict for a figure.
 func wordFor(v stats.Verdict, good figure.Better) string {
 	switch {
 	case v == stats.TooFew:
@@ -375,8 +365,6 @@ func inTwo(sets []Set) error {
 	return errors.Join(faults...)
 }
 
-// check decides the conditions. They share their own alpha, so a single condition
-// pays for one test.
 func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	var tests []tested
 	var pairs []ComparedFigure
@@ -410,9 +398,8 @@ func (c *Comparison) check(conditions []figure.Regression, alpha float64) {
 	}
 }
 
-// judge decides the condition. It fails if the figure is shown to be worse, by an
-// estimate of at least the named difference. From a base of zero, any shown
-// worsening exceeds every percentage.
+// judge fails the condition if the figure is shown to be worse, by an estimate of at least the
+// named difference. From a base of zero, any shown worsening exceeds every percentage.
 func (d *Decided) judge(t tested) {
 	f := &d.Pair
 	d.Status = CheckUndecided
@@ -447,8 +434,8 @@ func (f *ComparedFigure) LeastDifference() float64 {
 // Failed reports whether a condition failed.
 func (c *Comparison) Failed() bool { return c.has(CheckFailed) }
 
-// Undecided reports whether a condition could not be decided, because runs are too
-// few, not valid, or left out.
+// Undecided reports whether a condition could not be decided: runs are too few, invalid or left
+// out.
 func (c *Comparison) Undecided() bool { return c.has(CheckUndecided) }
 
 func (c *Comparison) has(status string) bool {

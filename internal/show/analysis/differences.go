@@ -20,8 +20,8 @@ type Difference struct {
 	B    string `json:"b"`
 }
 
-// Attributes are settings by name, with their values in words. A setting has
-// several values if the runs of a set differ.
+// Attributes are settings by name, each with its values in words: several if the runs of a set
+// differ.
 type Attributes map[string][]string
 
 func (a Attributes) note(name, value string) {
@@ -57,8 +57,8 @@ func (a Attributes) Mixed() (names []string) {
 	return names
 }
 
-// ScenarioSettings returns the settings of the runs' scenarios. A scenario older
-// than a key has the key's default; a key that only some runs set is mixed.
+// ScenarioSettings returns the settings of the runs' scenarios. A scenario older than a key has the
+// key's default; a key that only some runs set is mixed.
 func ScenarioSettings(runs []*result.Recorded) Attributes {
 	var each []map[string]string
 	all := Attributes{}
@@ -89,15 +89,15 @@ func ScenarioSettings(runs []*result.Recorded) Attributes {
 // NotSet is the value of a setting that is not set.
 const NotSet = "not set"
 
-// says reports whether settings come from one of our scenarios, which always has
-// consumers. Settings of other tools do not have our defaults.
+// says reports whether settings come from a Kafka Bench scenario; those of other tools do not have
+// our defaults.
 func says(settings map[string]string) bool {
 	_, there := settings["consume.consumers"]
 	return there
 }
 
-// noteBounds notes how far the disk limited the stored volume. Runs with other
-// volumes are no repeats, and their slopes cover other ranges.
+// noteBounds notes how far the disk limited the stored volume: runs with other volumes are no
+// repeats.
 func noteBounds(all Attributes, r *result.Run) {
 	volume, fill := "what was asked", "what was asked"
 	bounded := func(text *string, bytes, records int64) {
@@ -116,8 +116,8 @@ func noteBounds(all Attributes, r *result.Run) {
 	all.note("fill", fill)
 }
 
-// Surroundings returns what figures depend on outside the scenario: versions, the
-// machine, the cluster. No scenario asked for a difference here.
+// Surroundings returns what figures depend on outside the scenario: versions, the machine, the
+// cluster.
 func Surroundings(runs []*result.Recorded) Attributes {
 	all := Attributes{}
 	for _, r := range runs {
@@ -141,8 +141,7 @@ func Surroundings(runs []*result.Recorded) Attributes {
 	return all
 }
 
-// unaskedFaults lists a run's faults in their order, if its scenario has none. A
-// scenario's own faults are among its settings.
+// unaskedFaults lists a run's faults in their order, if its scenario has none.
 func unaskedFaults(r *result.Run) string {
 	for name := range figure.Settings(r.Scenario) {
 		if strings.HasPrefix(name, "faults[") {
@@ -172,8 +171,8 @@ func noteHost(all Attributes, h result.Host) {
 // BrokerSetting begins the names of brokers' settings.
 const BrokerSetting = "broker setting "
 
-// noteCluster notes the cluster. It notes only the ID of an existing cluster,
-// because a local one has a new ID for each start.
+// noteCluster notes only the ID of an existing cluster, because a local one has a new ID for each
+// start.
 func noteCluster(all Attributes, c result.Cluster) {
 	if c.Kind == "" {
 		return
@@ -195,7 +194,6 @@ func ClientSettings(runs []*result.Recorded) Attributes {
 	return clientSettingsAs(runs, func(s result.Setting) result.Setting { return s })
 }
 
-// clientSettingsAs returns the same settings under the names that naming gives.
 func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) result.Setting) Attributes {
 	all := Attributes{}
 	for _, r := range runs {
@@ -213,7 +211,6 @@ func clientSettingsAs(runs []*result.Recorded, naming func(result.Setting) resul
 	return all
 }
 
-// isAddress reports whether value begins with host:port.
 func isAddress(value string) bool {
 	first, _, _ := strings.Cut(value, ",")
 	_, port, err := net.SplitHostPort(first)

@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// plainAt returns the index of the plain cell with which another engine's cell is
-// compared.
 func plainAt(d *Study, c *Cell) (at int, ok bool) {
 	base := d.PlainOf(c)
 	if base == nil || c.Valid == 0 {
@@ -20,7 +18,6 @@ func plainAt(d *Study, c *Cell) (at int, ok bool) {
 	return slices.IndexFunc(d.Cells, func(other Cell) bool { return other.Name == base.Name }), true
 }
 
-// queueFigures are added to the headline of runs with a queue.
 var queueFigures = []string{
 	"queue_acked_per_s", "queue_deliveries_per_record", "redelivery_response_time_p99", "redelivery_lateness_p99",
 	"settle_time_p99",
@@ -37,14 +34,12 @@ func HeadlineOf(runs []*result.Recorded) []figure.Figure {
 	return figures
 }
 
-// comparedQueues are the figures for comparing runs with a queue. They are few
-// enough that five runs of each can show a difference.
+// comparedQueues are few enough that five runs of each can show a difference.
 var comparedQueues = []string{
 	"queue_acked_per_s", "e2e_response_time_p50", "e2e_response_time_p99", "redelivery_lateness_p99",
 	"broker_requests_per_record", "cpu_cores", "queue_lost",
 }
 
-// comparedOf returns the default figures for comparing runs.
 func comparedOf(runs []*result.Recorded) []figure.Figure {
 	if len(runs) == 0 || slices.ContainsFunc(runs, func(r *result.Recorded) bool { return r.Run.Queue == nil }) {
 		return figure.Headline()
@@ -75,8 +70,8 @@ func (d *Cell) startsFirst() bool { return d.Setting(startFirst) == "true" }
 // startFirst is the setting for which the markers engine writes starts first.
 const startFirst = "consume.queue.start_first"
 
-// StartsLate returns the valid cell that differs from a cell with starts first only
-// in that. It is nil if there is none, and for all other cells.
+// StartsLate returns the valid cell that differs from a cell with starts first only in that; nil if
+// there is none.
 func (d *Study) StartsLate(c *Cell) *Cell {
 	if !c.startsFirst() {
 		return nil
@@ -96,9 +91,8 @@ func KindOf(label, engine string) string {
 	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == engine }), "-")
 }
 
-// The answers of suites whose cells are the engines of a queue. The cost of an
-// engine is compared with plain, an ordinary consumer group, in a cell with the
-// same settings except the engine's own.
+// The cost of an engine is compared with plain, an ordinary consumer group, in a cell with the same
+// settings except the engine's own.
 
 // PlainEngine is the engine with which the others are compared.
 const PlainEngine = "plain"
@@ -112,12 +106,12 @@ var engineKeys = []string{
 	"consume.queue.acks",
 }
 
-// SameLoad is the greatest difference between the rates of two cells whose times
-// are compared, relative to the lower.
+// SameLoad is the greatest relative difference between the rates of two cells whose times are
+// compared.
 const SameLoad = 0.05
 
-// PlainOf returns the valid plain cell that is comparable with a cell and nearest
-// to its rate. It is nil if there is none, and for plain itself.
+// PlainOf returns the valid plain cell that is comparable with a cell and nearest to its rate; nil
+// if there is none, and for plain itself.
 func (d *Study) PlainOf(c *Cell) *Cell {
 	if engine := c.EngineOf(); engine == "" || engine == PlainEngine {
 		return nil
@@ -135,7 +129,6 @@ func (d *Study) PlainOf(c *Cell) *Cell {
 	return best
 }
 
-// alikeBut reports whether two cells differ only in the settings keys.
 func alikeBut(a, b *Cell, keys ...string) bool {
 	if len(a.Sample.Taken) == 0 || len(b.Sample.Taken) == 0 {
 		return false
@@ -152,8 +145,7 @@ func alikeBut(a, b *Cell, keys ...string) bool {
 	return alike(mine, others) && alike(others, mine)
 }
 
-// RatesApart is the difference between the offered rates of two cells, relative to
-// the lower.
+// RatesApart is the difference between two cells' offered rates, relative to the lower.
 func RatesApart(a, b *Cell) float64 {
 	one, other := a.Setting("load.rate"), b.Setting("load.rate")
 	if one == other {

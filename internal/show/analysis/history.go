@@ -87,18 +87,16 @@ type HistoryOptions struct {
 	// Configuration is the beginning of the hash of the one to show; "" means that
 	// of the latest run.
 	Configuration string
-	// MinChange removes smaller changes, relative to the level before: 0.05 keeps
-	// those of at least 5 %, and 0 keeps all. From a level of 0, every change is
-	// kept.
+	// MinChange removes smaller changes, relative to the level before: 0.05 keeps those of at least
+	// 5 %. From a level of 0, every change is kept.
 	MinChange float64
 }
 
 // DefaultMinChange is the default of HistoryOptions.MinChange.
 const DefaultMinChange = 0.05
 
-// Configuration returns the hash of a run's scenario without its name. Runs with
-// the same hash are repeats of each other. A setting that older runs do not have
-// counts only if it differs from its default, so new settings change no hash.
+// Configuration returns the hash of a run's scenario without its name. A setting that older runs do
+// not have counts only if it differs from its default, so new settings change no hash.
 func Configuration(r *result.Run) string {
 	settings := figure.Settings(r.Scenario)
 	for name, value := range result.LaterSettings() {
@@ -106,19 +104,18 @@ func Configuration(r *result.Run) string {
 			delete(settings, name)
 		}
 	}
-	text, _ := json.Marshal(settings) // a map of strings, in the order of its keys
+	text, _ := json.Marshal(settings)
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:6])
 }
 
-// Over returns the history of the runs of one configuration. Its changes are those
-// of stats.ChangePoints: places where the distribution of a figure changes, not a
-// single run. A run counts once, and invalid runs are left out.
+// Over returns the history of the runs of one configuration, with the changes of
+// stats.ChangePoints. A run counts once, and invalid runs are left out.
 func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	h := &History{MinChange: o.MinChange, Runs: []HistoryRun{}, Series: []Series{}, Others: []OtherConfig{},
 		LeftOut: []string{}}
 	byConfig := map[string][]*result.Recorded{}
-	var order []string // by the latest run of each, latest first
+	var order []string
 	sorted, twice := result.Distinct(runs)
 	slices.SortStableFunc(sorted, inTime)
 	for _, r := range sorted {
@@ -156,7 +153,6 @@ func Over(runs []*result.Recorded, o HistoryOptions) (*History, error) {
 	return h, nil
 }
 
-// choose returns the configuration whose hash begins with wanted.
 func choose(order []string, wanted string) (string, error) {
 	if wanted == "" {
 		return order[0], nil

@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// settingNames returns the names of a matrix's axes for sentences and heads. A name is the last
-// part of the path, or the whole path if two axes have the same last part.
+// settingNames returns the last part of each path, or the whole path if two axes have the same last
+// part.
 func settingNames(axes []result.Axis) []string {
 	count := map[string]int{}
 	last := func(path string) string { return path[strings.LastIndex(path, ".")+1:] }
@@ -26,14 +26,13 @@ func settingNames(axes []result.Axis) []string {
 	return names
 }
 
-// variantAxis is the path of an axis whose values are scenarios.
+// variantAxis is an axis whose values are scenarios.
 const variantAxis = "variant"
 
-// driverAxis is the path of an axis whose values are clients.
+// driverAxis is an axis whose values are clients.
 const driverAxis = "driver"
 
-// inWords names a cell by its settings, such as "compression none, linger 0". A
-// variant or a driver needs no name of a setting.
+// inWords names a cell by its settings, such as "compression none, linger 0".
 func inWords(axes []result.Axis, values []string) string {
 	var parts []string
 	for i, name := range settingNames(axes) {
@@ -67,9 +66,8 @@ func SaidAll(d *Study, labels []string) []string {
 	return all
 }
 
-// CellNamed finds a cell of a campaign by its name (mycodecs-none-0) or by its
-// values. Values may be written as in reports or shells, with or without their
-// settings: "none, 0", none/0, none,0, "compression none, linger 0",
+// CellNamed finds a cell of a campaign by its name (mycodecs-none-0) or its values, as reports or
+// shells write them: "none, 0", none/0, none,0, "compression none, linger 0",
 // compression=none,linger=0. The error lists the names.
 func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	var found []int
@@ -92,8 +90,7 @@ func CellNamed(c *result.Campaign, wanted string) (int, error) {
 	return 0, fmt.Errorf("no scenario %q; they are %s", wanted, strings.Join(names, ", "))
 }
 
-// CellNames returns the names of a campaign's cells, each with its values as
-// CellNamed accepts them.
+// CellNames returns the names of a campaign's cells, with their values.
 func CellNames(c *result.Campaign) []string {
 	names := make([]string, len(c.Cells))
 	for i, cell := range c.Cells {
@@ -105,7 +102,6 @@ func CellNames(c *result.Campaign) []string {
 	return names
 }
 
-// spellings returns the ways to name a cell by its values, in parts.
 func spellings(axes []result.Axis, values []string) (all [][]string) {
 	if len(values) == 0 || len(values) != len(axes) {
 		return nil

@@ -6,24 +6,21 @@ import (
 	"slices"
 )
 
-// tested is one of several tests that are read together.
 type tested struct {
 	p float64 // of the single test; NaN if nothing could be tested
-	// level is the level of the test's decision. adjusted is the p-value to compare
-	// with the level of all tests together.
+	// level is the level of the test's decision, adjusted the p-value to compare with the level of
+	// all tests.
 	level, adjusted float64
 	together        int // tests that share the level of the whole
 }
 
-// decide sets the level of each test. If nothing differs, the chance that any test
-// shows a difference is at most alpha: S. Holm, A simple sequentially rejective
-// multiple test procedure, Scandinavian Journal of Statistics 6, 1979. The tests
-// need not be independent, and figures of one run are not.
+// decide sets the level of each test, so that the chance of any false difference is at most alpha:
+// S. Holm, A simple sequentially rejective multiple test procedure, Scandinavian Journal of
+// Statistics 6, 1979. The tests need not be independent.
 //
-// The least p-value of m is compared with alpha ÷ m, the next with alpha ÷ (m−1),
-// and so on. The first test that does not pass ends this, and its level holds for
-// the remaining ones. A test is passed if and only if p is at most its level, and
-// then the interval of that level excludes zero.
+// The least p-value of m is compared with alpha ÷ m, the next with alpha ÷ (m−1), and so on. The
+// first test that does not pass ends this, and its level holds for the remaining ones. A test
+// passes if and only if the interval of its level excludes zero.
 func decide(tests []tested, alpha float64) {
 	var order []int
 	for i, t := range tests {

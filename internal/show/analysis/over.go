@@ -13,9 +13,8 @@ type Held struct {
 	Records        int64
 }
 
-// LagOver returns the consumer lag over time. Each value lasts until the next one,
-// or over the interval at whose end it was read. If the run did not keep samples
-// (sampled is false), each interval has one value.
+// LagOver returns the consumer lag over time. Each value lasts until the next sample; without
+// samples (sampled is false), each interval has one value.
 func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	var samples []result.LagSample
 	for _, i := range intervals {
@@ -43,10 +42,9 @@ func LagOver(intervals []result.Interval) (all []Held, sampled bool) {
 	return all, true
 }
 
-// Stored returns, for each whole interval of the measured window, the throughput in
-// bytes of keys and values per second. It also returns the bytes stored at the
-// interval's middle, including the fill and the warm-up. total is the bytes stored
-// at the end.
+// Stored returns, for each whole interval of the measured window, the bytes stored at its middle,
+// including fill and warm-up, and the throughput in bytes of keys and values per second. total is
+// the bytes stored at the end.
 func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	if r.Run.Fill != nil {
 		total = float64(r.Run.Fill.Bytes)
@@ -66,9 +64,8 @@ func Stored(r *result.Recorded) (stored, perS []float64, total float64) {
 	return stored, perS, total
 }
 
-// Estimates reports whether a controller bounds its own estimate of the unprocessed
-// records. The consumer lag also counts processed records that are not yet
-// committed, and may always exceed such a bound.
+// Estimates reports whether a controller bounds its own estimate of the unprocessed records. The
+// consumer lag also counts processed, uncommitted records, and may exceed such a bound.
 func Estimates(b *result.Backpressure) bool {
 	return b != nil && slices.Contains([]string{"latency", "aimd", "gradient"}, b.Controller)
 }

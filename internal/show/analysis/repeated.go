@@ -46,11 +46,11 @@ type Repeated struct {
 // Confidence is the confidence of the interval of a median.
 const Confidence = 0.95
 
-// Fewest is the number of runs below which an interval is only the range of the
-// values. The range of five contains the median in 15 of 16 cases.
+// Fewest is the number of runs below which an interval is only the range of the values: that of
+// five contains the median in 15 of 16 cases.
 const Fewest = 5
 
-// FromValues returns a figure with these values, one for each run.
+// FromValues returns a figure with one value for each run.
 func FromValues(values []float64) Repeated {
 	return repeatedOf(figure.Repeats{Ranked: values, AtLeast: values})
 }
@@ -58,7 +58,6 @@ func FromValues(values []float64) Repeated {
 func repeatedOf(all figure.Repeats) Repeated {
 	values, wanted := all.Ranked, Confidence
 	if n := len(values); n >= 2 && n < 6 {
-		// The confidence of the range of n values.
 		wanted = 1 - math.Exp2(float64(1-n))
 	}
 	s := stats.Summarise(values, wanted)
@@ -81,8 +80,8 @@ func (r Repeated) MedianText(f figure.Figure) string {
 	return f.FormatClocked(r.Summary.Median, r.Least.Median, r.ClockError)
 }
 
-// Interval prints the bounds of the median: [8.40, 8.70 ms] for an interval, and 8.40..8.70 ms for
-// the range of few values. It is "" for one value.
+// Interval prints the bounds of the median: [8.40, 8.70 ms], or 8.40..8.70 ms for the range of few
+// values. It is "" for one value.
 func (r Repeated) Interval(f figure.Figure) string {
 	if r.N < 2 || math.IsNaN(r.Summary.Low) {
 		return ""

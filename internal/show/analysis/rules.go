@@ -66,14 +66,12 @@ const (
 	// alike is the greatest relative difference of throughputs that count as the
 	// same.
 	alike = 0.10
-	// idle is the idle share of the consumers' time from which a report mentions
-	// it.
+	// idle is the idle share of the consumers' time from which a report mentions it.
 	idle = 0.02
 )
 
-// Findings returns what a reader of a table of variants might miss, in particular
-// that the times cover only admitted records. Findings about a controller come only
-// from valid runs.
+// Findings returns what a reader of a table of variants might miss. Findings about a controller
+// come only from valid runs.
 func Findings(compared []Variant) (all []Finding) {
 	each := func(variants []Variant, rules ...func(Variant) *Finding) {
 		for _, v := range variants {
@@ -143,7 +141,6 @@ func turnedAway(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// heldBack finds load that waited at the source.
 func heldBack(v Variant) *Finding {
 	if part := v.Of(DeferredShare); part.Median >= noticeable {
 		return &Finding{Rule: HeldBack, Values: map[string]float64{"share": part.Median, "in_times": inTimes(v)}}
@@ -156,7 +153,6 @@ func heldBack(v Variant) *Finding {
 	return nil
 }
 
-// leftBehind finds admitted load that was not delivered.
 func leftBehind(v Variant) *Finding {
 	if left := v.Of(PendingShare); left.Median >= noticeable {
 		return &Finding{Rule: LeftBehind, Values: map[string]float64{"share": left.Median, "in_times": inTimes(v)}}
@@ -164,8 +160,7 @@ func leftBehind(v Variant) *Finding {
 	return nil
 }
 
-// inTimes is 1 if records that did not end count in the times. The times of method
-// 1 and of other tools exclude them.
+// inTimes is 0 if the times exclude records that did not end: those of method 1 and of other tools.
 func inTimes(v Variant) float64 {
 	if slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Method() < 2 }) {
 		return 0
@@ -173,7 +168,6 @@ func inTimes(v Variant) float64 {
 	return 1
 }
 
-// bound compares the peak of the lag with the bound, in the worst of the runs.
 func bound(v Variant) *Finding {
 	over := v.Of(PeakLagOfBound)
 	if over.N == 0 {
@@ -197,9 +191,8 @@ func bound(v Variant) *Finding {
 	return f
 }
 
-// amongGated compares the times of variants under a gate that offered the same to
-// the same consumers. Each pair is tested as if only these two were compared. One
-// run of each shows nothing.
+// amongGated compares the times of variants under a gate that offered the same to the same
+// consumers, each pair as if only these two were compared.
 func amongGated(trusted []Variant) (all []Finding) {
 	p99 := FigureCalled(PrimaryName)
 	gated := slices.DeleteFunc(slices.Clone(trusted), func(v Variant) bool { return !v.Held() || v.Figure(p99).N == 0 })
@@ -236,7 +229,6 @@ func shownByRanks(a, b []float64) stats.Verdict {
 // P99OfTarget is the ratio of the p99 to a controller's target.
 var P99OfTarget = FigureCalled("p99_of_target")
 
-// target compares the time of admitted records with the controller's target.
 func target(v Variant) *Finding {
 	f := P99OfTarget.Among(v.Among)
 	ratio := v.Of(f.Ranked)
@@ -254,8 +246,6 @@ func target(v Variant) *Finding {
 	return found
 }
 
-// unsettled finds controllers that did not follow a change of the consumers in
-// time.
 func unsettled(v Variant) *Finding {
 	changed := v.Where(changes, func(n float64) bool { return n > 0 })
 	if settled := v.Figure(FigureCalled("settling_time")).N; v.Held() && settled < changed {
@@ -267,7 +257,6 @@ func unsettled(v Variant) *Finding {
 
 func changes(r *result.Run) (float64, bool) { return float64(len(r.Lag.Changes)), true }
 
-// throughput finds variants whose delivered rates are the same.
 func throughput(compared []Variant) []Finding {
 	var low, top float64
 	var limit Spread
@@ -295,9 +284,8 @@ func throughput(compared []Variant) []Finding {
 	return []Finding{f}
 }
 
-// starved finds consumers that had nothing to do while load was refused. It
-// compares with the same consumers without backpressure if their rate is known,
-// otherwise it uses their utilisation.
+// starved finds consumers that idled while load was refused: compared with their rate without
+// backpressure, or by their utilisation.
 func starved(v Variant, ofOff figure.Figure) *Finding {
 	busy, part := v.Of(Utilisation), v.Figure(ofOff)
 	cause := tooSmall(v)
@@ -314,12 +302,10 @@ func starved(v Variant, ofOff figure.Figure) *Finding {
 	return nil
 }
 
-// smallBound begins a run's warning that a bound is too small for a group that
-// keeps up. A sufficient bound and the reason follow.
+// smallBound begins a run's warning that a bound is too small. A sufficient bound and the reason
+// follow.
 const smallBound = "backpressure.max_lag: "
 
-// tooSmall returns the sufficient bound that a run's warning names; "" without such
-// a warning.
 func tooSmall(v Variant) string {
 	for _, r := range v.Runs {
 		for _, w := range r.Run.Verdict.Warnings {

@@ -21,7 +21,7 @@ func StartedAt(r *result.Run) time.Time {
 	return r.Run.StartedAt
 }
 
-// inTime orders runs by their start; runs without one come last, by name.
+// inTime orders runs by start, then those without a start by name.
 func inTime(a, b *result.Recorded) int {
 	at, bt := StartedAt(&a.Run), StartedAt(&b.Run)
 	switch {
@@ -37,10 +37,9 @@ func inTime(a, b *result.Recorded) int {
 
 // Set is repeats of one configuration, to be compared with other sets.
 type Set struct {
-	Label string // its name for people
+	Label string
 	Runs  []*result.Recorded
-	// Missing is the number of further runs that were tried and left no files to read. They could
-	// not be started, or their files are gone.
+	// Missing is the number of further runs that could not be started, or whose files are gone.
 	Missing int
 }
 
@@ -56,8 +55,8 @@ func CellSet(c *result.RecordedCampaign, cell int) Set {
 	return set
 }
 
-// Sample is a set with the runs that figures are taken from. These are the valid runs in the order
-// of time, or all finished runs if none is valid.
+// Sample is a set with the runs that figures are taken from: the valid ones in the order of time,
+// or all finished ones if none is valid.
 type Sample struct {
 	Set
 	Taken []*result.Recorded
@@ -93,7 +92,6 @@ func runsOf(recorded []*result.Recorded) []*result.Run {
 	return runs
 }
 
-// beside returns the samples as compared with each other.
 func beside(a, b Sample) (Sample, Sample) {
 	a.Among = append(runsOf(a.Taken), runsOf(b.Taken)...)
 	b.Among = a.Among
@@ -104,8 +102,8 @@ func (s Sample) repeated(f figure.Figure) Repeated {
 	return repeatedOf(f.Among(s.Among).Over(runsOf(s.Taken)))
 }
 
-// ValuesOf returns a figure's values in the order of time, with their runs. It
-// skips a run without the figure. A lower bound is +Inf.
+// ValuesOf returns a figure's values in the order of time, with their runs. It skips a run without
+// the figure. A lower bound is +Inf.
 func (s Sample) ValuesOf(f figure.Figure) (values []float64, of []*result.Recorded) {
 	f = f.Among(s.Among)
 	for _, r := range s.Taken {
@@ -116,8 +114,6 @@ func (s Sample) ValuesOf(f figure.Figure) (values []float64, of []*result.Record
 	return values, of
 }
 
-// otherwise returns the reason why the runs' methods exclude a figure; "" if they
-// do not.
 func (s Sample) otherwise(f figure.Figure) string {
 	for _, r := range s.Taken {
 		if why := f.Among(s.Among).Otherwise(&r.Run); why != "" {
@@ -127,8 +123,8 @@ func (s Sample) otherwise(f figure.Figure) string {
 	return ""
 }
 
-// Survivors reports whether not all tried runs give figures. What made the others
-// invalid may be what the comparison should find.
+// Survivors reports whether not all tried runs give figures. The reason may be what the comparison
+// should find.
 func (s Sample) Survivors() bool { return s.Valid != len(s.Runs)+s.Missing }
 
 // Span returns the start times of the first and the last run that have one.

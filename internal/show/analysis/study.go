@@ -39,12 +39,10 @@ type Study struct {
 	Recorded   *result.RecordedCampaign
 	references map[*result.Run]figure.Reference
 	Figures    []figure.Figure
-	By         figure.Figure // ranks the cells
-	ByFrom     string        // who chose it: FromReader and so on
+	By         figure.Figure
+	ByFrom     string // who chose it: FromReader and so on
 }
 
-// Statuses of an answer: one cell is shown to be best; none is; the runs are too few; fewer than
-// two cells have the figure. The last two are for a search and a named question.
 const (
 	AnswerBest      = "best"
 	AnswerNone      = "none"
@@ -54,7 +52,6 @@ const (
 	AnswerTold      = "told"
 )
 
-// Who chose the figure of an answer.
 const (
 	FromReader   = "reader"
 	FromSuite    = "suite"
@@ -62,9 +59,9 @@ const (
 	FromDefault  = "default"
 )
 
-// NewStudy returns the study of a campaign. by is the name of the figure that ranks the cells. If
-// it is "", the suite or its question may name one (see inQuestion). The default is the e2e
-// response time p99, or else the first headline figure that a cell has.
+// NewStudy returns the study of a campaign, ranked by the figure named by. If it is "", the suite
+// or its question may name one (see inQuestion). The default is the e2e response time p99, or else
+// the first headline figure that a cell has.
 func NewStudy(c *result.RecordedCampaign, by string) (*Study, error) {
 	d := &Study{Campaign: c.Campaign.Campaign, Axes: c.Campaign.Axes, Search: c.Campaign.Search, Cells: []Cell{},
 		Recorded: c}
@@ -114,10 +111,9 @@ type Cell struct {
 // Doubt is a reason to distrust the repeats of a figure in a cell.
 type Doubt struct {
 	stats.Warning
-	// Of are the runs that Warning.At indexes.
 	Of []*result.Recorded
-	// Bounds is the number of these with only a lower bound. If it is not 0, no
-	// warning can be computed.
+	// Bounds is the number of Of with only a lower bound. If it is not 0, no warning can be
+	// computed.
 	Bounds int
 }
 
@@ -179,8 +175,8 @@ func (d *Study) NamedBase(c *Cell) *Cell {
 	return &d.Cells[i]
 }
 
-// Base returns the cell that a cell is compared with: the one that the suite names,
-// or the first. It is nil if there is none.
+// Base returns the cell that a cell is compared with: NamedBase, or First. It is nil if there is
+// none.
 func (d *Study) Base(c *Cell) *Cell {
 	if base := d.NamedBase(c); base != nil {
 		return base
@@ -195,8 +191,7 @@ func (d *Study) Base(c *Cell) *Cell {
 	return nil
 }
 
-// PartlyRead reports whether a run of the cell did not read all that it should have
-// read.
+// PartlyRead reports whether a run of the cell did not read all that it should.
 func (d *Cell) PartlyRead() bool {
 	return slices.ContainsFunc(d.Sample.Taken, func(r *result.Recorded) bool { return r.Run.PartlyRead() })
 }
@@ -238,8 +233,6 @@ func (d *Study) Among() (runs []*result.Run) {
 	return runs
 }
 
-// headlineFigures are the figures that are taken over the cells. Backpressure adds
-// those of its cost and its bound.
 func headlineFigures(d *Study) []figure.Figure {
 	figures := HeadlineOf(d.Recorded.Runs)
 	if UnderBackpressure(d.Variants()) {
@@ -268,7 +261,6 @@ func cellOf(c *result.RecordedCampaign, i int) Cell {
 	return d
 }
 
-// label names each cell by its values, if these distinguish all cells.
 func label(cells []Cell) {
 	seen := map[string]bool{}
 	for _, cell := range cells {
@@ -310,7 +302,6 @@ func OnlyBounds(values []float64) (n int) {
 	return n
 }
 
-// rankingOf returns the figure that ranks the cells, and who chose it.
 func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, from string, err error) {
 	if by != "" {
 		f, err := figure.Named(by)
@@ -334,9 +325,9 @@ func rankingOf(d *Study, by string, headline []figure.Figure) (f figure.Figure, 
 	return figure.Figure{}, "", nil
 }
 
-// inQuestion finds the first figure that a question names in full, such as "which
-// codec has the lowest e2e_response_time_p99?" Only names with an underscore count:
-// a question about the cost of compression does not ask for the compression ratio.
+// inQuestion finds the first figure that a question names in full, such as "which codec has the
+// lowest e2e_response_time_p99?" Only names with an underscore count, as "compression" need not
+// mean the ratio.
 func inQuestion(question string) (found figure.Figure, named bool) {
 	words := strings.FieldsFunc(question,
 		func(c rune) bool { return c != '_' && !unicode.IsLetter(c) && !unicode.IsDigit(c) })
@@ -367,9 +358,8 @@ type Ranking struct {
 
 // Rank ranks the cells, and says whether one is shown to be best.
 //
-// It tests the cell with the best median against every other cell. That leaves each test more of
-// the chance of a false alarm than tests of all pairs. J. C. Hsu, Multiple Comparisons, 1996, calls
-// it the comparison with the best. Only a cell that is better than all others is called best.
+// It tests the cell with the best median against every other: the comparison with the best of J. C.
+// Hsu, Multiple Comparisons, 1996. Only a cell that is better than all others is called best.
 func (d *Study) Rank() Ranking {
 	r := Ranking{Status: AnswerNoRanking, Cells: d.Ranked()}
 	if len(r.Cells) < 2 || d.Unranked() {
@@ -393,8 +383,8 @@ func (d *Study) Rank() Ranking {
 	return r
 }
 
-// Unranked reports whether no figure is a fair default ranking. Under backpressure
-// the times cover only admitted records, so the cell that sheds most has the best.
+// Unranked reports whether no figure is a fair default ranking: under backpressure, the cell that
+// sheds most has the best times.
 func (d *Study) Unranked() bool {
 	return d.Campaign.Question != "" && d.ByFrom == FromDefault && UnderBackpressure(d.Variants())
 }
@@ -426,10 +416,9 @@ func (d *Study) Ranked() (cells []Cell) {
 	return cells
 }
 
-// Against tests the best of ranked cells against each of the others, each at the
-// whole level. A cell is called best only if every test passes, so the level holds
-// for all together (R. L. Berger, Multiparameter Hypothesis Testing and Acceptance
-// Sampling, Technometrics 24, 1982).
+// Against tests the best of ranked cells against each of the others, each at the whole level. A
+// cell is called best only if every test passes, so the level holds for all together (R. L. Berger,
+// Multiparameter Hypothesis Testing and Acceptance Sampling, Technometrics 24, 1982).
 func (d *Study) Against(ranked []Cell) (rest []Contender) {
 	best := ranked[0].Figures[d.By.Name]
 	for _, cell := range ranked[1:] {
@@ -486,7 +475,7 @@ func ByVariant(d *Study) (parts []Part) {
 		part.Cells = slices.DeleteFunc(slices.Clone(d.Cells),
 			func(c Cell) bool { return at >= len(c.Values) || c.Values[at] != value })
 		part.Axes = slices.Delete(slices.Clone(d.Axes), at, at+1)
-		for i := range part.Cells { // the prefix names the variant
+		for i := range part.Cells {
 			part.Cells[i].Values = slices.Delete(slices.Clone(part.Cells[i].Values), at, at+1)
 			part.Cells[i].Label = strings.Join(part.Cells[i].Values, ", ")
 		}
@@ -513,8 +502,7 @@ func (d *Study) RankedOtherwise(by string) *Study {
 	return &other
 }
 
-// FigureCalled returns the figure of that name. An unknown figure has no value in
-// any run.
+// FigureCalled returns the figure of that name. An unknown one has no value in any run.
 func FigureCalled(name string) figure.Figure {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -526,7 +514,6 @@ func FigureCalled(name string) figure.Figure {
 // ThroughputFigure is the rate that a run reached in what it measures.
 const ThroughputFigure = "throughput_per_s"
 
-// rankings are the default figures that rank the cells of a named answer.
 var rankings = map[string]string{
 	"most": "throughput_per_s", "scaling": "throughput_per_s", "knee": "throughput_per_s",
 	"per-consumer": "throughput_per_s", "enough": "throughput_per_s",

@@ -10,16 +10,15 @@ import (
 // Variant is the runs of one name: repeats of one configuration.
 type Variant struct {
 	Name string
-	// Runs are the runs that figures are taken from: the valid ones, or all
-	// finished ones if none is valid.
+	// Runs are the valid runs, or all finished ones if none is valid.
 	Runs  []*result.Recorded
 	All   int
 	Valid int
 	Among []*result.Run // the runs of all names, including its own
 }
 
-// Variants groups runs by name, in the order of the names' first runs. A run that
-// did not finish only counts in All.
+// Variants groups runs by name, in the order of the names' first runs. A run that did not finish
+// counts only in All.
 func Variants(runs []*result.Recorded) []Variant {
 	var grouped []Variant
 	for _, r := range runs {
@@ -47,7 +46,6 @@ func Variants(runs []*result.Recorded) []Variant {
 	return besideEachOther(grouped)
 }
 
-// besideEachOther makes the variants of one table comparable with each other.
 func besideEachOther(all []Variant) []Variant {
 	var among []*result.Run
 	for _, v := range all {
@@ -70,8 +68,7 @@ type Spread struct {
 	ClockError       float64 // as in figure.Repeats
 }
 
-// Figure returns a figure over the runs that are comparable with all others of the
-// table.
+// Figure returns a figure over the variant's runs, as comparable with the table's others.
 func (v Variant) Figure(f figure.Figure) Spread {
 	f = f.Among(v.Among)
 	s, least := v.Of(f.Ranked), v.Of(f.AtLeast)
@@ -123,7 +120,7 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 			continue
 		}
 		d := max(x-median, median-x)
-		if x == median { // also if both are +Inf
+		if x == median {
 			d = 0
 		}
 		if best == nil || d < distance {
@@ -133,10 +130,9 @@ func (v Variant) Typical(f Reading) *result.Recorded {
 	return best
 }
 
-// TypicalRun returns the run that represents repeats in a picture over time. It is
-// the run with intervals whose p99, or else throughput, is nearest to the median of
-// all, including lower bounds. Without either it is the first run, and without runs
-// nil.
+// TypicalRun returns the run that represents repeats in a picture over time: the one with intervals
+// whose p99, or else throughput, is nearest to the median. Without either it is the first run, and
+// without runs nil.
 func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	with := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return len(r.Intervals) == 0 })
 	if len(with) == 0 {
@@ -153,7 +149,7 @@ func TypicalRun(runs []*result.Recorded) *result.Recorded {
 	return with[0]
 }
 
-// FigureNamed returns the reading of a figure. An unknown figure has no value.
+// FigureNamed returns the reading of a figure. An unknown one has no value.
 func FigureNamed(name string) Reading {
 	f, err := figure.Named(name)
 	if err != nil {
@@ -171,8 +167,8 @@ func AtLeastOfBound(r *result.Run) (float64, bool) {
 	return value(r.Backpressure.PeakAtLeastToBound)
 }
 
-// References returns what the same consumers delivered without backpressure, for
-// the valid runs of variants. An invalid run is no reference.
+// References returns what the same consumers delivered without backpressure, for the valid runs of
+// variants.
 func References(compared []Variant) map[*result.Run]figure.Reference {
 	var sets [][]*result.Run
 	for _, v := range compared {
@@ -195,7 +191,6 @@ func (v Variant) Held() bool {
 	return slices.ContainsFunc(v.Runs, func(r *result.Recorded) bool { return r.Run.Backpressure != nil })
 }
 
-// The numbers that are compared.
 var (
 	Scheduled   = whole("load.scheduled", func(r *result.Run) int64 { return r.Load.Scheduled })
 	Shed        = whole("load.shed", func(r *result.Run) int64 { return r.Load.Shed })
@@ -224,8 +219,7 @@ func AckedPerS(r *result.Run) (float64, bool) { return r.Load.AckedPerS, r.Says(
 // PeakLag is the highest consumer lag, in records.
 func PeakLag(r *result.Run) (float64, bool) { return value(r.Lag.PeakRecords) }
 
-// PeakLagOfBound is the peak of the lag relative to the bound. The bound did not
-// hold if it is above 1.
+// PeakLagOfBound is the peak of the lag relative to the bound.
 func PeakLagOfBound(r *result.Run) (float64, bool) { return FigureNamed("lag_peak_of_max_lag")(r) }
 
 // Utilisation is the part of their time in which the workers worked.
@@ -254,18 +248,15 @@ func Drained(r *result.Run) (float64, bool) {
 
 func consumed(r *result.Run) bool { return r.Consumer.Members > 0 }
 
-// whole is a number of records. path is its place in run.json, which an imported
-// run may lack.
+// whole is a number of records. path is its place in run.json, which an imported run may lack.
 func whole(path string, f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Says(path) }
 }
 
-// checked is a number that only stamped records give.
 func checked(f func(*result.Run) int64) Reading {
 	return func(r *result.Run) (float64, bool) { return float64(f(r)), r.Delivery.Checked }
 }
 
-// ofScheduled is a number of records relative to the scheduled records.
 func ofScheduled(f Reading) Reading {
 	return func(r *result.Run) (float64, bool) {
 		n, ok := f(r)

@@ -21,8 +21,7 @@ import (
 
 // Answer is the answer to a question.
 type Answer struct {
-	// Table has a row for each cell, in their order; of a decision, one for each
-	// kind of work.
+	// Table has a row for each cell, in their order; of a decision, one for each kind of work.
 	layout.Table
 	Notes    []string // what a reader must know about the columns
 	Sentence string
@@ -35,7 +34,7 @@ func (a Answer) says(sentence string) Answer {
 
 // Question is a question that a suite can ask.
 type Question struct {
-	Name string // as in the scenario's key answer
+	Name string
 	Ask  func(*analysis.Study) Answer
 }
 
@@ -47,9 +46,8 @@ var Questions = []Question{
 	{"engine-faults", engineFaults}, {"decision", decision},
 }
 
-// Named answers the question that the study's suite names. The result asked is false if the suite
-// names none, a reader asked for a ranking, or the campaign is a search. The table is empty if no
-// run can be read.
+// Named answers the question of the study's suite. asked is false if there is none, a reader asked
+// for a ranking, or the campaign is a search. The table is empty if no run can be read.
 func Named(d *analysis.Study) (a Answer, asked bool) {
 	i := slices.IndexFunc(Questions, func(q Question) bool { return q.Name == d.Campaign.Answer })
 	if i < 0 || d.ByFrom == analysis.FromReader || d.Search != nil {
@@ -63,8 +61,6 @@ func Named(d *analysis.Study) (a Answer, asked bool) {
 	return a, true
 }
 
-// carefully adds to a sentence that it rests on one run of each, and which cells
-// have no valid run.
 func carefully(d *analysis.Study, sentence string) string {
 	most := 0
 	var without []string
@@ -87,7 +83,6 @@ func carefully(d *analysis.Study, sentence string) string {
 	return sentence
 }
 
-// notReadOut explains the cells whose runs did not read all records.
 func notReadOut(d *analysis.Study) []string {
 	const idles = "librdkafka"
 	var names []string
@@ -110,8 +105,7 @@ func notReadOut(d *analysis.Study) []string {
 	return []string{note}
 }
 
-// notRanked names the cells without a claim, because they did not read all records.
-// Their client may have paused, so the figure may not be its speed.
+// notRanked names the cells that did not read all records: their client may have paused.
 func notRanked(d *analysis.Study) (clauses []string) {
 	for _, c := range d.ValidCells() {
 		if c.PartlyRead() {

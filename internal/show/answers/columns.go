@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// A column is what a table says of each cell.
 type column struct {
 	head string
 	text func(*analysis.Cell) string
@@ -46,8 +45,6 @@ func limited() column {
 	return column{"bottleneck", func(c *analysis.Cell) string { return cmp.Or(cellBottleneck(c), unit.Absent) }}
 }
 
-// tabulate makes the table of columns, without columns that are empty for all
-// cells.
 func tabulate(d *analysis.Study, columns ...column) Answer {
 	t := Answer{Table: layout.Table{Left: map[int]bool{}, Rows: make([][]string, len(d.Cells)+1)}}
 	t.Rows[0] = []string{cmp.Or(analysis.CellsHead(d), "scenario"), "runs"}
@@ -75,8 +72,8 @@ func tabulate(d *analysis.Study, columns ...column) Answer {
 	return t
 }
 
-// cellBottleneck names the bottleneck of most of the cell's runs, with its use; ""
-// if no run names one.
+// cellBottleneck names the bottleneck of most of the cell's runs, with its use; "" if no run names
+// one.
 func cellBottleneck(d *analysis.Cell) string {
 	named := map[string][]float64{}
 	var order []string
@@ -98,7 +95,7 @@ func cellBottleneck(d *analysis.Cell) string {
 		return most
 	}
 	text := most
-	if most != offeredLoad && most != notKnown { // these two are no resources
+	if most != offeredLoad && most != notKnown {
 		text += " " + unit.WholePercent(analysis.FromValues(named[most]).Summary.Median)
 	}
 	if n := len(d.Sample.Taken); len(named[most]) < n {
@@ -107,15 +104,12 @@ func cellBottleneck(d *analysis.Cell) string {
 	return text
 }
 
-// The names that package bottleneck uses if no resource is the bottleneck. The run did all that the
-// load asked for, or nothing measured explains its rate.
+// Package bottleneck uses these names if no resource is the bottleneck.
 const (
 	offeredLoad = "offered load"
 	notKnown    = "not known"
 )
 
-// quotient prints the ratio of a figure to base, such as 0.52, with an interval if
-// the runs are enough for one.
 func quotient(r, base analysis.Repeated) string {
 	if r.N == 0 || base.N == 0 || base.Summary.Median == 0 || math.IsInf(base.Summary.Median, 1) {
 		return unit.Absent
@@ -131,8 +125,6 @@ func quotient(r, base analysis.Repeated) string {
 	return text
 }
 
-// againstFirst is a column of the ratio of a figure to that of the cell's base (see
-// analysis.Study.Base). If the suite names bases, the column also names the base.
 func againstFirst(d *analysis.Study, head, name string) column {
 	named := slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return d.NamedBase(&c) != nil })
 	switch {
@@ -157,7 +149,6 @@ func againstFirst(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// throughputColumns are the columns of all tables of throughputs.
 func throughputColumns(d *analysis.Study, against, by string) []column {
 	columns := []column{valued(titleOf(by), by), valued("bytes/s", "throughput_bytes_per_s"),
 		againstFirst(d, against, by)}
@@ -180,7 +171,6 @@ func titleOf(name string) string {
 	return f.Title
 }
 
-// costColumns are the resources that a throughput took, and lost records.
 func costColumns() []column {
 	return []column{
 		valued("all clients' CPU, cores", "cpu_cores"),
@@ -200,7 +190,7 @@ func worst(head, name string) column {
 	f := analysis.FigureCalled(name)
 	return column{head, func(c *analysis.Cell) string {
 		r := c.Of(name)
-		if r.N < 2 { // a single value is in its own column
+		if r.N < 2 {
 			return unit.Absent
 		}
 		return f.Format(r.Summary.Max)

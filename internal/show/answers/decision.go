@@ -12,13 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// A workKind is a row of the table: the figure that decides the best engine for a kind of work, and
-// the scenarios that measure it.
+// A workKind is a row of the table. The figure decides the best engine for the kind of work.
 type workKind struct {
 	work    string
 	figure  string
-	added   bool              // show how much it exceeds that of plain at the same load
-	repeats bool              // also show repeated acks
+	added   bool // show how much it exceeds that of plain at the same load
+	repeats bool
 	of      []workSource      // in the order of preference
 	cannot  map[string]string // engines that cannot do it, and why
 }
@@ -61,15 +60,13 @@ var (
 	}
 )
 
-// The texts of cells without a figure.
 const (
 	notMeasuredHere = "not measured"
 	notPossible     = "can't"
 )
 
-// Decide returns the table of the best engine for each kind of work, from campaigns
-// of the kmq study. A row is a kind of work, with the best engine or those not
-// shown to differ. Each engine has a column with its figure and variant.
+// Decide returns the table of the best engine, or those not shown to differ, for each kind of work,
+// from campaigns of the kmq study. Each engine has a column with its figure and variant.
 func Decide(campaigns ...*analysis.Study) Answer {
 	table, _ := decideWork(campaigns)
 	return table
@@ -78,7 +75,7 @@ func Decide(campaigns ...*analysis.Study) Answer {
 type verdictOn struct {
 	work, best string
 	cells      []string
-	from       string // the suite
+	from       string
 }
 
 func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
@@ -102,7 +99,6 @@ func decideWork(campaigns []*analysis.Study) (Answer, []verdictOn) {
 	return t, all
 }
 
-// judge finds the figures and the best engines of a kind of work.
 func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	source, d := k.source(campaigns)
 	v := verdictOn{work: k.work, best: notMeasuredHere, from: source.suite, cells: make([]string, len(engineColumns))}
@@ -135,7 +131,6 @@ func (k workKind) judge(campaigns []*analysis.Study) verdictOn {
 	return v
 }
 
-// figureOf returns the text of a cell's figure, and the values that rank it.
 func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure) (text string, values []float64,
 	known bool) {
 	r := c.Of(k.figure)
@@ -164,8 +159,8 @@ func (k workKind) figureOf(d *analysis.Study, c *analysis.Cell, f figure.Figure)
 	return text, values, true
 }
 
-// source returns the first source that has a campaign with two engines, or else one
-// engine. If no source has a campaign, it returns the first source.
+// source returns the first source that has a campaign with two engines, or else one engine, or else
+// the first source.
 func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Study) {
 	for _, least := range []int{2, 1} {
 		for _, s := range k.of {
@@ -179,7 +174,6 @@ func (k workKind) source(campaigns []*analysis.Study) (workSource, *analysis.Stu
 	return workSource{unit.Absent, ""}, &analysis.Study{}
 }
 
-// madeIn is the number of engines for which a campaign has the figure.
 func (k workKind) madeIn(d *analysis.Study, s workSource) (n int) {
 	for _, engine := range engineColumns {
 		if c := cellCalled(d, s.of(engine)); c != nil && c.Valid > 0 && c.Of(k.figure).N > 0 {
@@ -197,8 +191,6 @@ func cellCalled(d *analysis.Study, variant string) *analysis.Cell {
 	return &d.Cells[i]
 }
 
-// bestEngines names the best engine, those not shown to differ from it, and those
-// with too few runs.
 func bestEngines(d *analysis.Study) string {
 	ranked := d.Ranked()
 	best := []string{ranked[0].Label}
@@ -226,7 +218,6 @@ func bestEngines(d *analysis.Study) string {
 	}
 }
 
-// decision is Decide for this campaign only, with a sentence.
 func decision(d *analysis.Study) Answer {
 	table, all := decideWork([]*analysis.Study{d})
 	var clauses, open []string

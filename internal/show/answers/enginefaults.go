@@ -7,8 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// engineFaults answers what a fault cost each engine: lost records, redeliveries,
-// and the gap in deliveries.
 func engineFaults(d *analysis.Study) Answer {
 	const p99 = "e2e_response_time_p99"
 	table := tabulate(d,

@@ -20,8 +20,7 @@ func ofPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// engineGroups returns the valid plain cells, each with the cells that are compared
-// with it, and the cells without a plain cell.
+// engineGroups returns as alone the cells without a plain cell.
 func engineGroups(d *analysis.Study) (groups []engineGroup, alone []*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -46,7 +45,6 @@ type engineGroup struct {
 	others []*analysis.Cell
 }
 
-// prefix names the group before its clause; "" if it needs no name.
 func (g engineGroup) prefix() string {
 	if kind := analysis.KindOf(g.plain.Label, analysis.PlainEngine); kind != "" {
 		return kind + ": "
@@ -54,8 +52,6 @@ func (g engineGroup) prefix() string {
 	return ""
 }
 
-// engines answers the rate at which each engine acknowledged records, relative to
-// plain.
 func engines(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	columns := append([]column{valued("acked/s", name), ofPlain(d, "÷ plain", name)}, queueCosts()...)

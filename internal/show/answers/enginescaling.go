@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// engineScaling answers how each engine's rate and latency change with more nodes,
-// threads and partitions.
 func engineScaling(d *analysis.Study) Answer {
 	const name = "queue_acked_per_s"
 	time := queueTime(d)
@@ -27,7 +25,7 @@ func engineScaling(d *analysis.Study) Answer {
 		table.Notes = append(table.Notes, "In a closed loop the time of a record is about what is under way ÷ the rate.")
 	}
 	rate, p50 := analysis.FigureCalled(name), analysis.FigureCalled(time+"_p50")
-	at := func(c *analysis.Cell) string { // a starved run has a rate but no times
+	at := func(c *analysis.Cell) string {
 		text := c.Of(name).MedianText(rate)
 		if c.Of(p50.Name).N > 0 {
 			text += " at a p50 of " + c.Of(p50.Name).MedianText(p50)
@@ -35,7 +33,7 @@ func engineScaling(d *analysis.Study) Answer {
 		return fmt.Sprintf("%s (%s)", text, shapeOf(c))
 	}
 	var clauses []string
-	var ends []*analysis.Cell // the largest of each engine
+	var ends []*analysis.Cell
 	for _, cells := range byEngine(d) {
 		smallest, largest := cells[0], cells[len(cells)-1]
 		ends = append(ends, largest)
@@ -66,8 +64,6 @@ func engineScaling(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, ends, startsCost(d)) + notSettled(d))
 }
 
-// queueTime is the end-to-end time that the runs have: the response time, or the
-// service time in a closed loop.
 func queueTime(d *analysis.Study) string {
 	if slices.ContainsFunc(d.Cells, func(c analysis.Cell) bool { return c.Of("e2e_response_time_p50").N > 0 }) {
 		return "e2e_response_time"
@@ -75,8 +71,6 @@ func queueTime(d *analysis.Study) string {
 	return "e2e_service_time"
 }
 
-// morePartitions compares an engine's rate with the most partitions and with the fewest, for each
-// group of cells that differ only in partitions.
 func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (parts []string) {
 	axis := slices.IndexFunc(d.Axes, func(a result.Axis) bool { return a.Path == partitionsKey })
 	if axis < 0 {
@@ -104,8 +98,7 @@ func morePartitions(d *analysis.Study, cells []*analysis.Cell, name string) (par
 	return parts
 }
 
-// byEngine groups the valid cells by engine. Each group is ordered by nodes ×
-// threads, then by partitions.
+// byEngine groups the valid cells by engine, each ordered by nodes × threads, then by partitions.
 func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	at := map[string]int{}
 	for _, c := range d.ValidCells() {
@@ -128,14 +121,13 @@ func byEngine(d *analysis.Study) (groups [][]*analysis.Cell) {
 	return groups
 }
 
-// The settings of a cell's shape.
 const (
 	nodesKey      = "consume.consumers"
 	threadsKey    = "consume.queue.threads"
 	partitionsKey = "topic.partitions"
 )
 
-// counted returns a setting that is a count; 0 if it is not known.
+// counted is 0 if the setting is not known.
 func counted(c *analysis.Cell, path string) int {
 	n, _ := strconv.Atoi(c.Setting(path))
 	return n

@@ -23,8 +23,6 @@ func addedToPlain(d *analysis.Study, head, name string) column {
 	}}
 }
 
-// added prints the difference between two times, with an interval if the runs are
-// enough for one. shown is what the runs show.
 func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats.Verdict) {
 	text = signed(r.Summary.Median-base.Summary.Median, f)
 	c := stats.Compare(base.Values, r.Values, analysis.DefaultAlpha)
@@ -34,8 +32,8 @@ func added(r, base analysis.Repeated, f figure.Figure) (text string, shown stats
 	return text, c.Verdict
 }
 
-// unshown qualifies a difference that n runs do not show. It is "" if they show it,
-// and for a single run, which the sentence mentions at its beginning.
+// unshown is "" if the runs show the difference, and for a single run, which the sentence mentions
+// at its beginning.
 func unshown(n int, shown stats.Verdict) string {
 	switch {
 	case n > 1 && shown == stats.TooFew:
@@ -46,8 +44,6 @@ func unshown(n int, shown stats.Verdict) string {
 	return ""
 }
 
-// addsTo prints the difference between the times of two cells; "" if it is not
-// known.
 func addsTo(d *analysis.Study, c, base *analysis.Cell, name string) string {
 	f := analysis.FigureCalled(name)
 	text, shown := added(c.Of(name), base.Of(name), f)
@@ -75,7 +71,6 @@ func timeAsked(d *analysis.Study) string {
 	return "e2e_response_time_p50"
 }
 
-// engineTimes answers how much each engine adds to the times of plain.
 func engineTimes(d *analysis.Study) Answer {
 	name := timeAsked(d)
 	f := analysis.FigureCalled(name)
@@ -116,8 +111,6 @@ func engineTimes(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + pricesOfStarts(d, d.ValidCells(), startsAdd(d, name)) + notSettled(d))
 }
 
-// inOrder prints what ordered delivery costs each engine, if the cells differ in
-// it.
 func inOrder(d *analysis.Study, name string) (clauses []string) {
 	const order = "consume.queue.order"
 	for _, c := range d.ValidCells() {

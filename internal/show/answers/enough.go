@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// enough answers the smallest value of the one varied setting from which all cells
-// are near the best. It also says whether the runs show that, and what smaller
-// values reached.
+// enough answers the smallest value of the one varied setting from which all cells are near the
+// best.
 func enough(d *analysis.Study) Answer {
 	name := cmp.Or(d.By.Name, analysis.ThroughputFigure)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool { return c.PartlyRead() })
@@ -56,7 +55,7 @@ func enough(d *analysis.Study) Answer {
 	nearAt := func(c analysis.Cell) bool {
 		return near(c.Figures[d.By.Name].Summary.Median / best.Summary.Median)
 	}
-	at := len(byValue) // all cells from here are near
+	at := len(byValue)
 	for at > 0 && nearAt(byValue[at-1]) {
 		at--
 	}
@@ -104,8 +103,6 @@ func enough(d *analysis.Study) Answer {
 	return table.says(phrases(append(clauses, notRanked(d)...)) + tooShort(d))
 }
 
-// valueOf returns the number in a cell's name: a count, a number of cores, or
-// bytes.
 func valueOf(c *analysis.Cell) (v float64, known bool) {
 	text := strings.Join(c.Values, "")
 	if v, err := strconv.ParseFloat(text, 64); err == nil {

@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// failover answers what the faults of brokers cost: gaps in acks, lost and duplicate records, and
-// the times before, during and after.
 func failover(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("unavailable", "ack_gap_max"), worst("at worst", "ack_gap_max"),
@@ -41,7 +39,6 @@ func failover(d *analysis.Study) Answer {
 	return table.says(phrases(clauses))
 }
 
-// felt prints the end-to-end times around the faults; "" if all are unknown.
 func felt(c *analysis.Cell) string {
 	texts := []string{stretchP99(c, before), stretchP99(c, during), stretchP99(c, after)}
 	if texts[0] == unit.Absent && texts[1] == unit.Absent && texts[2] == unit.Absent {
@@ -82,9 +79,8 @@ func stretched(head string, of func(*result.Availability) *result.Stretch) colum
 	return column{head, func(c *analysis.Cell) string { return stretchP99(c, of) }}
 }
 
-// stretchP99 prints the e2e time p99 in a part of the measured window, as the
-// median over the runs. It uses the response time, or the service time if there is
-// none.
+// stretchP99 prints the median over the runs of a part's e2e response time p99, or service time if
+// there is none.
 func stretchP99(c *analysis.Cell, of func(*result.Availability) *result.Stretch) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {

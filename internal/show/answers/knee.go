@@ -12,8 +12,8 @@ import (
 
 // knee answers at which record size the cost of the bytes equals the fixed cost of a record. It
 // fits seconds for each record = a + b·size, over all valid runs. For a closed loop these are
-// seconds of time. A scheduled load takes the same time at any cost. Then they are CPU seconds of
-// the tool, and of the brokers if every run has them.
+// seconds of time. A scheduled load takes the same time at any cost, so CPU seconds count: of the
+// tool, and of the brokers if every run has them.
 func knee(d *analysis.Study) Answer {
 	cost := fitted(d)
 	head, takes := "time for each record", "costs"
@@ -46,7 +46,6 @@ func knee(d *analysis.Study) Answer {
 	return table.says(parts + "; " + knee + misfit(d, cost) + ".")
 }
 
-// fitted fits the costs of all valid runs whose size and throughput are known.
 func fitted(d *analysis.Study) stats.Cost {
 	var sizes, costs []float64
 	spent := spentBy(d)
@@ -60,7 +59,6 @@ func fitted(d *analysis.Study) stats.Cost {
 	return stats.CostOf(sizes, costs, analysis.Confidence)
 }
 
-// What the cost of a record is measured in.
 type currency int
 
 const (
@@ -69,8 +67,8 @@ const (
 	toolAndBrokers
 )
 
-// spentBy returns the currency of the campaign. The brokers' CPU counts only if
-// every valid run has it, because runs with and without it are not comparable.
+// spentBy returns the currency of the campaign. The brokers' CPU counts only if every valid run has
+// it.
 func spentBy(d *analysis.Study) currency {
 	spent := time
 	for _, cell := range d.ValidCells() {
@@ -137,7 +135,6 @@ func eachRecord(d *analysis.Study, c *analysis.Cell) string {
 	return costing(took)
 }
 
-// modelled prints the fitted cost of a record of the cell's size.
 func modelled(c *analysis.Cell, cost stats.Cost) string {
 	size := sizeOf(c)
 	if size == 0 || math.IsNaN(cost.Fixed) {
@@ -146,7 +143,7 @@ func modelled(c *analysis.Cell, cost stats.Cost) string {
 	return costing(cost.Fixed + cost.PerUnit*size)
 }
 
-// sizeOf is the mean size of a cell's records in bytes; 0 if it is not known.
+// sizeOf is in bytes; 0 if it is not known.
 func sizeOf(c *analysis.Cell) float64 {
 	for _, r := range c.Sample.Taken {
 		if size, _, known := recordCost(&r.Run, c.Sample.Among, time); known {
@@ -187,7 +184,6 @@ func costing(s float64) string {
 
 func bytesOf(n float64) string { return unit.Bytes(int64(math.Round(n))) }
 
-// rangeOf prints two bounds, or that there is no upper one.
 func rangeOf(print func(float64) string, low, high float64) string {
 	if math.IsInf(high, 1) {
 		return "from " + print(low) + " on, with no upper bound"

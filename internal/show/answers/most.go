@@ -14,9 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// most answers which cell reached the most, and what the others reached. It names
-// one cell only if a test distinguishes it from every other. If the variants do
-// different things, it answers for each variant. If all cells of a variant have the
+// most answers which cell reached the most, for each variant if these do different things. It names
+// one cell only if a test distinguishes it from every other. If all cells of a variant have the
 // same load, it compares their times.
 func most(d *analysis.Study) Answer {
 	columns := append(throughputColumns(d, "÷ first", cmp.Or(d.By.Name, analysis.ThroughputFigure)),
@@ -46,7 +45,6 @@ func ratios(d *analysis.Study) (clauses []string) {
 	return clauses
 }
 
-// variantNotes explains the ratios in a campaign of different variants.
 func variantNotes(d *analysis.Study) []string {
 	if d.VariantsAt() < 0 {
 		return nil
@@ -54,8 +52,6 @@ func variantNotes(d *analysis.Study) []string {
 	return []string{"Each variant does something else: a figure is divided by that of the first scenario of the same variant, if that is valid."}
 }
 
-// mostOf returns the clauses about comparable cells. It names but does not rank a
-// cell that did not read all records: its client may have paused.
 func mostOf(d *analysis.Study, separated string) string {
 	skipped := notRanked(d)
 	ranked := slices.DeleteFunc(d.Ranked(), func(c analysis.Cell) bool {
@@ -79,8 +75,6 @@ func mostOf(d *analysis.Study, separated string) string {
 	return strings.Join(append(clauses, skipped...), separated)
 }
 
-// bestOf names the best of the ranked cells and the cells not shown to differ from
-// it.
 func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []analysis.Contender) {
 	reached, side := "reached the most", "highest"
 	switch {
@@ -115,8 +109,6 @@ func bestOf(d *analysis.Study, ranked []analysis.Cell) (head string, rest []anal
 // near.
 const nearBest = 0.1
 
-// lastNearBest names the last value along a numeric axis whose median is near the
-// best; "" without a numeric axis.
 func lastNearBest(d *analysis.Study, ranked []analysis.Cell) string {
 	if len(d.Axes) != 1 || len(ranked) < 2 || d.By.Better != figure.Higher {
 		return ""

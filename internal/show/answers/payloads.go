@@ -7,9 +7,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// payloads answers how bytes on the wire and times depend on the content of
-// records. The table has each codec's compression ratio on the cell's records,
-// which each run measures.
 func payloads(d *analysis.Study) Answer {
 	columns := []column{
 		valued("on the wire, each record", wireBytes), valued("compression", "compression_ratio"),

@@ -10,14 +10,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// A crew is a cell with its numbers of brokers and consumers.
 type crew struct {
 	*analysis.Cell
 	brokers, consumers int
 }
 
-// crewsOf returns the cells that read all records, by brokers and then by
-// consumers.
 func crewsOf(cells []*analysis.Cell) (all []crew) {
 	for _, c := range cells {
 		brokers, wrong := strconv.Atoi(c.Setting("cluster.brokers"))
@@ -41,8 +38,6 @@ func (c crew) each() analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// perConsumer answers how much each consumer read, with more consumers and with
-// more brokers.
 func perConsumer(d *analysis.Study) Answer {
 	const name = analysis.ThroughputFigure
 	crews := crewsOf(d.ValidCells())
@@ -53,7 +48,6 @@ func perConsumer(d *analysis.Study) Answer {
 		}
 		return unit.Absent
 	}}
-	// The base of each crew is the first comparable one.
 	against := func(head string, alike func(a, b crew) bool) column {
 		return column{head, func(cell *analysis.Cell) string {
 			for _, c := range crewsOf([]*analysis.Cell{cell}) {
@@ -79,7 +73,6 @@ func perConsumer(d *analysis.Study) Answer {
 	return table.says(phrases(slices.Concat(moreConsumers(crews), moreBrokers(crews), notRanked(d))) + tooShort(d))
 }
 
-// moreConsumers prints for each number of brokers how a consumer's rate changed.
 func moreConsumers(crews []crew) (clauses []string) {
 	f := analysis.FigureCalled(analysis.ThroughputFigure)
 	for _, group := range grouped(crews, func(c crew) int { return c.brokers }) {
@@ -98,8 +91,6 @@ func moreConsumers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// moreBrokers prints for each number of consumers the ratio of the rate with the
-// most brokers to that with the fewest.
 func moreBrokers(crews []crew) (clauses []string) {
 	byConsumers := slices.Clone(crews)
 	slices.SortStableFunc(byConsumers, func(a, b crew) int { return cmp.Compare(a.consumers, b.consumers) })
@@ -114,7 +105,6 @@ func moreBrokers(crews []crew) (clauses []string) {
 	return clauses
 }
 
-// grouped splits crews into groups of adjacent ones with the same key.
 func grouped(crews []crew, key func(crew) int) (groups [][]crew) {
 	for i, c := range crews {
 		if i == 0 || key(c) != key(crews[i-1]) {

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// redelivery compares redeliveries with the calculated numbers and times.
 func redelivery(d *analysis.Study) Answer {
 	expected := column{"arithmetic", func(c *analysis.Cell) string {
 		if q := anyQueue(c); q != nil {
@@ -55,7 +54,6 @@ func redelivery(d *analysis.Study) Answer {
 	return table.says(phrases(clauses) + notSettled(d))
 }
 
-// redeliveredBy sums up the cells of one engine by the worst of them.
 func redeliveredBy(d *analysis.Study, cells []*analysis.Cell) string {
 	perRecord, tail, late := extreme{}, extreme{}, extreme{}
 	early := 0.0
@@ -110,7 +108,6 @@ func (e *extreme) take(v float64, c *analysis.Cell) {
 	}
 }
 
-// where names the cell of the extreme if there are several cells.
 func (e extreme) where(d *analysis.Study, cells int) string {
 	if cells < 2 {
 		return ""
@@ -118,7 +115,7 @@ func (e extreme) where(d *analysis.Study, cells int) string {
 	return " (" + d.Said(e.of.Label) + ")"
 }
 
-// anyQueue is the queue of one of the cell's runs; nil if none has one.
+// anyQueue is nil if no run has a queue.
 func anyQueue(d *analysis.Cell) *result.Queue {
 	for _, r := range d.Sample.Taken {
 		if r.Run.Queue != nil {

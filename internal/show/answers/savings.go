@@ -9,15 +9,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Figures that rank savings and payloads, and their names in sentences.
 const (
 	wireBytes     = "wire_bytes_per_record"
 	wireBytesSaid = "bytes on the wire for each record"
 	toolCPUSaid   = "CPU time of the tool for each record"
 )
 
-// savings answers which cells send the fewest and the most bytes. It does the same
-// for the response time, the CPU and garbage collections.
 func savings(d *analysis.Study) Answer {
 	table := tabulate(d,
 		valued("on the wire, each record", wireBytes), againstFirst(d, "÷ first", wireBytes),
@@ -47,9 +44,8 @@ func spreads(d *analysis.Study, all []said) string {
 	return phrases(clauses)
 }
 
-// spread names the cells with the lowest and the highest value of a figure, with their ratio. It
-// also names the cells not shown to differ from the lowest. It is "" if fewer than two cells have
-// the figure.
+// spread names the cells with the lowest and the highest value of a figure; "" if fewer than two
+// cells have it.
 func spread(d *analysis.Study, s said) string {
 	ranked := d.RankedOtherwise(s.figure)
 	cells := ranked.Ranked()

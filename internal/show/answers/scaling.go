@@ -12,12 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// scales are the settings that a campaign may scale. The first in which cells
-// differ is the scaled one.
+// scales are the settings that a campaign may scale. The first in which cells differ is the scaled
+// one.
 var scales = []string{"consume.consumers", "load.producers", "load.clients", "consume.cpu", "topic.partitions"}
 
-// scaled names the scaled setting, and returns each cell's multiple of the first
-// cell's value; nil if no setting with numbers differs.
+// scaled names the scaled setting, and returns each cell's multiple of the first cell's value; nil
+// if no numeric setting differs.
 func scaled(d *analysis.Study) (what string, by []float64) {
 	for _, path := range scales {
 		by := make([]float64, len(d.Cells))
@@ -41,8 +41,6 @@ func scaled(d *analysis.Study) (what string, by []float64) {
 	return "", nil
 }
 
-// scaling answers how the cells' throughput relates to the first cell's, and how
-// much of the ideal scaling that is.
 func scaling(d *analysis.Study) Answer {
 	const name = analysis.ThroughputFigure
 	what, by := scaled(d)
@@ -91,7 +89,6 @@ func scaling(d *analysis.Study) Answer {
 // much on how reading begins and ends.
 const shortestScaled = 1e9
 
-// tooShort names cells whose window is shorter than shortestScaled; "" without any.
 func tooShort(d *analysis.Study) string {
 	var short []string
 	for _, cell := range d.ValidCells() {
@@ -108,7 +105,6 @@ func tooShort(d *analysis.Study) string {
 		layout.Enumerate(short))
 }
 
-// bottleneckClause names a cell's bottleneck; "" if no run names one.
 func bottleneckClause(c *analysis.Cell) string {
 	switch b := cellBottleneck(c); b {
 	case "":
@@ -122,7 +118,7 @@ func bottleneckClause(c *analysis.Cell) string {
 	}
 }
 
-// moreOf returns a cell's multiple of the first cell's value; 0 if it is not known.
+// moreOf is 0 if the multiple is not known.
 func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	for i := range by {
 		if d.Cells[i].Name == c.Name {
@@ -132,8 +128,8 @@ func moreOf(d *analysis.Study, c *analysis.Cell, by []float64) float64 {
 	return 0
 }
 
-// efficiencyOf prints a cell's speed-up ÷ its multiple of the first cell's value.
-// more reports whether the multiple is not 1.
+// efficiencyOf prints a cell's speed-up ÷ its multiple of the first cell's value. more reports
+// whether the multiple is not 1.
 func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text string, more bool) {
 	const name = analysis.ThroughputFigure
 	times := moreOf(d, c, by)
@@ -145,15 +141,14 @@ func efficiencyOf(d *analysis.Study, c *analysis.Cell, by []float64) (text strin
 	return unit.WholePercent(speedUp / times), times != 1
 }
 
-// confinedOtherwise reports whether a cell has other CPU limits than the first
-// while another setting is scaled. Then the speed-up depends on both.
+// confinedOtherwise reports whether a cell has other CPU limits than the first while another
+// setting is scaled, so the speed-up depends on both.
 func confinedOtherwise(d *analysis.Study, c *analysis.Cell) bool {
 	what, _ := scaled(d)
 	first := d.First()
 	return what != "cpu" && first != nil && c.Setting(consumerShare) != first.Setting(consumerShare)
 }
 
-// consumerShare is the setting of the CPU limit of consumers.
 const consumerShare = "consume.cpu"
 
 func coresOf(c *analysis.Cell) string {
@@ -167,8 +162,6 @@ func coresOf(c *analysis.Cell) string {
 	}
 }
 
-// unconfinedOf returns the valid cell that differs from c, among the scaled
-// settings, only in the CPU limit; nil if there is none.
 func unconfinedOf(d *analysis.Study, c *analysis.Cell) *analysis.Cell {
 	if !confinedOtherwise(d, c) {
 		return nil

@@ -10,29 +10,24 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// A storedSlope is how a run's throughput changed with the stored bytes.
 type storedSlope struct {
 	stats.Slope         // bytes/s for each stored byte
 	stored      float64 // bytes, at the end
 }
 
-// times is the change of the throughput over the given number of bytes.
 func (s storedSlope) times(bytes float64) stats.Estimate {
 	return stats.Estimate{Value: s.Slope.Slope * bytes, Low: s.Low * bytes, High: s.High * bytes}
 }
 
-// relative is the change of the throughput over all stored bytes, relative to its
-// mean.
 func (s storedSlope) relative() stats.Estimate { return s.times(s.stored / s.MeanY) }
 
 // slopeOf fits the throughput of each whole interval of the measured window to the bytes stored at
-// its middle. These are keys and values, including the fill and the warm-up.
+// its middle.
 func slopeOf(r *result.Recorded) storedSlope {
 	xs, ys, stored := analysis.Stored(r)
 	return storedSlope{stats.SlopeOf(xs, ys, analysis.Confidence), stored}
 }
 
-// slope answers how the throughput changed with the size of the log.
 func slope(d *analysis.Study) Answer {
 	columns := []column{
 		{"stored", func(c *analysis.Cell) string {
@@ -98,8 +93,6 @@ func slopesOf(c *analysis.Cell) (all []storedSlope) {
 	return all
 }
 
-// ofSlopes prints the median of a value over the cell's runs, even if their
-// intervals are too few for a slope.
 func ofSlopes(c *analysis.Cell, of func(storedSlope) float64, print func(float64) string) string {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -118,8 +111,8 @@ type slopeScale struct {
 	print func(float64) string
 }
 
-// perGB is the change for each further stored GB, and overAll the change over all
-// stored bytes relative to the mean.
+// perGB is the change for each stored GB, and overAll that over all stored bytes, relative to the
+// mean.
 var (
 	perGB   = slopeScale{func(s storedSlope) stats.Estimate { return s.times(unitGB) }, signedBytes}
 	overAll = slopeScale{storedSlope.relative, func(v float64) string { return fmt.Sprintf("%+.1f %%", 100*v) }}
@@ -135,7 +128,6 @@ func signedBytes(v float64) string {
 	return sign + bytesOf(math.Abs(v)) + "/s"
 }
 
-// slopeBounds combines the slopes of a cell's runs.
 func slopeBounds(slopes []storedSlope, scale slopeScale) stats.Estimate {
 	runs := make([]stats.Estimate, len(slopes))
 	for i, s := range slopes {

@@ -9,10 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// pricesOfStarts is a sentence on the cost of writing each record's start before
-// its delivery, as in the first version of kmq's markers. It compares each such
-// cell with the cell that differs only in that. of returns the cost, or "" if it is
-// not known. The sentence is "" if there are no such cells.
+// pricesOfStarts is a sentence on the cost of writing each record's start before its delivery; ""
+// without such cells. of returns the cost, or "" if it is not known.
 func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, late *analysis.Cell) string) string {
 	var clauses []string
 	for _, c := range cells {
@@ -30,7 +28,6 @@ func pricesOfStarts(d *analysis.Study, cells []*analysis.Cell, of func(first, la
 	return " With starts first, " + phrases(clauses)
 }
 
-// startsCost returns the cost at the highest rate that the queue allows.
 func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		times := func(name string) string { return quotient(first.Of(name), late.Of(name)) }
@@ -53,11 +50,9 @@ func startsCost(d *analysis.Study) func(first, late *analysis.Cell) string {
 	}
 }
 
-// closedTime is the time of a record in a closed loop, which has no due times.
 const closedTime = "e2e_service_time_p50"
 
-// cpuOfEach is the CPU time of all clients and brokers per acknowledged record, of
-// the runs that have both.
+// cpuOfEach takes only the runs with the CPU of both clients and brokers.
 func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	var values []float64
 	for _, r := range c.Sample.Taken {
@@ -73,8 +68,6 @@ func cpuOfEach(c *analysis.Cell) analysis.Repeated {
 	return analysis.FromValues(values)
 }
 
-// startsAdd returns the cost at the same load, as added time; "" if it is not
-// known.
 func startsAdd(d *analysis.Study, name string) func(first, late *analysis.Cell) string {
 	return func(first, late *analysis.Cell) string {
 		var parts []string

@@ -12,12 +12,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// manyCells is the number of cells from which a sentence names only the lowest and
-// the highest.
+// manyCells is the number of cells from which a sentence names only the lowest and the highest.
 const manyCells = 5
 
-// timesBeside shows a time of the cells side by side. It is the one that the suite or its question
-// names, or the end-to-end response time; in a closed loop, the service time.
+// timesBeside shows a time of the cells side by side: the one that the suite or its question names,
+// or the end-to-end time.
 func timesBeside(d *analysis.Study) Answer {
 	metric := "e2e_response_time"
 	if i := slices.IndexFunc(result.TimeMetrics,
@@ -60,8 +59,6 @@ func timesBeside(d *analysis.Study) Answer {
 	return table.says(quickest(d, metric) + clauses[0] + ": " + phrases(append(clauses[1:], adds...)))
 }
 
-// addedAlong prints how much a time of each cell exceeds that of the cell with the
-// smallest value, if the cells differ in one number.
 func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses []string) {
 	if len(d.Axes) != 1 {
 		return nil
@@ -84,7 +81,6 @@ func addedAlong(d *analysis.Study, cells []*analysis.Cell, name string) (clauses
 	return clauses
 }
 
-// rankedTime is the percentile of a time that ranks the cells.
 func rankedTime(d *analysis.Study, metric string) string {
 	if strings.HasPrefix(d.By.Name, metric+"_") {
 		return d.By.Name
@@ -92,9 +88,8 @@ func rankedTime(d *analysis.Study, metric string) string {
 	return metric + "_p99"
 }
 
-// quickest names the cell with the lowest time, by the percentile that ranks the
-// cells, and whether the runs show it. It is "" for fewer than two cells and for
-// unlike variants.
+// quickest names the cell with the lowest time, and whether the runs show it; "" for fewer than two
+// cells and for unlike variants.
 func quickest(d *analysis.Study, metric string) string {
 	by := rankedTime(d, metric)
 	ranked := d.RankedOtherwise(by)
@@ -110,7 +105,6 @@ func quickest(d *analysis.Study, metric string) string {
 	return head + "; "
 }
 
-// other is a further figure to show with other times than end-to-end times.
 func other(metric string) string {
 	if strings.HasPrefix(metric, "e2e") {
 		return ""

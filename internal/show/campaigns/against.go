@@ -31,7 +31,7 @@ func printCampaignAgainst(p *layout.Page, d *CampaignDocument) {
 		}
 	}
 	p.Record(layout.Block{Kind: layout.BlockTable, Table: recorded, Heads: 1})
-	if p.Width < layout.Width { // the medians are in the table above
+	if p.Width < layout.Width {
 		t = t.Without(1)
 	}
 	for i, line := range t.Text() {
@@ -59,7 +59,6 @@ func (d *CampaignDocument) againstLegend() string {
 	return text
 }
 
-// bases are the cells with which others were compared, each once.
 func (d *CampaignDocument) bases() (bases []string) {
 	for _, c := range d.Against {
 		if !slices.Contains(bases, c.Base) {
@@ -69,8 +68,6 @@ func (d *CampaignDocument) bases() (bases []string) {
 	return bases
 }
 
-// againstRows has, for one figure, a row for each base with its median, and below it a row for each
-// variant compared with it.
 func (d *CampaignDocument) againstRows(name string) (rows [][]string) {
 	for _, base := range d.bases() {
 		first := true

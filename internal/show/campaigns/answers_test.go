@@ -18,8 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// answered returns a campaign of named cells that asks for an answer. change sets what each run
-// reached, with a noise of about a per cent.
+// answered calls change to set what each run of a cell reached, with a noise of about a per cent.
 func answered(t *testing.T, answer string, repeat int, names []string, change func(cell int, noise float64, r *result.Recorded)) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 9)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-" + answer + "-c4wq7d"}
@@ -46,14 +45,12 @@ func answered(t *testing.T, answer string, repeat int, names []string, change fu
 	return c
 }
 
-// produces makes a run produce perS records/s of a size in bytes.
 func produces(r *result.Recorded, perS, size float64) {
 	l := &r.Run.Load
 	l.AckedPerS, l.Acked, l.Scheduled, l.Admitted = perS, int64(20*perS), int64(20*perS), int64(20*perS)
 	l.Bytes = l.Acked * int64(size)
 }
 
-// consumes makes a run read perS records/s of 100 bytes with the given consumers.
 func consumes(r *result.Recorded, perS float64, consumers int) {
 	d := &r.Run.Delivery
 	d.DeliveredPerS, d.Delivered = perS, int64(20*perS)
@@ -66,7 +63,6 @@ func limitedBy(r *result.Recorded, resource string, saturation float64) {
 	r.Run.Bottleneck = &result.Bottleneck{Resource: resource, Saturation: saturation}
 }
 
-// most returns a campaign of producers with one best.
 func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	names := []string{"1 producer, RF 1", "1 producer, RF 3, acks 1", "1 producer, RF 3, acks all", "3 producers, RF 3, acks 1"}
 	return answered(t, "most", repeat, names, func(i int, noise float64, r *result.Recorded) {
@@ -75,7 +71,6 @@ func most(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// against is most with bases that the suite names.
 func against(t *testing.T, repeat int) *result.RecordedCampaign {
 	c := most(t, repeat)
 	names := c.Campaign.Axes[0].Values
@@ -87,7 +82,6 @@ func against(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// takes sets a run's bytes on the wire and CPU for each record.
 func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
 	cores := brokerCores
 	r.Run.Storage = &result.Storage{WireBytesPerRecord: &bytes}
@@ -96,8 +90,7 @@ func takes(r *result.Recorded, bytes, toolNs, brokerCores float64) {
 	r.Run.Load.ClosedLoop = false
 }
 
-// savings returns a campaign of codecs. The third saves the most bytes, and costs the most garbage
-// collections.
+// The third codec saves the most bytes, and costs the most garbage collections.
 func savings(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "savings", repeat, []string{"none", "lz4", "zstd"}, func(i int, noise float64, r *result.Recorded) {
 		takes(r, noise*[]float64{530, 310, 240}[i], noise*[]float64{4000, 4400, 9000}[i], 0.4*noise)
@@ -105,7 +98,6 @@ func savings(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// payloads returns a campaign of payloads with different compression ratios.
 func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "payloads", repeat, []string{"random", "zeros"}, func(i int, noise float64, r *result.Recorded) {
 		takes(r, noise*[]float64{540, 60}[i], 4000*noise, 0.4)
@@ -115,7 +107,6 @@ func payloads(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// sized returns a campaign of record sizes at one rate, in which bytes and records cost CPU.
 func sized(t *testing.T, repeat int) *result.RecordedCampaign {
 	return answered(t, "knee", repeat, []string{"64B", "1KiB", "16KiB"}, func(i int, noise float64, r *result.Recorded) {
 		size := float64(int(64) << (4 * i))
@@ -139,8 +130,6 @@ func alongAxes(c *result.RecordedCampaign, axes []result.Axis, values [][]string
 	return c
 }
 
-// crews returns a campaign of one and three brokers and one and four consumers, limited by each
-// broker.
 func crews(t *testing.T, repeat int) *result.RecordedCampaign {
 	values := [][]string{{"1", "1"}, {"1", "4"}, {"3", "1"}, {"3", "4"}}
 	c := answered(t, "per-consumer", repeat, []string{"1-1", "1-4", "3-1", "3-4"}, func(i int, noise float64, r *result.Recorded) {
@@ -151,8 +140,7 @@ func crews(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "cluster.brokers", Values: []string{"1", "3"}}, {Path: "consume.consumers", Values: []string{"1", "4"}}}, values)
 }
 
-// limits returns a campaign of memory limits. The first is too small to run, and the second is not
-// enough.
+// The first memory limit is too small to run, and the second is not enough.
 func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	values := [][]string{{"32MiB"}, {"64MiB"}, {"128MiB"}, {"1GiB"}}
 	c := answered(t, "enough", repeat, []string{"32MiB", "64MiB", "128MiB", "1GiB"}, func(i int, noise float64, r *result.Recorded) {
@@ -164,7 +152,6 @@ func limits(t *testing.T, repeat int) *result.RecordedCampaign {
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: []string{"32MiB", "64MiB", "128MiB", "1GiB"}}}, values)
 }
 
-// limited returns a campaign of memory limits with the given results.
 func limited(t *testing.T, repeat int, spread float64, reached ...float64) *result.RecordedCampaign {
 	names := []string{"32MiB", "64MiB", "128MiB", "1GiB"}[:len(reached)]
 	var values [][]string
@@ -177,8 +164,6 @@ func limited(t *testing.T, repeat int, spread float64, reached ...float64) *resu
 	return alongAxes(c, []result.Axis{{Path: "consume.memory", Values: names}}, values)
 }
 
-// Enough is a value from which all are near the best, and only if the interval of the ratio shows
-// it.
 func TestEnoughIsNotMoreThanTheRunsShow(t *testing.T) {
 	for name, c := range map[string]struct {
 		campaign    *result.RecordedCampaign
@@ -207,8 +192,7 @@ func knee(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// stored returns a campaign of one scenario whose throughput falls by falls MB/s for each stored
-// GB.
+// The throughput falls by falls MB/s for each stored GB.
 func stored(t *testing.T, repeat int, falls float64) *result.RecordedCampaign {
 	return answered(t, "slope", repeat, []string{"20 GB"}, func(_ int, noise float64, r *result.Recorded) {
 		produces(r, 1e6, 100)
@@ -245,7 +229,6 @@ func failover(t *testing.T, repeat int) *result.RecordedCampaign {
 	})
 }
 
-// Each named answer has its table and ends with its sentence.
 func TestNamedAnswers(t *testing.T) {
 	for name, c := range map[string]*result.RecordedCampaign{
 		"most": most(t, 5), "scaling": scaling(t, 5), "per-consumer": crews(t, 5), "enough": limits(t, 5), "knee": knee(t, 3), "slope": stored(t, 5, 0.5), "times": beside(t, 5), "failover": failover(t, 5),
@@ -274,8 +257,6 @@ func sentenceOf(t *testing.T, c *result.RecordedCampaign) string {
 	return d.Answer.Sentence
 }
 
-// The sentence begins by saying that one run of each carries no claim, and does not say it of
-// several.
 func TestNamedAnswersOfOneRun(t *testing.T) {
 	for name, of := range map[string]func(*testing.T, int) *result.RecordedCampaign{
 		"most": most, "scaling": scaling, "per-consumer": crews, "enough": limits, "knee": knee, "times": beside, "failover": failover,
@@ -291,7 +272,6 @@ func TestNamedAnswersOfOneRun(t *testing.T) {
 	}
 }
 
-// Cells that the runs do not distinguish are not called the most.
 func TestMostOfTheSame(t *testing.T) {
 	c := answered(t, "most", 5, []string{"a", "b", "c"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*[]float64{1e6, 1e6, 5e5}[i], 100)
@@ -301,7 +281,6 @@ func TestMostOfTheSame(t *testing.T) {
 	}
 }
 
-// A slope is reported only if it exists, although the intervals of a run are correlated.
 func TestSlopeAnswer(t *testing.T) {
 	for _, repeat := range []int{1, 6} {
 		if got := sentenceOf(t, stored(t, repeat, 1)); !strings.Contains(got, "shown to be a change") {
@@ -320,7 +299,7 @@ func TestSlopeAnswer(t *testing.T) {
 	}
 }
 
-// Two runs whose slopes differ in size show no slope, even if each is sure.
+// Two runs whose slopes differ in size show none, even if each is sure.
 func TestSlopeOfTwoRuns(t *testing.T) {
 	fall := func(falls ...float64) *result.RecordedCampaign {
 		c := stored(t, 1, falls[0])
@@ -341,7 +320,6 @@ func TestSlopeOfTwoRuns(t *testing.T) {
 	}
 }
 
-// Runs with different volumes, limited by the disk, are no repeats of each other.
 func TestBoundedVolumesAreTold(t *testing.T) {
 	c := stored(t, 3, 0)
 	for _, r := range c.Runs {
@@ -361,7 +339,6 @@ func TestBoundedVolumesAreTold(t *testing.T) {
 	}
 }
 
-// The efficiency of very short windows has a warning.
 func TestScalingOfShortWindows(t *testing.T) {
 	c := scaling(t, 2)
 	const short = "is shorter than a second"
@@ -378,7 +355,6 @@ func TestScalingOfShortWindows(t *testing.T) {
 	}
 }
 
-// The answer finds the knee that the runs were made with.
 func TestKneeAnswer(t *testing.T) {
 	if got := sentenceOf(t, knee(t, 5)); !strings.Contains(got, "from 100 B on") && !strings.Contains(got, "from 99") && !strings.Contains(got, "from 101 B on") {
 		t.Errorf("a knee at 100 B: %q", got)
@@ -391,7 +367,6 @@ func TestKneeAnswer(t *testing.T) {
 	}
 }
 
-// The answer says in words what is missing.
 func TestAnswersOfWrongInputs(t *testing.T) {
 	t.Run("no valid run", func(t *testing.T) {
 		c := most(t, 2)
@@ -402,7 +377,6 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 		if err != nil || d.Answer.Status != analysis.AnswerNoRanking || d.Answer.Sentence != "No run is valid: there is no answer." || d.Table == nil {
 			t.Errorf("%+v, %v", d.Answer, err)
 		}
-		// The figures are shown, and marked.
 		for _, want := range []string{"No run is valid", strings.Fields(d.Table.Rows[3][2])[0], "†"} {
 			if !bytes.Contains(showtest.Written(t, campaign(c, ""), report.Options{}), []byte(want)) {
 				t.Errorf("%q is not in the text", want)
@@ -443,7 +417,6 @@ func TestAnswersOfWrongInputs(t *testing.T) {
 	})
 }
 
-// The efficiency refers to the setting that was scaled.
 func TestScalingAnswer(t *testing.T) {
 	got := sentenceOf(t, scaling(t, 5))
 	for _, want := range []string{"2/2 reached 1.7", "with 2.0 times the consumers, an efficiency of 8", "with 4.0 times the consumers, an efficiency of 47 %, limited by client CPU 97 %"} {
@@ -456,7 +429,6 @@ func TestScalingAnswer(t *testing.T) {
 	}
 }
 
-// The figure that a suite names is the one of its answer, also for times.
 func TestBySuite(t *testing.T) {
 	c := answered(t, "times", 2, []string{"1-client", "2-clients"}, func(_ int, _ float64, r *result.Recorded) { r.Run.Load.ClosedLoop = false })
 	for by, want := range map[string]string{"": "e2e response time at p50", "send_response_time_p99": "send response time at p50"} {
@@ -476,8 +448,7 @@ func TestBySuite(t *testing.T) {
 	}
 }
 
-// crossed returns a campaign of drivers and two different variants: one consumes, and the other
-// measures a time at the same offered load.
+// One variant consumes, and the other measures a time at the same offered load.
 func crossed(t *testing.T, repeat int, drivers []string, change func(driver int, consumes bool, noise float64, r *result.Recorded)) *result.RecordedCampaign {
 	var names []string
 	for _, driver := range drivers {
@@ -498,8 +469,8 @@ func crossed(t *testing.T, repeat int, drivers []string, change func(driver int,
 	return c
 }
 
-// Cells are compared with the first of the same variant. A client that did not read all records is
-// named with the known reason, and not ranked.
+// Cells are compared with the first of the same variant, and a client that did not read all records
+// is not ranked.
 func TestMostOfUnlikeVariants(t *testing.T) {
 	c := crossed(t, 3, []string{"franz", "librdkafka"}, func(driver int, reads bool, noise float64, r *result.Recorded) {
 		switch {
@@ -543,7 +514,6 @@ func TestMostOfUnlikeVariants(t *testing.T) {
 	}
 }
 
-// Along a numeric axis, the answer names the last value whose median is near the best.
 func TestMostAlongAnAxis(t *testing.T) {
 	for _, test := range []struct {
 		rates []float64
@@ -561,7 +531,6 @@ func TestMostAlongAnAxis(t *testing.T) {
 	}
 }
 
-// Confined consumers are compared with the same number of unconfined ones.
 func TestScalingOfConfined(t *testing.T) {
 	c := answered(t, "scaling", 3, []string{"1-1", "4-4", "4-4-half"}, func(i int, noise float64, r *result.Recorded) {
 		consumes(r, noise*[]float64{1e6, 2e6, 1e6}[i], []int{1, 4, 4}[i])
@@ -574,8 +543,6 @@ func TestScalingOfConfined(t *testing.T) {
 	}
 }
 
-// Each consumer is compared with the fewest on the same brokers, and with the same number on the
-// fewest brokers.
 func TestPerConsumerAnswer(t *testing.T) {
 	got := sentenceOf(t, crews(t, 5))
 	for _, want := range []string{"On 1 broker 1 consumer read 9", "and 4 read 299,", "each, 0.33 (", "limited by broker CPU 97 %", "1 consumer read 1.0", "4 consumers read 2.", "times as much from 3 brokers as from 1"} {
@@ -611,7 +578,6 @@ func TestPartlyReadIsNotRanked(t *testing.T) {
 	}
 }
 
-// Enough is the smallest value near the best.
 func TestEnoughAnswer(t *testing.T) {
 	got := sentenceOf(t, limits(t, 5))
 	for _, want := range []string{"memory 128MiB is the least from which on all are within 10 % of the best", "the best is memory 1GiB", "memory 64MiB reached 0.40 ", "There is no valid run of memory 32MiB"} {
@@ -628,7 +594,6 @@ func TestEnoughAnswer(t *testing.T) {
 	}
 }
 
-// The answer gives the producer's rate with and without a reader, and the slope of each.
 func TestSlopeWithAReader(t *testing.T) {
 	c := answered(t, "slope", 3, []string{"alone", "reader"}, func(i int, noise float64, r *result.Recorded) {
 		produces(r, noise*[]float64{1e6, 8e5}[i], 100)
@@ -638,8 +603,6 @@ func TestSlopeWithAReader(t *testing.T) {
 	}
 }
 
-// Along a numeric axis, the answer says how much each value adds to the smallest, and whether the
-// runs show it.
 func TestTimesAddedAlongAnAxis(t *testing.T) {
 	of := func(repeat int, numbers ...string) string {
 		c := answered(t, "times", repeat, numbers, func(i int, noise float64, r *result.Recorded) {
@@ -667,7 +630,6 @@ func TestTimesAddedAlongAnAxis(t *testing.T) {
 	}
 }
 
-// The answer names the lowest time, and whether the runs show it.
 func TestTimesNameTheLowest(t *testing.T) {
 	if got := sentenceOf(t, beside(t, 6)); !strings.Contains(got, "acks 1, RF 1 has the lowest") || !strings.Contains(got, "the runs show it") {
 		t.Errorf("%q", got)
@@ -683,7 +645,6 @@ func TestTimesNameTheLowest(t *testing.T) {
 	}
 }
 
-// A run that is too short for a slope is mentioned, and the throughput covers all runs.
 func TestSlopeOfSomeRuns(t *testing.T) {
 	c := stored(t, 2, 1)
 	c.Runs[1].Intervals = c.Runs[1].Intervals[:9]
@@ -710,7 +671,6 @@ func TestSlopeOfSomeRuns(t *testing.T) {
 	}
 }
 
-// Of warnings that differ only in numbers, the one with the worst measurement is shown.
 func TestWorstWarning(t *testing.T) {
 	c := most(t, 1)
 	const form = "partition %d had no acknowledgement for %s s, from 0.0 s on"
@@ -723,7 +683,6 @@ func TestWorstWarning(t *testing.T) {
 	}
 }
 
-// The sentence of a failover has the users' times and the duplicates.
 func TestFailoverAnswer(t *testing.T) {
 	got := sentenceOf(t, failover(t, 5))
 	for _, want := range []string{"none was lost and none came twice", "60 were lost and 15 came twice", "6.00 ms before, 4.10 s during and 7.00 ms after"} {
@@ -733,7 +692,6 @@ func TestFailoverAnswer(t *testing.T) {
 	}
 }
 
-// The CPU of brokers counts only if every run has it.
 func TestKneeOfAllBrokersOrNone(t *testing.T) {
 	c := sized(t, 5)
 	for _, r := range c.Runs {
@@ -749,8 +707,6 @@ func TestKneeOfAllBrokersOrNone(t *testing.T) {
 	}
 }
 
-// A cell that did not read all records has no ratio to its base, and one valid run among cells of
-// several carries no claim.
 func TestNoClaimOfWhatWasNotMeasured(t *testing.T) {
 	c := savings(t, 5)
 	for i, r := range c.Runs {

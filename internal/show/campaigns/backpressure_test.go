@@ -17,7 +17,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// short returns a campaign of the four variants with repeats.
 func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	s := showtest.NewStudy(t, 7)
 	variants := []string{"off", "hysteresis-tight", "credit", "latency"}
@@ -43,7 +42,6 @@ func short(t *testing.T, repeat int) *result.RecordedCampaign {
 	return c
 }
 
-// The report of the study, with one run of each and with repeats.
 func TestCampaignOfBackpressure(t *testing.T) {
 	once, repeated := campaign(short(t, 1), ""), campaign(short(t, 5), "")
 	for _, width := range []int{80, 120} {
@@ -56,8 +54,6 @@ func TestCampaignOfBackpressure(t *testing.T) {
 	showtest.Golden(t, "study-repeated.md", showtest.Written(t, repeated, report.Options{Format: report.AsMarkdown}))
 }
 
-// Under backpressure, a question without a figure is answered by what each gate kept and cost,
-// without a ranking.
 func TestUnrankedUnderBackpressure(t *testing.T) {
 	c := short(t, 2)
 	c.Campaign.Campaign.Question = "Which gate costs the least?"
@@ -77,8 +73,6 @@ func TestUnrankedUnderBackpressure(t *testing.T) {
 	}
 }
 
-// A variant is compared with the one without backpressure at the same load, and is called better or
-// worse only with enough runs.
 func TestVariantsAreCompared(t *testing.T) {
 	for repeat, words := range map[int]map[string]string{
 		1: {},

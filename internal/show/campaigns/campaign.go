@@ -42,7 +42,7 @@ type CampaignDocument struct {
 	Table *AnswerTable `json:"answer_table,omitempty"`
 
 	study    *analysis.Study
-	answered answers.Answer // the source of Table
+	answered answers.Answer
 }
 
 // AnswerTable is the table of a named answer.
@@ -79,8 +79,8 @@ type Answer struct {
 	More  int      `json:"more_runs,omitempty"` // additional runs of each cell that would be enough
 }
 
-// Analyse analyses a campaign's runs and puts the findings into words. by is the name of the figure
-// that ranks the cells, as in analysis.NewStudy.
+// Analyse analyses a campaign's runs and puts the findings into words. by names the ranking figure,
+// as in analysis.NewStudy.
 func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	s, err := analysis.NewStudy(c, by)
 	if err != nil {
@@ -108,13 +108,10 @@ func Analyse(c *result.RecordedCampaign, by string) (*CampaignDocument, error) {
 	return d, nil
 }
 
-// ofBackpressure reports whether controllers are compared. Then the answer begins with what they
-// kept and cost.
 func (d *CampaignDocument) ofBackpressure() bool {
 	return d.Search == nil && d.Campaign.Question != "" && analysis.UnderBackpressure(d.study.Variants())
 }
 
-// answer replaces the ranking by a named answer.
 func (d *CampaignDocument) answer(a answers.Answer) {
 	if slices.ContainsFunc(d.study.Cells, func(c analysis.Cell) bool { return len(c.Sample.Taken) > 0 }) {
 		d.Table, d.answered = &AnswerTable{Head: a.Rows[0], Rows: a.Rows[1:], Notes: a.Notes}, a
@@ -152,7 +149,6 @@ func answerOf(d *analysis.Study) Answer {
 	return a
 }
 
-// conclude says whether one of two or more ranked cells is best.
 func conclude(d *analysis.Study, r analysis.Ranking) string {
 	best, title, value := d.Said(r.Cells[0].Label), d.By.Title, r.Cells[0].Figures[d.By.Name].Bounded(d.By)
 	next := r.Rest[0]

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Failed and unreadable runs are missing from their cell; planned runs are not.
 func TestCellSet(t *testing.T) {
 	c := sweep(t, 4, codecs[:2], []float64{1, 1})
 	for i, planned := range []result.CampaignRun{{Status: result.Failed}, {Dir: "../gone", Status: result.Valid}, {}} {
@@ -30,7 +29,6 @@ func TestCellSet(t *testing.T) {
 	}
 }
 
-// sweep returns a campaign over codecs with repeats. slower multiplies the times of each codec.
 func sweep(t *testing.T, repeat int, codecs []string, slower []float64) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/20261121T195900Z-sweep-compression-c4wq7d"}
@@ -64,7 +62,6 @@ func campaign(c *result.RecordedCampaign, by string) func(*bytes.Buffer, report.
 	}
 }
 
-// A codec is best despite an invalid run and an outlier.
 func TestCampaign(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1.3, 1.2, 1, 1.5, 2})
 	c.Runs[12].Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"pacer lateness p99 is 7.42 ms, and may be 2 ms"}}
@@ -73,7 +70,6 @@ func TestCampaign(t *testing.T) {
 	showtest.AllFormats(t, "campaign", campaign(c, ""))
 }
 
-// A codec is called best only if it is shown to be better than every other.
 func TestAnswers(t *testing.T) {
 	for _, c := range []struct {
 		name   string
@@ -104,7 +100,7 @@ func TestAnswers(t *testing.T) {
 	}
 }
 
-// If nothing differs, at most one in twenty campaigns names a best codec.
+// At most one in twenty campaigns names a best codec.
 func TestAnswersOfTheSame(t *testing.T) {
 	c := sweep(t, 6, codecs, []float64{1, 1, 1, 1, 1})
 	best := 0
@@ -128,7 +124,6 @@ func TestAnswersOfTheSame(t *testing.T) {
 	}
 }
 
-// The question may name its figure.
 func TestQuestionNamesTheFigure(t *testing.T) {
 	c := sweep(t, 5, codecs, []float64{1, 1, 1, 1, 1})
 	for _, q := range []struct{ question, figure, from string }{
@@ -155,8 +150,6 @@ func TestQuestionNamesTheFigure(t *testing.T) {
 	}
 }
 
-// Differences among the runs that no scenario asked for are noted: within a cell, and between
-// cells.
 func TestCampaignUnasked(t *testing.T) {
 	notes := func(c *result.RecordedCampaign) string {
 		d, err := campaigns.Analyse(c, "")
@@ -170,7 +163,7 @@ func TestCampaignUnasked(t *testing.T) {
 		t.Errorf("notes on runs that were made alike: %s", got)
 	}
 	for i, r := range c.Runs {
-		if i%2 == 1 { // the second cell ran on another machine
+		if i%2 == 1 {
 			r.Run.Run.Cluster.Kind, r.Run.Run.Cluster.ID, r.Run.Run.Host.CPUs = "existing", "kJ1", 64
 		}
 	}
@@ -194,7 +187,6 @@ func TestCampaignUnasked(t *testing.T) {
 	}
 }
 
-// Figures of a cell without a valid run are marked, and the legend does not call them valid.
 func TestCampaignOfInvalid(t *testing.T) {
 	c := sweep(t, 5, codecs[:2], []float64{1, 1})
 	for i, r := range c.Runs {
@@ -216,7 +208,6 @@ func TestCampaignOfInvalid(t *testing.T) {
 	}
 }
 
-// An interrupted campaign is reported as far as it got.
 func TestCampaignInterrupted(t *testing.T) {
 	c := sweep(t, 3, codecs[:2], []float64{1.3, 1})
 	c.Campaign.Campaign = unfinished(c.Campaign.Campaign)
@@ -237,7 +228,6 @@ func unfinished(info result.CampaignInfo) result.CampaignInfo {
 	}
 }
 
-// A search begins with the rate that held.
 func TestCampaignOfASearch(t *testing.T) {
 	c := sweep(t, 1, codecs, []float64{1, 1, 1, 1, 1})
 	highest, failed, capacity := 18_750.0, 19_300.0, 24_310.0
@@ -289,7 +279,6 @@ func TestInterruptedOfACampaign(t *testing.T) {
 	}
 }
 
-// An imported run is marked as imported.
 func TestCampaignOfImported(t *testing.T) {
 	c := &result.RecordedCampaign{Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline()), showtest.Imported("b-other")}}
 	c.Campaign.Cells = []result.Cell{{Name: "ours"}, {Name: "other"}}

@@ -41,7 +41,6 @@ func TestCellNamed(t *testing.T) {
 	}
 }
 
-// Sentences name the setting of a value: "0" alone is ambiguous.
 func TestAnswersNameTheSetting(t *testing.T) {
 	c := sweep(t, 5, []string{"0", "all"}, []float64{1, 2})
 	c.Campaign.Axes[0].Path = "load.acks"

@@ -78,7 +78,6 @@ func markdownSearch(m *layout.Markdown, d *CampaignDocument) {
 	m.List(items)
 }
 
-// markdownCells writes one table: Markdown scrolls a wide table.
 func markdownCells(m *layout.Markdown, d *CampaignDocument) {
 	shown, same := d.varying()
 	t := layout.Table{Left: map[int]bool{}, Rows: [][]string{{layout.Prose(analysis.CellsHead(d.study)), "Runs"}}}

@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// rankedBy names the figure that ranks the cells, and why; "" without a ranking.
 func (a Answer) rankedBy() string {
 	if a.Status == analysis.AnswerNoRanking || a.Status == analysis.AnswerSearch || a.Status == analysis.AnswerTold {
 		return ""
@@ -23,8 +22,6 @@ func (a Answer) rankedBy() string {
 	return a.Figure + ", " + why
 }
 
-// unasked notes differences among the runs that no scenario asked for: within a cell, and between
-// cells.
 func unasked(d *analysis.Study) (notes []string) {
 	var all []*result.Recorded
 	within := analysis.Attributes{}
@@ -51,8 +48,6 @@ func unasked(d *analysis.Study) (notes []string) {
 	return notes
 }
 
-// asked reports whether a difference between cells is intended: peers are other clients, and a
-// scenario may ask for other brokers.
 func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 	switch {
 	case d.Campaign.Kind == result.KindPeers:
@@ -69,8 +64,7 @@ func asked(d *analysis.Study, runs []*result.Recorded, name string) bool {
 	return false
 }
 
-// unsettledNote warns that failed and unknown are not comparable between clients: each client
-// reports other details of a failed record (docs/DRIVERS.md).
+// Each client reports other details of a failed record (docs/DRIVERS.md).
 func unsettledNote(d *analysis.Study) []string {
 	clients := map[string]bool{}
 	var unsettled int64

@@ -16,8 +16,7 @@ import (
 // curvePhase is the phase of the probes that are not part of the search.
 const curvePhase = "curve"
 
-// WriteSearch writes the result of a search: the answer, its caveats, every probe in order, and the
-// curve if there is one.
+// WriteSearch writes the result of a search: the answer, its caveats, every probe, and the curve.
 func WriteSearch(w io.Writer, s *result.Search, o report.Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	printSearch(p, s)
@@ -42,8 +41,7 @@ func printSearch(p *layout.Page, s *result.Search) {
 	}
 }
 
-// split separates the probes of the search from those of the curve. The curve includes the
-// confirmed answer, ordered by rate.
+// The curve includes the confirmed answer, ordered by rate.
 func split(s *result.Search) (searched, curve []result.Probe) {
 	var confirmed []result.Probe
 	for _, probe := range s.Probes {
@@ -63,7 +61,6 @@ func split(s *result.Search) (searched, curve []result.Probe) {
 	return searched, curve
 }
 
-// printProbes prints a line for each probe, and below it the expectations that it did not meet.
 func printProbes(p *layout.Page, all []result.Probe, metric string) {
 	t := layout.Table{Gap: 3, Left: map[int]bool{1: true, 3: true}}
 	t.Add("", "", "offered", "", "acked", layout.Words(metric)+" p50", "p99")

@@ -19,8 +19,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// Write writes the report of a campaign in the format of o: its question and answer, and the cells
-// with their figures. A campaign without figures is reported as far as it got.
+// Write writes the report of a campaign in the format of o. Without figures it is reported as far
+// as it got.
 func Write(w io.Writer, c *result.RecordedCampaign, o report.Options) error {
 	d, err := Analyse(c, o.By)
 	if err != nil {
@@ -90,8 +90,8 @@ func (d *CampaignDocument) Figures() []figure.Figure {
 
 const picturedCells = 4
 
-// pictured reports whether the lag of the cells is drawn. A matrix seldom varies the lag, but under
-// backpressure it is the main result.
+// pictured reports whether the lag of the cells is drawn. A matrix without backpressure seldom
+// varies it.
 func (d *CampaignDocument) pictured() bool {
 	return len(d.Cells) <= picturedCells && d.Search == nil &&
 		(len(d.Axes) == 0 || analysis.UnderBackpressure(d.study.Variants()))
@@ -123,7 +123,6 @@ func (d *CampaignDocument) state() string {
 		"kafka-bench "+d.Campaign.Tool.Version, report.Methods(d.study.Among()), resume)
 }
 
-// cells prints the table of cells, with the numbers of one figure below each other.
 func (d *CampaignDocument) cells(p *layout.Page) {
 	shown, same := d.varying()
 	if len(shown) > 0 {
@@ -140,7 +139,6 @@ func (d *CampaignDocument) cells(p *layout.Page) {
 	}
 }
 
-// headLines is the number of lines of a table's head, and headColumns their width.
 const (
 	headLines   = 3
 	headColumns = 12
@@ -156,8 +154,6 @@ func headOfColumn(title string) [headLines]string {
 	return head
 }
 
-// varying returns the figures that differ between runs, and notes on those that do not, such as
-// "lost 0".
 func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 	for _, f := range d.study.Figures {
 		var all []float64
@@ -176,7 +172,7 @@ func (d *CampaignDocument) varying() (shown []figure.Figure, same []string) {
 	return shown, same
 }
 
-// table has a row of medians for each cell. If runs were repeated, a row of bounds is below it.
+// table has a row of medians for each cell, and below it a row of bounds if runs were repeated.
 func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data map[[2]int]layout.Datum) {
 	t, data = layout.Table{Gap: 3}, map[[2]int]layout.Datum{}
 	heads := make([][headLines]string, len(shown))
@@ -211,7 +207,6 @@ func (d *CampaignDocument) table(shown []figure.Figure) (t layout.Table, data ma
 	return t, data
 }
 
-// legend explains the table. beside says where the bounds of a median are.
 func (d *CampaignDocument) legend(beside string) []string {
 	most, least := 0, math.MaxInt
 	reached, valid, marked := 1.0, false, false
@@ -265,7 +260,6 @@ func (d *CampaignDocument) caveats(p *layout.Page) {
 	}
 }
 
-// sentences returns the findings, and the warnings with notes on single runs.
 func (d *CampaignDocument) sentences() (found, warnings []string) {
 	if all := d.study.Variants(); d.Search == nil && len(all) > 0 {
 		if found = report.Findings(all); d.ofBackpressure() {
@@ -288,14 +282,13 @@ func (d *CampaignDocument) sentences() (found, warnings []string) {
 			}
 		}
 	}
-	if d.Search == nil { // the warnings of a search are in its own notes
+	if d.Search == nil {
 		warnings = append(warnings, d.warned()...)
 	}
 	warnings = append(warnings, report.Footnotes(d.study.Recorded.Runs)...)
 	return found, append(warnings, d.Notes...)
 }
 
-// digits matches the numbers in which repeated warnings differ.
 var digits = regexp.MustCompile(`[0-9][0-9.,]*`)
 
 // warned returns the warnings of the runs that figures are taken from, each once, with their
@@ -344,8 +337,8 @@ func (d *CampaignDocument) warned() (warnings []string) {
 // 3.1 s", not the 86.
 var measuredNumber = regexp.MustCompile(`([0-9][0-9.,]*)( ?%| ?(?:ns|µs|ms|s|m|h|B|kB|MB|GB)\b| records?\b)`)
 
-// extent is the first measured number of a warning; a higher one is worse. It is 0 if there is
-// none. Warnings that are compared have the same unit.
+// extent is the first measured number of a warning, 0 without one. Warnings that are compared have
+// the same unit.
 func extent(warning string) float64 {
 	found := measuredNumber.FindStringSubmatch(warning)
 	if found == nil {

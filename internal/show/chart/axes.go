@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Formats of values.
-
 func nanos(v float64) string       { return unit.Nanos(whole(v)) }
 func count(v float64) string       { return unit.Count(whole(v)) }
 func bytes(v float64) string       { return unit.Bytes(whole(v)) }
@@ -22,7 +20,7 @@ func times(v float64) string       { return unit.Factor(v) }
 func percentile(p float64) string  { return "p" + decimals(100*p, 9) }
 func signedShare(v float64) string { return sign(v) + unit.ShortPercent(v) }
 
-// clock formats nanoseconds on the run's time axis as seconds: -3 s, 0.5 s.
+// clock formats ns on the run's time axis as seconds: -3 s, 0.5 s.
 func clock(ns float64) string { return decimals(ns/1e9, 3) + " s" }
 
 func whole(v float64) int64 { return int64(math.Round(v)) }
@@ -34,20 +32,17 @@ func sign(v float64) string {
 	return ""
 }
 
-// decimals formats v with at most n decimals and no trailing zeros.
 func decimals(v float64, n int) string {
 	scale := math.Pow10(n)
 	return strconv.FormatFloat(math.Round(v*scale)/scale+0, 'f', -1, 64)
 }
 
-// timeAxis is 0 at the start of the measured window, after the warm-up.
 func timeAxis() draw.Axis {
 	axis := draw.Free("time since the measured window began", draw.Linear, clock)
 	axis.Second = 1e9
 	return axis
 }
 
-// rows is an axis of names; values lie along the other one.
 func rows(label string, names []string) draw.Axis {
 	return draw.Axis{Label: label, Min: math.NaN(), Max: math.NaN(), Categories: names}
 }
@@ -58,7 +53,6 @@ func axisOf(f figure.Figure, scale draw.Scale) draw.Axis { return draw.Free(f.Ti
 // would make the lowest flat.
 const apart = 20
 
-// scaleOf is logarithmic if the maxima of the series are far apart.
 func scaleOf(all []draw.Series) draw.Scale {
 	low, high := math.Inf(1), 0.0
 	for _, s := range all {
@@ -72,7 +66,7 @@ func scaleOf(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// extent returns the lowest and the highest known value; NaN without one.
+// extent returns NaN without a known value.
 func extent(values []float64) (low, high float64) {
 	low, high = math.NaN(), math.NaN()
 	for _, v := range values {

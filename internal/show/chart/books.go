@@ -15,8 +15,7 @@ type outcome struct {
 	always       bool // draw it even if it is 0
 }
 
-// outcomes are the counts of the scheduled records, in the order of a record's
-// life. With several groups, deliveries count all copies.
+// outcomes are in the order of a record's life. With several groups, deliveries count all copies.
 func outcomes(r *result.Run) []outcome {
 	all := []outcome{
 		{"scheduled", "load.scheduled", r.Load.Scheduled, true},
@@ -44,8 +43,6 @@ func outcomes(r *result.Run) []outcome {
 	return slices.DeleteFunc(all, func(o outcome) bool { return o.count == 0 && !o.always || !r.Says(o.figure) })
 }
 
-// books draws the outcomes of the measured window's records, with a panel for each
-// run.
 func books(in Input) (draw.Spec, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -80,7 +77,7 @@ func booksOf(r named) (draw.Panel, error) {
 		bars.X0, bars.X1 = append(bars.X0, 0), append(bars.X1, float64(o.count))
 		bars.Y = append(bars.Y, float64(i))
 	}
-	bars.Figure = strings.Join(fields, " ") // in the order of the bars
+	bars.Figure = strings.Join(fields, " ")
 	p := draw.Panel{Y: rows("records", names), Height: rowHeight * float64(len(names)), Series: []draw.Series{bars}}
 	return p, nil
 }

@@ -14,11 +14,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// shownFigures is the default number of figures that cells draws.
 const shownFigures = 4
 
-// tellingFigures are the first figures of a campaign that have a good side and
-// differ between runs.
 func tellingFigures(study *analysis.Study) []figure.Figure {
 	telling := slices.DeleteFunc(slices.Clone(study.Figures), func(f figure.Figure) bool {
 		dots := draw.Series{}
@@ -31,9 +28,8 @@ func tellingFigures(study *analysis.Study) []figure.Figure {
 	return telling[:min(shownFigures, len(telling))]
 }
 
-// cells draws the runs of each cell as dots, with their median and its bounds: a
-// panel for each figure. If the cells differ in one number or size, it is their
-// place on the axis.
+// cells draws the runs of each cell as dots, with their median and its bounds. If the cells differ
+// in one number or size, it is their place on the axis.
 func cells(in Input) (draw.Spec, error) {
 	study, notValid, err := in.study()
 	if err != nil {
@@ -61,7 +57,6 @@ func cells(in Input) (draw.Spec, error) {
 const whiskersNote = "Dots are runs. Beside them is their median, with an interval of 95 % from six runs on, " +
 	"else from the lowest to the highest."
 
-// repeatedPanel draws a figure over the cells that have it.
 func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (draw.Panel, []string, error) {
 	dots := draw.Series{Name: "runs", Figure: f.Name, Kind: draw.Points, Colour: 2}
 	medians := draw.Series{Name: "median", Figure: f.Name, Kind: draw.Whiskers, Colour: 1}
@@ -79,8 +74,7 @@ func repeatedPanel(study *analysis.Study, f figure.Figure, places []float64) (dr
 	return p, left.notes(f), nil
 }
 
-// undrawn counts runs with only a lower bound, and cells whose interval has no
-// upper end. Neither is drawn.
+// undrawn counts runs with only a lower bound, and cells whose interval has no upper end.
 type undrawn struct{ runs, cells int }
 
 func (b undrawn) notes(f figure.Figure) (notes []string) {
@@ -95,8 +89,6 @@ func (b undrawn) notes(f figure.Figure) (notes []string) {
 	return notes
 }
 
-// dotsOf adds the runs of a cell that have a figure; left is the number with only a
-// lower bound.
 func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) (left int) {
 	f = f.Among(cell.Sample.Among)
 	for _, r := range cell.Sample.Taken {
@@ -109,8 +101,7 @@ func dotsOf(cell *analysis.Cell, f figure.Figure, x float64, dots *draw.Series) 
 	return left
 }
 
-// addMedian adds a figure over repeated runs, relative to base. left is 1 if its
-// interval has no upper end and is not drawn.
+// addMedian returns left = 1 if the interval has no upper end and is not drawn.
 func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) (left int) {
 	s.X0, s.Y = append(s.X0, x), append(s.Y, some(r.Median)/base)
 	s.Low, s.High = append(s.Low, some(r.Low)/base), append(s.High, some(r.High)/base)
@@ -120,7 +111,6 @@ func addMedian(s *draw.Series, x float64, r analysis.Repeated, base float64) (le
 	return 0
 }
 
-// lacksFigure is the error if no run of a campaign has a figure.
 func lacksFigure(study *analysis.Study, f figure.Figure) *Missing {
 	m := &Missing{Of: "the campaign", Field: f.Name, File: runFile}
 	if name := study.Campaign.Name; name != "" {
@@ -137,8 +127,7 @@ func lacksFigure(study *analysis.Study, f figure.Figure) *Missing {
 	return m
 }
 
-// placesOf returns the cells' places on the x axis: the number in which they
-// differ, or else their order.
+// placesOf places the cells at the number in which they differ, or else in their order.
 func placesOf(study *analysis.Study) ([]float64, draw.Axis) {
 	label := analysis.CellsHead(study)
 	if places, format := numbersOf(study); places != nil {
@@ -151,8 +140,6 @@ func placesOf(study *analysis.Study) ([]float64, draw.Axis) {
 	return places, rows(label, names)
 }
 
-// numbersOf returns the values of a single axis if all are different sizes or
-// numbers above 0.
 func numbersOf(study *analysis.Study) ([]float64, func(float64) string) {
 	if len(study.Axes) != 1 || len(study.Cells) < 2 {
 		return nil, nil
@@ -183,8 +170,8 @@ func size(text string) (float64, error) {
 	return float64(n), err
 }
 
-// repeatNotes prints, for the first of the named figures that the cells have, its
-// value over all runs of each. A chart over time draws only one run.
+// repeatNotes prints the first of the figures that the cells have, over all runs of each: a chart
+// over time draws only one.
 func (in Input) repeatNotes(names ...string) ([]string, error) {
 	if in.Campaign == nil {
 		return nil, nil
@@ -209,8 +196,6 @@ func (in Input) repeatNotes(names ...string) ([]string, error) {
 	return nil, nil
 }
 
-// codecs draws each codec's compression ratio on the batches of the valid runs, by
-// their payload.
 func codecs(in Input) (draw.Spec, error) {
 	runs := in.Runs
 	if len(runs) == 0 && in.Campaign != nil {

@@ -26,8 +26,7 @@ import (
 // Chart is a drawing of recorded runs.
 type Chart struct {
 	Name, Title string
-	// Draw makes the spec. If the input lacks the data, the error wraps a *Missing
-	// with the field. Other errors say what else is wrong with the input.
+	// Draw makes the spec. If the input lacks the data, the error wraps a *Missing.
 	Draw func(Input) (draw.Spec, error)
 }
 
@@ -62,8 +61,6 @@ func All() []Chart {
 	}
 }
 
-// of returns a chart whose errors begin with its name, and whose spec has its
-// title.
 func of(name, title string, specOf func(Input) (draw.Spec, error)) Chart {
 	return Chart{Name: name, Title: title, Draw: func(in Input) (draw.Spec, error) {
 		spec, err := specOf(in)
@@ -77,8 +74,7 @@ func of(name, title string, specOf func(Input) (draw.Spec, error)) Chart {
 	}}
 }
 
-// Named returns the chart with that name. The error suggests the nearest name and
-// lists all names.
+// Named returns the chart with that name. The error suggests the nearest name and lists all.
 func Named(name string) (Chart, error) {
 	var names []string
 	for _, c := range All() {
@@ -96,7 +92,7 @@ func Named(name string) (Chart, error) {
 
 // Missing reports that a run or a campaign does not have what a chart draws.
 type Missing struct {
-	Of    string // name of the run or the campaign
+	Of    string
 	Field string // such as lag_records; "" if the whole file is missing
 	File  string // such as intervals.ndjson
 	Why   string // "" if the reason is unknown
@@ -123,8 +119,8 @@ func notDrawn(err error) []string {
 	return []string{"Not drawn: " + err.Error() + "."}
 }
 
-// gather applies of to each element. It returns the results, and notes on those
-// that lack data; if all do, it returns the first error.
+// gather applies of to each element. It returns the results, and notes on those that lack data; if
+// all do, the first error.
 func gather[From, To any](all []From, of func(From) (To, error)) (made []To, notes []string, err error) {
 	for _, from := range all {
 		one, missing := of(from)

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// drawn makes a chart, and checks that it is consistent.
 func drawn(t *testing.T, name string, in Input) draw.Spec {
 	t.Helper()
 	c, err := Named(name)
@@ -31,7 +30,6 @@ func drawn(t *testing.T, name string, in Input) draw.Spec {
 	return spec
 }
 
-// faultsOf returns the mistakes of a spec that cannot be drawn.
 func faultsOf(spec draw.Spec) (faults []string) {
 	fault := func(format string, args ...any) { faults = append(faults, fmt.Sprintf(format, args...)) }
 	if spec.Title == "" || spec.Alt == "" {
@@ -101,7 +99,6 @@ func seriesOf(t *testing.T, spec draw.Spec, name, figure string) draw.Series {
 	return draw.Series{}
 }
 
-// same compares values; NaN equals NaN.
 func same(t *testing.T, what string, got, want []float64) {
 	t.Helper()
 	if len(got) != len(want) {
@@ -115,7 +112,6 @@ func same(t *testing.T, what string, got, want []float64) {
 	}
 }
 
-// lacking checks that a chart reports a missing field.
 func lacking(t *testing.T, name string, in Input, field, file string) {
 	t.Helper()
 	c, err := Named(name)
@@ -149,7 +145,6 @@ func TestNamed(t *testing.T) {
 	}
 }
 
-// Every chart of a killed run's folder reports the missing data, and none fails otherwise.
 func TestDrawsWhatThereIs(t *testing.T) {
 	killed := &result.Recorded{Dir: "runs/killed", Run: result.Run{Run: result.Info{ID: "x", Name: "killed"}}}
 	imported := showtest.Simulate(t, resulttest.Baseline())
@@ -170,7 +165,6 @@ func TestDrawsWhatThereIs(t *testing.T) {
 	lacking(t, "drain", of1(imported), "fill", "run.json")
 }
 
-// Runs beyond MaxRuns are counted, and a chart of one run refuses several.
 func TestManyRuns(t *testing.T) {
 	made := showtest.NewMaker(t, 1)
 	var runs []*result.Recorded

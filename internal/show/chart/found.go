@@ -12,7 +12,7 @@ import (
 
 // Differences compares sets of runs with the first of them.
 type Differences struct {
-	Base string // name of the first set
+	Base string
 	Sets []DifferenceSet
 }
 
@@ -22,16 +22,14 @@ type DifferenceSet struct {
 	Figures []Difference
 }
 
-// Difference is how much a figure of a set is higher than that of the base,
-// relative to the base's median, with its bounds. NaN is unknown.
+// Difference is how much a figure of a set is higher than that of the base, relative to the base's
+// median. NaN is unknown.
 type Difference struct {
 	Figure           figure.Figure
 	Ratio, Low, High float64
 	Word             string // better, worse, no difference shown …
 }
 
-// differences draws a row for each figure, with the difference of each set and its
-// bounds.
 func differences(in Input) (draw.Spec, error) {
 	d := in.Differences
 	if d == nil || len(d.Sets) == 0 {
@@ -92,7 +90,6 @@ type LevelChange struct {
 	Word          string  // better, worse, higher, lower
 }
 
-// history draws a panel for each figure: its value in each run, and its levels.
 func history(in Input) (draw.Spec, error) {
 	h := in.History
 	if h == nil || len(h.Runs) == 0 || len(h.Series) == 0 {
@@ -120,7 +117,6 @@ func history(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// levelsOf returns the medians between the changes of a figure.
 func levelsOf(of HistorySeries, runs int) draw.Series {
 	s := draw.Series{Name: "level", Figure: of.Figure.Name, Kind: draw.Steps, Colour: 2}
 	from, level := -0.5, of.Changes[0].Before

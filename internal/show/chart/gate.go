@@ -8,8 +8,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// gate draws whether a run's gate was open at the end of each interval, the
-// deferred records, and the shed records.
 func gate(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {

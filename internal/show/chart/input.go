@@ -15,13 +15,12 @@ import (
 type Input struct {
 	// Runs are drawn side by side, at most MaxRuns.
 	Runs []*result.Recorded
-	// Campaign gives the cells of charts of repeated runs. If Runs is empty, it
-	// also gives charts over time the run of each cell with the median figure, of
-	// those with intervals.
+	// Campaign gives the cells of charts of repeated runs. If Runs is empty, charts over time draw
+	// the typical run of each cell.
 	Campaign *result.RecordedCampaign
 	Figures  []figure.Figure // of cells; none means the first of the campaign
-	// OfScheduled makes percentiles cover all scheduled records. Records that did
-	// not arrive have no time, and are named beyond the end of the curve.
+	// OfScheduled makes percentiles cover all scheduled records. Those that did not arrive are
+	// named beyond the curve's end.
 	OfScheduled bool
 	Differences *Differences
 	History     *History
@@ -30,14 +29,12 @@ type Input struct {
 // MaxRuns is the maximum number of runs in a chart over time.
 const MaxRuns = 8
 
-// Files of a run and of a campaign, as errors name them.
 const (
 	intervalsFile = result.IntervalsFile
 	runFile       = result.SummaryFile
 	campaignFile  = result.CampaignFile
 )
 
-// A named run has the name that charts show.
 type named struct {
 	*result.Recorded
 	name string
@@ -47,8 +44,8 @@ func (n named) lacks(file, field, why string) *Missing {
 	return &Missing{Of: n.name, File: file, Field: field, Why: why}
 }
 
-// A selection is the runs of a chart, and notes on runs that are not drawn. of is
-// the name of their campaign, if they have one.
+// A selection has notes on the runs that are not drawn. of is the name of the runs' campaign, if
+// they have one.
 type selection struct {
 	runs  []named
 	notes []string
@@ -57,7 +54,6 @@ type selection struct {
 
 func only(r named) selection { return selection{runs: []named{r}, notes: invalid(r)} }
 
-// invalid notes the reasons of each invalid run.
 func invalid(runs ...named) (notes []string) {
 	for _, r := range runs {
 		if v := r.Run.Verdict; v.Status == result.Invalid {
@@ -71,10 +67,8 @@ func invalid(runs ...named) (notes []string) {
 	return notes
 }
 
-// alone reports whether only one run is drawn, which has space for more details.
 func (s selection) alone() bool { return len(s.runs) == 1 }
 
-// title names the single run, or the campaign.
 func (s selection) title(what string) string {
 	switch {
 	case s.alone():
@@ -135,7 +129,6 @@ func (in Input) one() (named, error) {
 	return s.runs[0], nil
 }
 
-// over returns the selected runs that have intervals.
 func (in Input) over() (selection, error) {
 	s, err := in.selected()
 	if err != nil {
@@ -158,8 +151,6 @@ func (in Input) oneOver() (named, error) {
 	return r, err
 }
 
-// shortNames returns the scenarios' names, with the run's ID if several runs have
-// the same name.
 func shortNames(runs []*result.Recorded) []string {
 	count := map[string]int{}
 	for _, r := range runs {
@@ -175,7 +166,6 @@ func shortNames(runs []*result.Recorded) []string {
 	return names
 }
 
-// typicalRuns returns one run of each cell of a campaign.
 func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	study, err := analysis.NewStudy(c, "")
 	if err != nil {
@@ -190,8 +180,8 @@ func typicalRuns(c *result.RecordedCampaign) ([]named, error) {
 	return all, nil
 }
 
-// study returns the campaign, or makes one whose cells are the runs of one name.
-// The notes name cells without a valid run.
+// study returns the campaign, or makes one whose cells are the runs of one name. The notes name
+// cells without a valid run.
 func (in Input) study() (study *analysis.Study, notes []string, err error) {
 	c := in.Campaign
 	if c == nil {

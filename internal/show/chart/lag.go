@@ -9,9 +9,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// lag draws the consumer lag, the backlog and a controller's bound, and the rates
-// below them. For several runs, it draws the lag and the delivered rate, with a
-// series for each run.
+// lag draws the consumer lag, the backlog and a controller's bound, and the rates below; of several
+// runs only the lag and the delivered rate.
 func lag(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -50,7 +49,7 @@ func lagPanel(r named) (draw.Panel, []string, error) {
 	return draw.Panel{Y: draw.Free("records", draw.Linear, count), Series: series}, notes, err
 }
 
-// lagSeries is the consumer lag; each value lasts until the next one was read.
+// Each value lasts until the next one was read.
 func lagSeries(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: "lag_records", Kind: draw.Steps}
 	levels, _ := analysis.LagOver(r.Intervals)
@@ -64,8 +63,8 @@ func lagSeries(r named, name string) (draw.Series, error) {
 	return s, nil
 }
 
-// boundSeries is the controller's bound until the load ended. A bound of one
-// partition does not fit the topic's lag.
+// boundSeries is the controller's bound until the load ended. A bound of one partition does not fit
+// the topic's lag.
 func boundSeries(r named) (draw.Series, bool) {
 	b := r.Run.Backpressure
 	if b == nil || b.Per == "partition" {
@@ -85,8 +84,7 @@ func boundSeries(r named) (draw.Series, bool) {
 	return s, err == nil
 }
 
-// commonBound is the bound in the runs' scenarios, if all that have one have the
-// same.
+// commonBound is the bound in the runs' scenarios, if all that have one have the same.
 func commonBound(runs []named) (draw.Series, bool) {
 	bound := draw.Series{Name: "max_lag", Figure: "max_lag_records", Kind: draw.Steps}
 	for _, r := range runs {
@@ -106,8 +104,6 @@ func commonBound(runs []named) (draw.Series, bool) {
 	return bound, len(bound.Y) > 0
 }
 
-// drain draws how consumers read a filled topic: the remaining records, and the
-// rate.
 func drain(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -134,8 +130,6 @@ func drain(in Input) (draw.Spec, error) {
 		fmt.Sprintf("Records of the fill that %s had still to read, over time.", s.said()))
 }
 
-// receiveRate draws a queue's redeliveries, all deliveries, and first
-// acknowledgements.
 func receiveRate(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

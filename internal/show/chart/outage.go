@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// outage draws a row for each partition with its gaps in acks or deliveries. The
-// faults of the run are above them, and the replicas below.
 func outage(in Input) (draw.Spec, error) {
 	r, err := in.one()
 	if err != nil {
@@ -48,15 +46,13 @@ func outage(in Input) (draw.Spec, error) {
 	return spec, err
 }
 
-// keptGaps are the gaps that a run kept, with their names in run.json.
 type keptGaps struct {
 	acks, deliveries         []result.AckGap
 	acksName, deliveriesName string
 	notes                    []string
 }
 
-// gapsOf returns all gaps that a run kept; an older run kept only the longest of
-// each partition.
+// An older run kept only the longest gap of each partition.
 func gapsOf(r named) (keptGaps, error) {
 	if g := r.Run.Gaps; g != nil {
 		notes := []string{"Shown are gaps of " + unit.Nanos(g.AtLeastNs) + " or longer."}
@@ -72,7 +68,6 @@ func gapsOf(r named) (keptGaps, error) {
 	return keptGaps{}, r.lacks(runFile, "gaps and no availability", "")
 }
 
-// gapRows draws a row for each partition with a gap, in each group.
 func gapRows(gaps []result.AckGap, label, figure string) draw.Panel {
 	type place struct {
 		group     string
@@ -104,8 +99,7 @@ func gapRows(gaps []result.AckGap, label, figure string) draw.Panel {
 	return draw.Panel{Y: rows(label, names), Height: rowHeight * float64(len(names)), Series: []draw.Series{s}}
 }
 
-// faultRows draws a row for each fault, from its start until its target was back,
-// or to the run's end.
+// A fault's row ends when its target was back, or at the run's end.
 func faultRows(r named) draw.Panel {
 	var names []string
 	s := draw.Series{Name: "fault", Figure: "faults", Kind: draw.Bars}

@@ -12,14 +12,12 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// everything returns a run with all fields of its intervals.
 func everything(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	end := r.Intervals[len(r.Intervals)-1].EndNs
 	for k := range r.Intervals {
 		i := &r.Intervals[k]
-		// Counts cover a reading that took longer than the interval, and rates divide by its
-		// length.
+		// Counts cover a reading that took longer than the interval.
 		i.ReadFromNs, i.ReadToNs = i.StartNs, i.EndNs+int64(k)*1_000_000
 		n := int64(k)
 		i.Brokers = []result.IntervalBroker{
@@ -41,7 +39,6 @@ func everything(t *testing.T) *result.Recorded {
 	return r
 }
 
-// A chart draws the values of the file, from each interval's start to its end.
 func TestOverTime(t *testing.T) {
 	r := everything(t)
 	r.Run.Queue = &result.Queue{Engine: "markers"}
@@ -144,8 +141,7 @@ func TestOverTime(t *testing.T) {
 	}
 }
 
-// A percentile is drawn only for intervals with enough records, and a time lag only for those that
-// have it.
+// A percentile is drawn only for intervals with enough records.
 func TestUnknownInSomeIntervals(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	const metric = "e2e_response_time"
@@ -175,7 +171,6 @@ func TestUnknownInSomeIntervals(t *testing.T) {
 	}
 }
 
-// Several runs have one series each, under the field's name, and a log axis if they are far apart.
 func TestSideBySide(t *testing.T) {
 	free, held := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.OverloadTight())
 	for _, c := range []struct{ chart, figure string }{
@@ -194,8 +189,6 @@ func TestSideBySide(t *testing.T) {
 	}
 }
 
-// The lag is drawn from its samples, each until the next; without samples, from the intervals'
-// ends.
 func TestLagSeries(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	var want []float64
@@ -219,7 +212,6 @@ func TestLagSeries(t *testing.T) {
 	lacking(t, "lag", of1(r), "lag_samples and no lag_records", "intervals.ndjson")
 }
 
-// Marks are the phases, the changes of the consumers, and the faults.
 func TestMarks(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Overload())
 	r.Run.Lag.Changes = []result.Change{{AtNs: 7e9, What: "work 1ms"}}
@@ -301,8 +293,6 @@ func TestMissingOverTime(t *testing.T) {
 	lacking(t, "age", of1(r), "time_lag_ns", "intervals.ndjson")
 }
 
-// Of several runs, those with data are drawn, with a note on the others. Counts without producers
-// or consumers are not missing.
 func TestNotesOnTheRest(t *testing.T) {
 	r, without := showtest.Simulate(t, resulttest.Overload()), showtest.Simulate(t, resulttest.Baseline())
 	for i := range without.Intervals {

@@ -12,7 +12,6 @@ import (
 
 const shownPartitions = 8
 
-// A partitioned field has a value for each partition.
 type partitioned struct {
 	name   string
 	axis   draw.Axis
@@ -36,8 +35,6 @@ func floats(list []int64, by float64) []float64 {
 	return all
 }
 
-// partitions draws the partitions with the highest backlogs, and the range of the
-// others.
 func partitions(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {
@@ -57,8 +54,7 @@ func partitions(in Input) (draw.Spec, error) {
 	return ps.spec(s, "Partitions", fmt.Sprintf("Backlog and rates of each partition of %s.", r.name))
 }
 
-// worstPartitions orders the partitions by the highest value of the first known
-// field.
+// worstPartitions orders the partitions by the highest value of the first known field.
 func worstPartitions(r named) (worst, rest []int) {
 	var most []float64
 	for _, f := range partitionFields {

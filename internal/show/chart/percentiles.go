@@ -13,15 +13,13 @@ import (
 
 func inWords(metric string) string { return strings.ReplaceAll(metric, "_", " ") }
 
-// A curve is a time by the share of records that took no longer.
 type curve struct {
 	shares, ns []float64 // ascending; shares are below 1
 	of         int64     // number of records that the shares refer to
 	whole      bool      // they include records that had not ended
 }
 
-// percentiles draws the times of runs by percentile, with a series for each run.
-// With OfScheduled, each run has a panel, and the shares include records that did
+// percentiles draws a panel for each run with OfScheduled: the shares then include records that did
 // not arrive.
 func percentiles(in Input) (draw.Spec, error) {
 	s, err := in.selected()
@@ -53,7 +51,6 @@ func (c curve) series(name, metric string) draw.Series {
 	return draw.Series{Name: name, Figure: "time." + metric, Kind: draw.Line, X0: c.shares, Y: c.ns}
 }
 
-// notes says which records the curve covers, if some had not ended.
 func (c curve) notes(r named, metric string) []string {
 	open := notEnded(&r.Run, metric)
 	switch {
@@ -67,9 +64,8 @@ func (c curve) notes(r named, metric string) []string {
 		unit.Count(open))}
 }
 
-// notEnded is the number of records of a time that had not ended. Runs of method 1
-// did not count them. For their end-to-end times, it is the number of records that
-// were neither shed nor delivered.
+// notEnded is the number of records of a time that had not ended. Runs of method 1 did not count
+// them: for end-to-end times, it is the records neither shed nor delivered.
 func notEnded(r *result.Run, metric string) int64 {
 	t := r.Time[metric]
 	if r.Method() != 1 || !strings.HasPrefix(metric, "e2e_") || !r.Delivery.Checked {
@@ -85,9 +81,8 @@ func metricOf(runs []named) string {
 	})
 }
 
-// curveOf returns the curve of curves.json. For an older run, it returns the
-// percentiles of run.json that enough records support and that are not only lower
-// bounds.
+// For a run without curves.json, curveOf returns the percentiles of run.json that enough records
+// support and that are not only lower bounds.
 func curveOf(r named, metric string) (curve, error) {
 	if !r.Run.Says("time." + metric) {
 		return curve{}, r.lacks(runFile, "time."+metric, "the run could not measure it")
@@ -123,9 +118,8 @@ func curveOf(r named, metric string) (curve, error) {
 	return c, nil
 }
 
-// censored draws the times by the share of all scheduled records, in each group.
-// The curve ends at the last record that arrived, and stripes show the outcomes of
-// the others.
+// censored draws the times by the share of all scheduled records, in each group. The curve ends at
+// the last record that arrived, and stripes show the outcomes of the others.
 func censored(s selection, metric string) (draw.Spec, error) {
 	spec := draw.Spec{
 		Title: s.title("Percentiles of the " + inWords(metric) + ", of all scheduled records"),
@@ -147,7 +141,7 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	for _, p := range all {
 		ns = append(ns, p.Series[0].Y...)
 	}
-	for k := range all { // one scale for all
+	for k := range all {
 		all[k].Y.Min, all[k].Y.Max = extent(ns)
 		for i := range all[k].Stripes {
 			all[k].Stripes[i].To = min(all[k].Stripes[i].To, end)
@@ -156,9 +150,8 @@ func censored(s selection, metric string) (draw.Spec, error) {
 	return spec, err
 }
 
-// censoredPanel returns a run's curve with its stripes, and the end of its axis.
-// The last stripe ends at 1, which is infinitely far, so it is drawn as wide as one
-// nine.
+// censoredPanel also returns the end of its axis. The last stripe ends at 1, which is infinitely
+// far, so it is drawn as wide as one nine.
 func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error) {
 	if !strings.HasPrefix(metric, "e2e_") {
 		return p, 0, r.lacks(runFile, "time.e2e_response_time", "only what is delivered has an end to be missed")
@@ -189,7 +182,6 @@ func censoredPanel(r named, metric string) (p draw.Panel, end float64, err error
 
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
-// stripes are the records that did not arrive, by outcome, as shares of all.
 func stripes(r *result.Run) (all []draw.Stripe) {
 	n, d := copies(r), r.Delivery
 	total := n * r.Load.Scheduled

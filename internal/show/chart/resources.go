@@ -18,7 +18,6 @@ var (
 
 const tool = "kafka-bench"
 
-// resources draws what the tool, the brokers and the machine used in each interval.
 func resources(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {
@@ -70,7 +69,6 @@ func hostRate(name string, count func(*result.IntervalHost) *int64) field {
 	return perSecond(f.name, f.value)
 }
 
-// brokersOf are the IDs of the brokers that ran at the end of an interval.
 func brokersOf(r named) (ids []int32) {
 	for _, i := range r.Intervals {
 		for _, b := range i.Brokers {
@@ -81,8 +79,7 @@ func brokersOf(r named) (ids []int32) {
 	return slices.Compact(ids)
 }
 
-// eachBroker draws a field of each broker. value gets the length of the interval in
-// seconds.
+// eachBroker passes the length of the interval, in seconds, to value.
 func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, float64) float64) (all []call) {
 	for _, id := range ids {
 		one := field{name: "brokers." + name, value: func(i *result.Interval) float64 {
@@ -97,9 +94,8 @@ func eachBroker(ids []int32, name string, value func(*result.IntervalBroker, flo
 	return all
 }
 
-// brokerCPU draws the CPU of each broker. Older runs have it without IDs, and only
-// for running brokers. If their number changes, the values cannot be assigned and
-// are not drawn.
+// Older runs have the CPU without the brokers' IDs, and only of running ones. If their number
+// changes, the values are not drawn.
 func brokerCPU(r named, ids []int32) (all []call) {
 	if len(ids) > 0 {
 		return eachBroker(ids, "cpu_cores", func(b *result.IntervalBroker, _ float64) float64 { return some(b.CPUCores) })
@@ -120,8 +116,6 @@ func brokerCPU(r named, ids []int32) (all []call) {
 	return all
 }
 
-// process draws the tool's own processes below the latency, to show whether their
-// peaks coincide.
 func process(in Input) (draw.Spec, error) {
 	r, err := in.oneOver()
 	if err != nil {

@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A shape is the number of workers in a cell: nodes of a queue with their threads,
-// or consumers.
 type shape struct {
 	nodes, threads float64
 	queue          bool
@@ -27,7 +25,6 @@ func (s shape) String() string {
 	return fmt.Sprintf("%g", s.nodes)
 }
 
-// shapeOf is the shape of a cell; ok is false if its scenario has no consumers.
 func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	s.threads = 1
 	if s.queue = c.EngineOf() != ""; s.queue {
@@ -37,8 +34,6 @@ func shapeOf(c *analysis.Cell) (s shape, ok bool) {
 	return s, s.workers() > 0
 }
 
-// shapes are the cells' shapes, smallest first, the lines of cells, and the notes
-// of the study.
 type shapes struct {
 	all   []shape
 	lines []line
@@ -80,7 +75,6 @@ func (s shapes) axis() draw.Axis {
 	return rows("consumers", names)
 }
 
-// threads draws the latency of a queue's engines by nodes × threads.
 func threads(in Input) (draw.Spec, error) {
 	study, s, err := in.shapes()
 	if err != nil {
@@ -107,8 +101,8 @@ func threads(in Input) (draw.Spec, error) {
 	return spec, nil
 }
 
-// speedUp draws the ratio of each shape's rate to the median of the smallest shape:
-// the throughput, or for a queue the acknowledged rate. A line shows the ideal.
+// speedUp draws the ratio of each shape's throughput, or acknowledged rate of a queue, to that of
+// the smallest shape, and the ideal.
 func speedUp(in Input) (draw.Spec, error) {
 	study, s, err := in.shapes()
 	if err != nil {
@@ -151,7 +145,6 @@ func speedUp(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// ideal is the ratio of each shape's workers to those of the smallest.
 func (s shapes) ideal() draw.Series {
 	line := draw.Series{Name: "as many times more", Kind: draw.Line, Colour: 5}
 	for i, shape := range s.all {
@@ -160,8 +153,8 @@ func (s shapes) ideal() draw.Series {
 	return line
 }
 
-// base is the median with which a line is compared. It is that of its own valid cell of the
-// smallest shape, or else of the first line with the same engine; NaN without one.
+// base is the median of the line's valid cell of the smallest shape, or else of the first line with
+// the same engine; NaN without one.
 func (s shapes) base(l line, figure string) float64 {
 	engine := l.cells[0].EngineOf()
 	for _, candidates := range append([]line{l}, s.lines...) {

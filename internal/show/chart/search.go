@@ -36,8 +36,6 @@ func fate(p result.Probe) string {
 	return "failed"
 }
 
-// search draws the rate of each probe in the order of the probes, by outcome, and
-// the highest rate that held.
 func search(in Input) (draw.Spec, error) {
 	found, name, err := in.searchOf()
 	if err != nil {
@@ -67,8 +65,6 @@ func search(in Input) (draw.Spec, error) {
 	}, nil
 }
 
-// capacity draws the response time by the offered share of the highest rate that
-// held.
 func capacity(in Input) (draw.Spec, error) {
 	found, name, err := in.searchOf()
 	if err != nil {

@@ -11,12 +11,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// A field is a value that a chart draws of each interval.
 type field struct {
-	name  string                         // in intervals.ndjson, with dots
+	name  string
 	value func(*result.Interval) float64 // NaN if it is not known
-	// supported reports whether an interval has enough records for the value; nil
-	// means that any number is enough.
+	// supported reports whether an interval has enough records for the value; nil means always.
 	supported func(*result.Run, *result.Interval) bool
 }
 
@@ -24,7 +22,6 @@ func perSecond(name string, count func(*result.Interval) float64) field {
 	return field{name: name, value: func(i *result.Interval) float64 { return count(i) / seconds(i) }}
 }
 
-// seconds is the divisor of an interval's counts; NaN for an empty interval.
 func seconds(i *result.Interval) float64 {
 	if s := i.Seconds(); s > 0 {
 		return s
@@ -32,7 +29,6 @@ func seconds(i *result.Interval) float64 {
 	return math.NaN()
 }
 
-// some returns *p; NaN if p is nil.
 func some[T int64 | float64](p *T) float64 {
 	if p == nil {
 		return math.NaN()
@@ -40,7 +36,6 @@ func some[T int64 | float64](p *T) float64 {
 	return float64(*p)
 }
 
-// at returns list[i]; NaN beyond its end.
 func at[T int64 | float64](list []T, i int) float64 {
 	if i >= len(list) {
 		return math.NaN()
@@ -48,7 +43,6 @@ func at[T int64 | float64](list []T, i int) float64 {
 	return float64(list[i])
 }
 
-// The fields that several charts draw.
 var (
 	scheduled = perSecond("scheduled", func(i *result.Interval) float64 { return float64(i.Scheduled) })
 	acked     = perSecond("acked", func(i *result.Interval) float64 { return float64(i.Acked) })
@@ -84,7 +78,6 @@ func p99(metric string) field {
 	return timeField(metric, "p99", func(t result.IntervalTime) int64 { return t.P99Ns }).asPercentile(metric, 99)
 }
 
-// asPercentile limits the field to intervals with enough records for a percentile.
 func (f field) asPercentile(metric string, percent float64) field {
 	f.supported = func(r *result.Run, i *result.Interval) bool {
 		return figure.Supported(percent, figure.Independent(r, metric, i.Time[metric].Count))
@@ -96,9 +89,9 @@ func highestTime(metric string) field {
 	return timeField(metric, "max", func(t result.IntervalTime) int64 { return t.MaxNs })
 }
 
-// missing says why a run does not have the field; "" if it may have it. An imported
-// run has only the fields that its tool reported. A count is missing if the run had
-// no producers, or no consumers.
+// missing says why a run does not have the field; "" if it may have it. An imported run has only
+// the fields that its tool reported. A count is missing if the run had no producers, or no
+// consumers.
 func (f field) missing(r named) string {
 	path := "intervals." + f.name
 	if rest, isTime := strings.CutPrefix(f.name, "time."); isTime { // CannotSay omits the metric
@@ -125,14 +118,12 @@ func (f field) missing(r named) string {
 	return ""
 }
 
-// Reasons for a missing count.
 const (
 	noProducers = "the run had no producers"
 	noConsumers = "the run had no consumers"
 )
 
-// produces and consumes report the purpose of a run. For a killed run without a
-// summary, they read its intervals.
+// A killed run without a summary has only intervals.
 func produces(r named) bool {
 	return r.Run.Load.Scheduled > 0 || slices.ContainsFunc(r.Intervals,
 		func(i result.Interval) bool { return i.Scheduled > 0 || i.Acked > 0 })
@@ -143,7 +134,6 @@ func consumes(r named) bool {
 		func(i result.Interval) bool { return i.Delivered > 0 })
 }
 
-// of is the field over a run, as steps from the start to the end of each interval.
 func (f field) of(r named, name string) (draw.Series, error) {
 	s := draw.Series{Name: name, Figure: f.name, Kind: draw.Steps}
 	if why := f.missing(r); why != "" {
@@ -170,19 +160,16 @@ func (f field) of(r named, name string) (draw.Series, error) {
 	return s, nil
 }
 
-// A call is a field under the name that a chart gives it.
 type call struct {
 	name string
 	field
 }
 
-// panelOf returns a panel with those of several fields that a run has.
 func panelOf(axis draw.Axis, r named, calls ...call) (draw.Panel, []string, error) {
 	series, notes, err := gather(calls, func(c call) (draw.Series, error) { return c.of(r, c.name) })
 	return draw.Panel{Y: axis, Series: series}, notes, err
 }
 
-// sideBySide returns a panel with one field of those of several runs that have it.
 func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error)) (draw.Panel, []string, error) {
 	series, notes, err := gather(runs, of)
 	axis.Scale = scaleOf(series)
@@ -191,7 +178,6 @@ func sideBySide(axis draw.Axis, runs []named, of func(named) (draw.Series, error
 
 func (f field) each(r named) (draw.Series, error) { return f.of(r, r.name) }
 
-// panels collects the panels of a chart over time.
 type panels struct {
 	all   []draw.Panel
 	notes []string
@@ -212,7 +198,6 @@ func (ps *panels) need(p draw.Panel, notes []string, err error) error {
 	return err
 }
 
-// spec returns the chart of the panels, or the first error if there are none.
 func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
 	if len(ps.all) == 0 {
 		return draw.Spec{}, ps.errs[0]
@@ -229,8 +214,6 @@ func (ps *panels) spec(s selection, title, alt string) (draw.Spec, error) {
 	return spec, nil
 }
 
-// marks are the moments of a run: its phases, changes of the consumers, faults, and
-// rebalances after the start.
 func marks(r named) []draw.Mark {
 	all := phaseMarks(&r.Run)
 	for _, c := range r.Run.Lag.Changes {
@@ -261,7 +244,6 @@ func eventMarks(r named, kinds ...string) (all []draw.Mark) {
 	return all
 }
 
-// plain replaces characters that Windows-1252 does not have.
 func plain(text string) string {
 	return strings.NewReplacer("→", "to", "−", "-", "≤", "at most").Replace(text)
 }

@@ -13,8 +13,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// stored draws the throughput of each whole interval of the measured window by the
-// bytes stored at its middle. It adds a fitted line if there are enough intervals.
 func stored(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -57,7 +55,6 @@ func lineThrough(s stats.Slope, points draw.Series) draw.Series {
 		Y: []float64{y(from), y(to)}, Colour: points.Colour}
 }
 
-// A line is cells that differ only in what the x axis shows.
 type line struct {
 	name  string
 	cells []*analysis.Cell
@@ -65,9 +62,8 @@ type line struct {
 
 func (l line) said() string { return cmp.Or(l.name, "median") }
 
-// linesOf groups the cells of a study, whose places on the x axis are x. Each
-// engine and driver has its own line. So does each value of a setting in which
-// cells of one place differ.
+// linesOf groups the cells of a study, whose places on the x axis are x. Each engine, driver, and
+// value of a setting in which cells of one place differ has a line.
 func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lines []line) {
 	paths := slices.DeleteFunc(slices.Clone(alsoVaried), func(path string) bool { return !splits(study, path, x) })
 	for i := range study.Cells {
@@ -82,8 +78,7 @@ func linesOf[X comparable](study *analysis.Study, x func(*analysis.Cell) X) (lin
 	return lines
 }
 
-// splits reports whether cells differ in a setting, not only because they differ in
-// x.
+// splits reports whether cells differ in a setting, not only because they differ in x.
 func splits[X comparable](study *analysis.Study, path string, x func(*analysis.Cell) X) bool {
 	for i := range study.Cells {
 		for j := range study.Cells[:i] {
@@ -96,8 +91,6 @@ func splits[X comparable](study *analysis.Study, path string, x func(*analysis.C
 	return false
 }
 
-// lineName is the values in which a cell's line differs from others: markers, acks
-// all.
 func lineName(cell *analysis.Cell, paths []string) string {
 	var parts []string
 	for _, path := range paths {
@@ -114,7 +107,6 @@ func lineName(cell *analysis.Cell, paths []string) string {
 	return strings.Join(parts, ", ")
 }
 
-// Settings in which cells of the studies differ.
 const (
 	enginePath  = "consume.queue.engine"
 	nodesPath   = "consume.consumers"
@@ -123,14 +115,11 @@ const (
 	driverPath  = "driver"
 )
 
-// alsoVaried are further settings that distinguish lines.
 var alsoVaried = []string{
 	enginePath, "consume.queue.start_first", driverPath, "load.acks", "topic.replication", "load.compression",
 	"load.linger", "consume.cpu", "load.rate", "topic.partitions",
 }
 
-// recordSize draws the throughput in records and in bytes by the size of the
-// records.
 func recordSize(in Input) (draw.Spec, error) {
 	study, notes, err := in.study()
 	if err != nil {
@@ -179,7 +168,6 @@ func titleOf(study *analysis.Study, what string) string {
 	return what + ": " + study.Campaign.Name
 }
 
-// scaleWithin is logarithmic if the values of the series are far apart.
 func scaleWithin(all []draw.Series) draw.Scale {
 	var values []float64
 	for _, s := range all {
@@ -191,8 +179,6 @@ func scaleWithin(all []draw.Series) draw.Scale {
 	return draw.Linear
 }
 
-// linesPanel draws a figure over the cells of each line: runs, median and bounds. x
-// returns a cell's place, if it has one.
 func linesPanel(study *analysis.Study, lines []line, f figure.Figure,
 	x func(*analysis.Cell) (float64, bool)) (draw.Panel, []string, error) {
 	p := draw.Panel{Y: axisOf(f, draw.Linear)}

@@ -8,9 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// timeline draws the rates of a run, and below them the time that users experience.
-// For several runs, it draws the acked and delivered rates and the p99, with a
-// series for each run.
+// timeline draws the rates of a run, and below them the time that users experience; of several runs
+// the acked and delivered rates and the p99.
 func timeline(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {
@@ -38,9 +37,8 @@ func timesOver(r named, metric string) (draw.Panel, []string, error) {
 		call{"p50", p50(metric)}, call{"p99", p99(metric)}, call{"max", highestTime(metric)})
 }
 
-// shownTimes are the times that represent the users' experience, in the order of
-// preference. A closed loop has no response times, and a run without consumers no
-// end-to-end times.
+// shownTimes are in the order of preference. A closed loop has no response times, and a run without
+// consumers no end-to-end times.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
 func timeOf(runs []named) string {
@@ -67,8 +65,6 @@ func firstTime(runs []named, has func(named, string) bool) string {
 	return first
 }
 
-// age draws the age of the oldest undelivered record, and in a queue also that of
-// the oldest unacknowledged delivery.
 func age(in Input) (draw.Spec, error) {
 	s, err := in.over()
 	if err != nil {

@@ -45,7 +45,6 @@ func TestPercentiles(t *testing.T) {
 	lacking(t, "percentiles", of1(few), "percentiles of time.e2e_response_time", "run.json")
 }
 
-// The censored curve ends at the delivered share, and the stripes are all other records.
 func TestPercentilesOfScheduled(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	r.Curves = &result.Curves{Percentiles: []float64{0, 50, 90}, Ns: map[string][]int64{"e2e_response_time": {1, 5, 9}}}
@@ -124,7 +123,7 @@ func TestCodecs(t *testing.T) {
 	lacking(t, "codecs", of1(a), "compression of a valid run", "run.json")
 }
 
-// repeats returns n runs of each name. change sets how they differ.
+// repeats calls change to set how the names differ.
 func repeats(t *testing.T, n int, names []string, change func(name string, r *result.Run)) (runs []*result.Recorded) {
 	made := showtest.NewMaker(t, 7)
 	for _, name := range names {
@@ -135,7 +134,6 @@ func repeats(t *testing.T, n int, names []string, change func(name string, r *re
 	return runs
 }
 
-// bounds returns the median of values with its bounds: the lowest and the highest of six or seven.
 func bounds(values []float64) (low, median, high float64) {
 	sorted := slices.Sorted(slices.Values(values))
 	n := len(sorted)
@@ -180,7 +178,6 @@ func TestCells(t *testing.T) {
 	lacking(t, "cells", in, "queue_lost", "run.json")
 }
 
-// A run with only a lower bound is not drawn, and a note counts it.
 func TestBoundsAreCounted(t *testing.T) {
 	runs := engines(t)
 	p99 := analysis.FigureCalled(analysis.PrimaryName)
@@ -202,7 +199,6 @@ func TestBoundsAreCounted(t *testing.T) {
 	}
 }
 
-// An invalid run is drawn, with a note.
 func TestInvalidIsSaid(t *testing.T) {
 	r := everything(t)
 	r.Run.Verdict = result.Verdict{Status: result.Invalid, Reasons: []string{"it was late", "it lost records"}}
@@ -217,7 +213,6 @@ func TestInvalidIsSaid(t *testing.T) {
 	}
 }
 
-// Cells that differ in a number or a size are placed at that number.
 func TestCellsAtNumbers(t *testing.T) {
 	for _, c := range []struct {
 		values []string
@@ -282,7 +277,6 @@ func TestRecordSize(t *testing.T) {
 	lacking(t, "record-size", of1(runs[:3]...), "two sizes in scenario.load.record.size", "run.json")
 }
 
-// engines returns runs of two engines with 1 × 1, 2 × 5 and 4 × 25 nodes × threads.
 func engines(t *testing.T) []*result.Recorded {
 	names := []string{"1x1-plain", "1x1-markers", "4x25-plain", "4x25-markers", "2x5-plain", "2x5-markers"}
 	runs := repeats(t, 3, names, func(string, *result.Run) {})
@@ -314,7 +308,7 @@ func TestSpeedUp(t *testing.T) {
 	}
 	_, base, _ := bounds(perS(3))
 	s := seriesOf(t, spec, "markers", "queue_acked_per_s")
-	for i, first := range []int{3, 9, 15} { // in the order of the cells
+	for i, first := range []int{3, 9, 15} {
 		low, median, high := bounds(perS(first))
 		same(t, "speed-up", []float64{s.Low[i], s.Y[i], s.High[i]}, []float64{low / base, median / base, high / base})
 	}
@@ -442,8 +436,7 @@ func TestFound(t *testing.T) {
 	same(t, "ends of levels", level.X1, []float64{1.5, 3.5})
 }
 
-// A chart over time draws one run of each cell: of those with intervals, the one with the median
-// p99, including lower bounds.
+// The typical run of a cell is the one with the median p99, including lower bounds.
 func TestTypicalRuns(t *testing.T) {
 	runs := repeats(t, 3, []string{"a", "b", "c"}, func(string, *result.Run) {})
 	campaign := &result.RecordedCampaign{Runs: runs}

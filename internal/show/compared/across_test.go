@@ -11,8 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Clients with other names of settings are compared by Kafka's names. Settings that only one of
-// them reports are counted, and listed in JSON.
+// Clients with other names of settings are compared by Kafka's names.
 func TestCompareAcrossClients(t *testing.T) {
 	m := showtest.NewMaker(t, 3)
 	sets := []analysis.Set{{Label: "theirs"}, {Label: "ours"}}

@@ -24,7 +24,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// untold counts the differences that Told omits; "" if there are none.
 func untold(a *analysis.Against) string {
 	all := slices.Concat(a.Configuration, a.Clients, a.Hidden)
 	var ofA, ofB int
@@ -135,7 +134,6 @@ func neediest(a *analysis.Against) analysis.ComparedFigure {
 	return slices.MaxFunc(a.Figures, func(f, g analysis.ComparedFigure) int { return needs(&f) - needs(&g) })
 }
 
-// needs orders figures by the additional runs that they need.
 func needs(f *analysis.ComparedFigure) int {
 	if f.Word != analysis.WordTooFew || f.Constant() {
 		return -1
@@ -256,7 +254,6 @@ func settingChange(d analysis.Difference) string {
 	return a + " → " + b
 }
 
-// figureTable prints the figures by their word, worse ones first.
 func (c *Comparison) figureTable(p *layout.Page, a *analysis.Against) {
 	if len(a.Figures) == 0 {
 		return
@@ -321,8 +318,7 @@ func figuresShown(letter string, figures []*analysis.ComparedFigure, t layout.Ta
 	return b
 }
 
-// plan prints, for figures without a shown difference, how many runs would show it; "" if there are
-// none.
+// plan prints how many runs would show the difference; "" if no figure needs it.
 func plan(a *analysis.Against) string {
 	var each []string
 	beyond := 0
@@ -357,7 +353,6 @@ func styleOf(word string) string {
 	return layout.Bold
 }
 
-// title is a figure's title, shortened for narrow pages.
 func title(f figure.Figure, width int) string {
 	if width >= layout.Width {
 		return f.Title
@@ -368,8 +363,7 @@ func title(f figure.Figure, width int) string {
 
 func capital(text string) string { return strings.ToUpper(text[:1]) + text[1:] }
 
-// Shown returns what a test shows of a figure, as tables print it: the difference, its bounds, its
-// p-value and its word.
+// Shown returns what a test shows of a figure, as tables print it.
 func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
 	word = f.Word
 	if f.Constant() {
@@ -378,7 +372,6 @@ func Shown(f *analysis.ComparedFigure) (difference, bounds, p, word string) {
 	return change(f), boundsOf(f), pOf(f), word
 }
 
-// change prints the difference in percent, or in the figure's unit if A is 0.
 func change(f *analysis.ComparedFigure) string {
 	if math.IsInf(f.Test.Difference, 0) {
 		sign := "+"
@@ -416,8 +409,7 @@ func Difference(ratio float64) string {
 	return text
 }
 
-// pOf prints the p-value adjusted for the tests that share alpha. It prints none if no outcome of
-// so few runs could show a difference.
+// pOf prints the adjusted p-value, or none if no outcome of so few runs could show a difference.
 func pOf(f *analysis.ComparedFigure) string {
 	if f.Word == analysis.WordTooFew {
 		return unit.Absent
@@ -435,7 +427,6 @@ func pText(p *float64) string {
 	return unit.Decimals(*p, 3)
 }
 
-// legend says how far the words can be trusted.
 func (c *Comparison) legend() []string {
 	if c.FiguresTested == 0 {
 		return []string{"Every figure is the same in all runs: there was nothing to test."}
@@ -447,7 +438,6 @@ func (c *Comparison) legend() []string {
 	}
 }
 
-// levels says which tests share which level.
 func (c *Comparison) levels() string {
 	level := unit.ShortPercent(c.Alpha)
 	primary := "The primary figure, " + analysis.FigureCalled(c.Primary).Title + ", "
@@ -546,7 +536,6 @@ func drifted(a, b analysis.Sample, letter string) string {
 	return fmt.Sprintf("%s's runs all came before %s's: the difference includes any drift of the machine. Run A %[3]s A %[3]s, or make both in one matrix (order: interleaved).", first, then, letter)
 }
 
-// leftOut names the sets from which runs are left out, with their number.
 func (c *Comparison) leftOut(sets ...int) string {
 	var parts []string
 	for _, i := range sets {
@@ -581,7 +570,6 @@ func because(d *analysis.Decided) string {
 		Difference(f.Test.Difference), pText(f.PHolm))
 }
 
-// wordOf is the word, with the number of runs needed if there are too few.
 func wordOf(f *analysis.ComparedFigure) string {
 	switch {
 	case f.Constant():
@@ -592,11 +580,10 @@ func wordOf(f *analysis.ComparedFigure) string {
 	return f.Word
 }
 
-// sameInAll is the word for a figure without anything to test.
 const sameInAll = "the same in every run"
 
 // tooFew prints how many additional runs would be enough. Tests that share one chance of a false
-// alarm need more than a single test.
+// alarm need more.
 func tooFew(more, together int) string {
 	if more == 0 {
 		return analysis.WordTooFew
@@ -608,7 +595,7 @@ func tooFew(more, together int) string {
 	return fmt.Sprintf("%s: %s more of each would do for %s", analysis.WordTooFew, unit.Count(int64(more)), what)
 }
 
-// leftOut prints the number of tried runs that figures are not taken from; "" if there are none.
+// leftOut is "" if figures are taken from all tried runs.
 func leftOut(s analysis.Sample) string {
 	if !s.Survivors() {
 		return ""
@@ -625,7 +612,6 @@ func leftOut(s analysis.Sample) string {
 	return text + " and left out"
 }
 
-// described prints the runs' names, if they differ from the set's label, and the state.
 func described(s analysis.Sample) string {
 	var names []string
 	for _, r := range s.Runs {
@@ -636,7 +622,6 @@ func described(s analysis.Sample) string {
 	return layout.List(strings.Join(names, ", "), state(s))
 }
 
-// state prints the number of runs, and of valid ones.
 func state(s analysis.Sample) string {
 	all := unit.Things(int64(len(s.Runs)), "run")
 	switch {

@@ -19,8 +19,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// threeSets returns ten runs each of a baseline, of one with another, slower codec, and of the
-// baseline on another machine. One run is invalid.
+// The second set has a slower codec, and the third another machine. One run is invalid.
 func threeSets(t *testing.T) []analysis.Set {
 	m := showtest.NewMaker(t, 1)
 	sets := []analysis.Set{{Label: "baseline"}, {Label: "baseline-zstd"}, {Label: "baseline-again"}}
@@ -62,7 +61,6 @@ func TestCompare(t *testing.T) {
 	showtest.AllFormats(t, "compare", writing(compare(t, threeSets(t), analysis.CompareOptions{FailIf: conditions})))
 }
 
-// A few runs show nothing, and the report says how many would be enough.
 func TestCompareOfFew(t *testing.T) {
 	sets := threeSets(t)
 	for i := range sets {
@@ -75,7 +73,7 @@ func TestCompareOfFew(t *testing.T) {
 	showtest.Golden(t, "compare-few", showtest.Written(t, writing(c), report.Options{}))
 }
 
-// A difference within the errors of clocks is never shown; one beyond them is.
+// A difference within the errors of clocks is never shown.
 func TestDifferenceOfClocks(t *testing.T) {
 	for errorNs, want := range map[int64]string{0: analysis.WordWorse, 10_000: analysis.WordWorse,
 		50_000_000: analysis.WordNoDifference} {
@@ -100,7 +98,6 @@ func TestDifferenceOfClocks(t *testing.T) {
 	}
 }
 
-// One run of each shows nothing.
 func TestCompareOfOne(t *testing.T) {
 	sets := threeSets(t)
 	for i := range sets {
@@ -109,7 +106,6 @@ func TestCompareOfOne(t *testing.T) {
 	showtest.Golden(t, "compare-one", showtest.Written(t, writing(compare(t, sets[:2], analysis.CompareOptions{})), report.Options{}))
 }
 
-// A condition fails only if a figure is shown to be worse by at least the named amount.
 func TestFailIf(t *testing.T) {
 	sets := threeSets(t)
 	sets[1].Runs = slices.Delete(sets[1].Runs, 3, 4) // the invalid run would leave it undecided
@@ -135,7 +131,6 @@ func TestFailIf(t *testing.T) {
 	}
 }
 
-// From zero, any shown worsening exceeds every percentage.
 func TestFailIfFromZero(t *testing.T) {
 	sets := threeSets(t)[:2]
 	for i, r := range sets[1].Runs {
@@ -147,7 +142,6 @@ func TestFailIfFromZero(t *testing.T) {
 	}
 }
 
-// A set without a valid run shows its figures with a warning, and decides nothing.
 func TestCompareOfInvalid(t *testing.T) {
 	sets := threeSets(t)[:2]
 	for _, r := range sets[1].Runs {
@@ -165,8 +159,7 @@ func TestCompareOfInvalid(t *testing.T) {
 	}
 }
 
-// quick returns a run with only what the figures need, made fast. Its figures share some noise, as
-// those of one run do.
+// quick makes a run fast. Its figures share some noise, as those of one run do.
 func quick(random *rand.Rand, i int) *result.Recorded {
 	shared := 0.03 * random.NormFloat64()
 	noisy := func(v float64) float64 { return v * (1 + shared + 0.02*random.NormFloat64()) }
@@ -195,8 +188,6 @@ func quick(random *rand.Rand, i int) *result.Recorded {
 	return r
 }
 
-// The default primary figure is one that the sets have; in a closed loop, the first with a good
-// side. A reader's choice is kept.
 func TestPrimaryIsMeasured(t *testing.T) {
 	m := showtest.NewMaker(t, 22)
 	flood := func(name string, slower float64) (set analysis.Set) {
@@ -243,9 +234,9 @@ func TestPrimaryIsMeasured(t *testing.T) {
 	}
 }
 
-// TestAA compares a configuration with itself, ten runs of each, thousands of times, from recorded
-// runs to words. The share of comparisons that call the primary figure better or worse is at most
-// the level. So is the share that calls any other figure better, worse, higher or lower.
+// TestAA compares a configuration with itself, ten runs of each, thousands of times. The share of
+// comparisons that call the primary figure different is at most the level, and so is that of any
+// other figure.
 func TestAA(t *testing.T) {
 	const pairs, alpha = 10, 0.05
 	comparisons := showtest.Trials(2000)
@@ -286,8 +277,7 @@ func TestAA(t *testing.T) {
 	}
 }
 
-// mostOf bounds how many of n have a property with the given chance; it is exceeded once in a
-// thousand times.
+// mostOf is exceeded once in a thousand times.
 func mostOf(n int, chance float64) int {
 	mean := float64(n) * chance
 	return int(mean + 3.1*math.Sqrt(mean*(1-chance)))
@@ -297,7 +287,7 @@ func shown(f analysis.ComparedFigure) bool {
 	return f.Word != analysis.WordNoDifference && f.Word != analysis.WordTooFew
 }
 
-// A difference of three standard deviations is shown in nearly every comparison.
+// The difference is three standard deviations.
 func TestABIsSeen(t *testing.T) {
 	random := rand.New(rand.NewPCG(3, 7))
 	seen := 0
@@ -322,12 +312,11 @@ func TestABIsSeen(t *testing.T) {
 	}
 }
 
-// survivors returns two sets. The second has six invalid runs of ten, one of which could not be
-// started.
+// The second set has six invalid runs of ten, one of which could not be started.
 func survivors(t *testing.T) []analysis.Set {
 	sets := threeSets(t)[:2]
 	m := showtest.NewMaker(t, 4)
-	m.Made = 30 // those of threeSets
+	m.Made = 30
 	sets[1].Runs = nil
 	for range 9 {
 		sets[1].Runs = append(sets[1].Runs, m.Run("baseline", 1, nil))
@@ -339,8 +328,7 @@ func survivors(t *testing.T) []analysis.Set {
 	return sets
 }
 
-// A condition does not pass if runs are left out, and every format gives their number. A shown
-// worsening fails nevertheless.
+// A condition does not pass if runs are left out, but a shown worsening fails.
 func TestFailIfOfSurvivors(t *testing.T) {
 	sets := survivors(t)
 	c := compare(t, sets, analysis.CompareOptions{FailIf: []figure.Regression{condition(t, "e2e_response_time_p99 worse by 10%")}})
@@ -364,7 +352,6 @@ func TestFailIfOfSurvivors(t *testing.T) {
 	}
 }
 
-// newer makes a run that a newer version recorded, with later settings at their defaults or not.
 func newer(settings map[string]any) func(*result.Run) {
 	return func(r *result.Run) {
 		resulttest.Set(&r.Scenario, "consume.groups", 1)
@@ -375,8 +362,7 @@ func newer(settings map[string]any) func(*result.Run) {
 	}
 }
 
-// A setting that an old run does not have counts as its default: only another value is a
-// difference.
+// A setting that an old run does not have counts as its default.
 func TestCompareAcrossVersions(t *testing.T) {
 	m := showtest.NewMaker(t, 8)
 	var older, same, fan, part analysis.Set
@@ -406,7 +392,6 @@ func TestCompareAcrossVersions(t *testing.T) {
 	}
 }
 
-// If no difference is shown, the report says how many runs would show the present one.
 func TestMoreToShow(t *testing.T) {
 	m := showtest.NewMaker(t, 21)
 	sets := []analysis.Set{{Label: "a"}, {Label: "b"}}
@@ -437,8 +422,7 @@ func named(t *testing.T, name string) figure.Figure {
 	return f
 }
 
-// Two faults of one run are not a mixed setting, and faults that a scenario asks for are not hidden
-// differences.
+// Two faults of one run are not a mixed setting.
 func TestFaultsAreAskedFor(t *testing.T) {
 	with := func(faults ...any) *result.Recorded {
 		r := showtest.Simulate(t, resulttest.Baseline())
@@ -477,7 +461,6 @@ func TestFaultsAreAskedFor(t *testing.T) {
 	}
 }
 
-// An imported run is marked as imported.
 func TestComparisonOfImported(t *testing.T) {
 	c := compare(t, []analysis.Set{
 		{Label: "ours", Runs: []*result.Recorded{showtest.Simulate(t, resulttest.Baseline())}},

@@ -33,12 +33,10 @@ func (h *History) Write(w io.Writer, o report.Options) error {
 		Sheets: report.Sheets{"history": h.table, "changes": h.changeSheet}, Sheet: "history", Document: h}.Write(w, o)
 }
 
-// fewestForChange is the number of runs below which stats.ChangePoints finds no change, because
-// chance would explain too many.
+// fewestForChange is the number of runs below which stats.ChangePoints finds no change.
 const fewestForChange = 10
 
-// seriesSummary describes the changes of a figure in a sentence. Changes below least, relative to
-// the level before, were not looked for.
+// Changes below least, relative to the level before, were not looked for.
 func seriesSummary(s *analysis.Series, least float64) string {
 	of := ""
 	if least > 0 {
@@ -120,8 +118,7 @@ func (h *History) rest(p *layout.Page) {
 	}
 }
 
-// onlyBounds prints, for each figure, the number of runs with only a lower bound, which cannot be
-// used for a level.
+// Runs with only a lower bound cannot be used for a level.
 func (h *History) onlyBounds() (notes []string) {
 	for i := range h.Series {
 		f, n := h.Series[i].Of, 0
@@ -152,7 +149,6 @@ func (h *History) undated() string {
 		" cannot say when they were made: they come last, by name, and a change among them is none over time."
 }
 
-// printSeries prints a figure as a line for each run with a bar, and the changes between them.
 func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	p.Heading(s.Of.Title, "")
 	p.Line("  ", heights(s))
@@ -179,13 +175,11 @@ func printSeries(p *layout.Page, h *History, s *analysis.Series) {
 	}
 }
 
-// heights draws the values between the lowest and the highest, and prints both.
 func heights(s *analysis.Series) string {
 	low, top := slices.Min(s.Values), slices.Max(s.Values)
 	return s.Of.Format(low) + " " + layout.Sparkline(s.Values, low, top) + " " + s.Of.Format(top) + ", lowest to highest"
 }
 
-// printChange prints a change between the lines of the runs before and after it.
 func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.LevelChange) {
 	style := map[string]string{analysis.WordWorse: layout.Red, analysis.WordBetter: layout.Green}[c.Word]
 	text := fmt.Sprintf("── %s: %s → %s (%s), p %s; first in %s", c.Word,
@@ -201,7 +195,7 @@ func printChange(p *layout.Page, h *History, s *analysis.Series, c *analysis.Lev
 
 const barLength = 40
 
-// bar draws a value as a length from zero, so that lengths show ratios.
+// bar begins at zero, so that lengths show ratios.
 func bar(v, top float64) string {
 	if top <= 0 || v <= 0 {
 		return ""
@@ -268,7 +262,7 @@ func (h *History) table() layout.Table {
 		for _, v := range run.ClockErrors {
 			row = append(row, layout.Raw(v))
 		}
-		for len(row) < len(s.Rows[0]) { // a single clock
+		for len(row) < len(s.Rows[0]) {
 			row = append(row, "0")
 		}
 		s.Add(row...)

@@ -13,8 +13,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// nightly returns runs of one configuration. After the twelfth, the version differs and all times
-// are longer. One run is invalid, and three have another configuration.
+// After the twelfth run, the version differs and all times are longer. One run is invalid, and
+// three have another configuration.
 func nightly(t *testing.T) []*result.Recorded {
 	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
@@ -49,7 +49,7 @@ func TestHistory(t *testing.T) {
 	showtest.AllFormats(t, "history", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A time of two clocks has its error in every format. For people, one that is not above its error
+// A time of two clocks has its error in every format; for people, one that is not above its error
 // is a dash.
 func TestHistoryOfClocks(t *testing.T) {
 	runs := nightly(t)[:2]
@@ -74,7 +74,6 @@ func TestHistoryOfClocks(t *testing.T) {
 	}
 }
 
-// The latest run's configuration is shown, unless another is asked for.
 func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	runs := nightly(t)
 	older := analysis.Configuration(&runs[0].Run)
@@ -94,7 +93,6 @@ func TestHistoryOfAnotherConfiguration(t *testing.T) {
 	}
 }
 
-// A change that is smaller than asked for is removed, and the report says so.
 func TestHistoryOfSmallChanges(t *testing.T) {
 	h := history(t, nightly(t), analysis.HistoryOptions{MinChange: 0.5})
 	if len(h.Series[0].Changes) != 0 || h.MinChange != 0.5 {
@@ -106,7 +104,6 @@ func TestHistoryOfSmallChanges(t *testing.T) {
 	}
 }
 
-// Runs of a newer version with additional settings at their defaults continue the same history.
 func TestHistoryAcrossVersions(t *testing.T) {
 	m := showtest.NewMaker(t, 6)
 	var runs []*result.Recorded
@@ -126,7 +123,6 @@ func TestHistoryAcrossVersions(t *testing.T) {
 	}
 }
 
-// The report of too few runs says how many could show a change, and fewer never do.
 func TestHistoryOfFew(t *testing.T) {
 	m := showtest.NewMaker(t, 4)
 	var runs []*result.Recorded
@@ -143,7 +139,6 @@ func TestHistoryOfFew(t *testing.T) {
 	}
 }
 
-// The name of a run is no part of its configuration.
 func TestConfiguration(t *testing.T) {
 	m := showtest.NewMaker(t, 2)
 	a, b, c := m.Run("a", 1, nil), m.Run("b", 2, nil), m.Run("a", 1, showtest.Set("acks", "all"))
@@ -152,7 +147,6 @@ func TestConfiguration(t *testing.T) {
 	}
 }
 
-// An imported run is marked as imported, without a time.
 func TestHistoryOfImported(t *testing.T) {
 	h := history(t, []*result.Recorded{showtest.Imported("b-other"), showtest.Imported("a-other")}, analysis.HistoryOptions{})
 	write := func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) }

@@ -36,7 +36,6 @@ func (c *Comparison) markdown(w io.Writer) error {
 	return m.Print(w)
 }
 
-// headline is the first line of a pull request's comment.
 func (c *Comparison) headline() string {
 	switch {
 	case c.Failed():

@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// ofMethods returns five repeats of a run for each method, which differ only in noise.
 func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
 	m := showtest.NewMaker(t, 7)
 	for _, method := range methods {
@@ -27,7 +26,6 @@ func ofMethods(t *testing.T, methods ...int) (sets []analysis.Set) {
 	return sets
 }
 
-// A figure that the methods measure differently is not tested across them, and other figures are.
 func TestNoTestMixesMethods(t *testing.T) {
 	for _, c := range []struct {
 		methods []int
@@ -59,7 +57,6 @@ func TestNoTestMixesMethods(t *testing.T) {
 	}
 }
 
-// Neither a median nor a history mixes methods.
 func TestNoTableMixesMethods(t *testing.T) {
 	sets := ofMethods(t, 1, 2)
 	all := slices.Concat(sets[0].Runs, sets[1].Runs)
@@ -72,7 +69,7 @@ func TestNoTableMixesMethods(t *testing.T) {
 			t.Errorf("run %d of 10 of the history has e2e_response_time_p99: %t", i+1, known)
 		}
 	}
-	for _, r := range sets[0].Runs { // their name is not compared
+	for _, r := range sets[0].Runs {
 		r.Run.Run.Name = "before"
 	}
 	var text bytes.Buffer

@@ -2,7 +2,6 @@ package draw
 
 import "math"
 
-// known reports whether a value is a number that can be drawn.
 func known(v float64) bool { return math.Abs(v) < 1e200 }
 
 // room is the factor by which an axis may exceed its values.
@@ -44,7 +43,7 @@ type axis struct {
 	from, to          float64 // the ends, in pixels
 	zero              bool    // a logarithmic axis shows 0, at zeroAt
 	zeroAt            float64
-	empty             bool // no value is known, and the ends are not fixed
+	empty             bool
 	freeLow, freeHigh bool // the end may be moved to a tick
 	ticks             []tick
 }
@@ -57,7 +56,7 @@ type tick struct {
 // zeroGap is the distance of 0 from the rest of a logarithmic axis, in pixels.
 const zeroGap = 26
 
-// newAxis finds the ends. If round is true, it moves free ends outwards to ticks.
+// If round is true, newAxis moves free ends outwards to ticks.
 func newAxis(a Axis, e extent, round bool) *axis {
 	if n := len(a.Categories); n > 0 {
 		a.Scale = Linear
@@ -87,7 +86,6 @@ func newAxis(a Axis, e extent, round bool) *axis {
 	return r
 }
 
-// fixed reports whether the scale can have an end that a spec gives.
 func (a *axis) fixed(end float64) bool { return known(end*room) && known(a.forward(end)) }
 
 func (a *axis) linearEnds(e extent, fixedLow, fixedHigh bool) {
@@ -152,9 +150,9 @@ func below(v float64) float64 {
 	return found
 }
 
-// next is the next 1, 2 or 5 times a power of ten after v, which is one itself.
+// next expects a result of below, and returns the next one.
 func next(v float64) float64 {
-	const more = 1 + 1e-9 // makes up for rounding
+	const more = 1 + 1e-9
 	if b := below(v * 2 * more); b > v {
 		return b
 	}
@@ -169,8 +167,7 @@ func times(m float64, power int) float64 {
 	return m * math.Pow10(power)
 }
 
-// forward converts a value to the scale of the axis; NaN if the scale does not have
-// it.
+// forward is NaN if the scale does not have the value.
 func (a *axis) forward(v float64) float64 {
 	switch a.Scale {
 	case Log:
@@ -187,8 +184,7 @@ func (a *axis) forward(v float64) float64 {
 	return v
 }
 
-// place sets the places of the ends in pixels. A logarithmic axis with 0 has it at
-// from.
+// A logarithmic axis with 0 has it at from.
 func (a *axis) place(from, to float64) {
 	a.from, a.to, a.zeroAt = from, to, from
 	if a.zero {
@@ -196,11 +192,9 @@ func (a *axis) place(from, to float64) {
 	}
 }
 
-// far is beyond every picture, in pixels.
 const far = 1e7
 
-// at is the place of a value in pixels, which may be beyond the ends; NaN if it is
-// not known.
+// at is in pixels, and may be beyond the ends; NaN if the value is not known.
 func (a *axis) at(v float64) float64 {
 	if !known(v) {
 		return math.NaN()
@@ -232,7 +226,6 @@ func (a *axis) label(v float64) string {
 	return exact(v)
 }
 
-// data returns the attributes from which the places of values can be computed.
 func (a *axis) data(name string) []Datum {
 	all := []Datum{
 		{name + "-scale", [...]string{"linear", "log", "percentile"}[a.Scale]},

@@ -5,9 +5,8 @@ import (
 	"fmt"
 )
 
-// Check returns all mistakes of the spec: slices of different lengths, axes that
-// cannot format their values, kinds that do not fit their panel. Layout draws such
-// a spec as far as possible, and does not panic.
+// Check returns all mistakes of the spec. Layout draws such a spec as far as possible, and does not
+// panic.
 func (s Spec) Check() error {
 	var faults []error
 	fault := func(format string, values ...any) { faults = append(faults, fmt.Errorf(format, values...)) }

@@ -5,8 +5,7 @@ import (
 	"math"
 )
 
-// The names of categories below a plot have up to three lines. They slant at 45
-// degrees if their columns are too narrow for that.
+// Names of categories slant at 45 degrees if their columns are too narrow for three lines.
 const (
 	nameLines  = 3
 	longest    = 150.0 // of a slanted name
@@ -14,7 +13,6 @@ const (
 	leastSlant = 18.0 // from one slanted name to the next
 )
 
-// upright reports whether the names fit below columns of a width.
 func (l *layout) upright(width float64) bool {
 	for _, name := range l.x.Categories {
 		lines := wrap(name, textSize, width-8, nameLines+1)

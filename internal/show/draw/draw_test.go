@@ -41,10 +41,9 @@ func TestGoldens(t *testing.T) {
 	}
 }
 
-// box is the place of a text: a rectangle that may be rotated.
 type box [4]draw.Point
 
-// boxOf is the box of a text without the space above and below its letters.
+// boxOf leaves out the space above and below the letters.
 func boxOf(s draw.Shape) box {
 	const ascent, descent = 0.72, 0.2
 	w := s.Text.TextWidth()
@@ -59,7 +58,6 @@ func boxOf(s draw.Shape) box {
 	return b
 }
 
-// apart reports whether a line separates two boxes.
 func apart(a, b box) bool {
 	for _, one := range []box{a, b} {
 		for i := range 2 {
@@ -95,7 +93,6 @@ func texts(s draw.Scene) []draw.Shape {
 	return all
 }
 
-// faults returns the mistakes of any picture.
 func faults(s draw.Scene) error {
 	var all []error
 	words := texts(s)
@@ -153,7 +150,6 @@ func TestWordsStayApart(t *testing.T) {
 	})
 }
 
-// plot is the data of a panel that locate its values.
 type plot map[string]float64
 
 func plotOf(t interface{ Fatal(...any) }, g draw.Group) plot {
@@ -217,7 +213,7 @@ func TestColumnsKeepTheirExtremes(t *testing.T) {
 						points++
 						add(drawn, at.X, at.Y)
 						for c := math.Floor(at.X); i > 0 && line[i-1].Y == at.Y && c > line[i-1].X; c-- {
-							add(drawn, c, at.Y) // a level line has the columns between its ends
+							add(drawn, c, at.Y)
 						}
 					}
 				}
@@ -269,7 +265,6 @@ func TestUnknownBreaksALine(t *testing.T) {
 	}
 }
 
-// Values can be computed back from places and a panel's data.
 func TestPlacesFollowFromTheData(t *testing.T) {
 	forward := map[draw.Scale]func(float64) float64{
 		draw.Linear:     func(v float64) float64 { return v },
@@ -341,7 +336,6 @@ func TestTable(t *testing.T) {
 	if len(got) != 5 || got[2][0] != "29 s" || got[3][0] != "59 s" || got[4][0] != "57 of 60 rows not shown" {
 		t.Errorf("rows %q", got)
 	}
-	// Samples at irregular times have no rows of their own.
 	free := func(label string) draw.Axis { return draw.Free(label, draw.Linear, full) }
 	sampled := draw.Series{Name: "lag", X0: []float64{0, 4, 11}, X1: []float64{4, 11, 30}, Y: []float64{9, 2, 6}}
 	rate := draw.Series{Name: "rate", X0: []float64{0, 10}, X1: []float64{10, 20}, Y: []float64{1, 3}}
@@ -368,8 +362,8 @@ func TestCheckFindsAllFaults(t *testing.T) {
 	}
 }
 
-// FuzzWords puts words into every place of a chart. The SVG, read as XML, has only the elements and
-// attributes of a chart, and the original words.
+// The SVG of a chart with any words has only a chart's elements and attributes, and the original
+// words.
 func FuzzWords(f *testing.F) {
 	f.Add("lag")
 	f.Add(`</text><script>alert(1)</script>`)

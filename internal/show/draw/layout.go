@@ -6,8 +6,8 @@ import (
 )
 
 const (
-	edge        = 8.0   // free space around the picture
-	leastWidth  = 240.0 // the smallest width of a chart
+	edge        = 8.0 // free space around the picture
+	leastWidth  = 240.0
 	markerRoom  = 8.0   // from the ends of an axis to the first and last marker
 	plainHeight = 190.0 // of a single panel; below that, of one of several
 	smallHeight = 130.0
@@ -15,14 +15,13 @@ const (
 	laneHeight  = 10.0 // of a series in a row that it shares
 )
 
-// layout is a chart between its spec and its scene.
 type layout struct {
 	spec        Spec
 	width       float64
 	x           *axis
-	left, right float64 // of the plots
+	left, right float64
 	panels      []*panel
-	y           float64 // the lower end of what is drawn
+	y           float64
 	notes       []string
 	words       Group
 	groups      []Group
@@ -32,7 +31,7 @@ type panel struct {
 	Panel
 	y           *axis
 	rows        bool // its values lie along the x axis
-	empty       bool // no value of its series is known
+	empty       bool
 	styles      []style
 	direct      bool // names are at the ends of their series, else in a line above the plot
 	top, bottom float64
@@ -41,8 +40,7 @@ type panel struct {
 	ends        []end
 }
 
-// Layout lays out the chart in CSS pixels. The same spec and width give the same
-// scene.
+// Layout lays out the chart in CSS pixels. The same spec and width give the same scene.
 func (s Spec) Layout(width float64) Scene {
 	if !(width >= leastWidth) || math.IsInf(width, 0) {
 		width = leastWidth
@@ -68,7 +66,6 @@ func (s Spec) Layout(width float64) Scene {
 	}
 }
 
-// clean returns the spec with only characters that can be drawn.
 func (s Spec) clean() Spec {
 	s.Title, s.Alt = clean(s.Title), clean(s.Alt)
 	s.X = s.X.clean()
@@ -112,7 +109,6 @@ func cleanAll(words []string) []string {
 	return all
 }
 
-// setAxes finds the ends of all axes, and the ticks of y.
 func (l *layout) setAxes() {
 	var x extent
 	onlyRows := true
@@ -156,7 +152,6 @@ func (l *layout) setAxes() {
 	}
 }
 
-// apart reports whether neighbours are at least that many pixels apart.
 func apart(ticks []tick, least float64) bool {
 	for i := 1; i < len(ticks); i++ {
 		if math.Abs(ticks[i].at-ticks[i-1].at) < least {
@@ -197,7 +192,6 @@ func (s Series) anyKnown() bool {
 	return false
 }
 
-// at returns values[i]; NaN beyond the end.
 func at(values []float64, i int) float64 {
 	if i < len(values) {
 		return values[i]
@@ -205,7 +199,6 @@ func at(values []float64, i int) float64 {
 	return math.NaN()
 }
 
-// setMargins finds the ends of the plots, and the ticks of the x axis.
 func (l *layout) setMargins() {
 	l.left = edge
 	for _, p := range l.panels {
@@ -249,7 +242,6 @@ func (l *layout) marked() bool {
 	return false
 }
 
-// labelsApart reports whether labels below the plot have space between them.
 func (l *layout) labelsApart(ticks []tick) bool {
 	end := math.Inf(-1)
 	for _, t := range ticks {
@@ -263,7 +255,6 @@ func (l *layout) labelsApart(ticks []tick) bool {
 	return true
 }
 
-// centred is the start of a text centred at x, moved to stay within the picture.
 func (l *layout) centred(x, width float64) float64 {
 	return max(min(x-width/2, l.width-edge/2-width), edge/2)
 }
@@ -396,7 +387,6 @@ func ordinal(n int) string {
 	return fmt.Sprintf("%dth", n)
 }
 
-// xAxis draws the ticks and the label below the last panel.
 func (l *layout) xAxis() {
 	if len(l.panels) == 0 {
 		return

@@ -6,9 +6,8 @@ import "math"
 // extremes.
 const crowded = 5
 
-// extremes removes the points of a line that cannot be seen. Of each column of pixels it keeps the
-// first, the lowest, the highest and the last, so the line covers the same pixels. Of a crowded
-// column it keeps the lowest and the highest, because the line fills the column between them.
+// extremes keeps of each column of pixels the first, the lowest, the highest and the last point, so
+// the line covers the same pixels. Of a crowded column it keeps the lowest and the highest.
 func extremes(line []Point) []Point {
 	var kept []Point
 	for start := 0; start < len(line); {
@@ -36,8 +35,7 @@ func extremes(line []Point) []Point {
 	return kept
 }
 
-// appendPoint appends p. It replaces the last point if that is in the middle of a
-// horizontal line.
+// appendPoint replaces the last point if that is in the middle of a horizontal line.
 func appendPoint(line []Point, p Point) []Point {
 	n := len(line)
 	if n > 0 && line[n-1] == p {
@@ -126,7 +124,6 @@ func clipSegment(from, to Point, left, top, right, bottom float64) (Point, Point
 // Sutherland and Hodgman.
 func clipArea(area []Point, left, top, right, bottom float64) []Point {
 	x, y := func(p Point) float64 { return p.X }, func(p Point) float64 { return p.Y }
-	// cutAt keeps the side of a bound to which sign points.
 	cutAt := func(in []Point, coordinate func(Point) float64, bound, sign float64) []Point {
 		var out []Point
 		for i, p := range in {

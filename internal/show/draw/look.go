@@ -5,8 +5,7 @@ import (
 	"slices"
 )
 
-// style distinguishes a series from the others of its panel: by colour, and without
-// colour by dash, marker and hatch.
+// style distinguishes a series from the others of its panel, also without colour.
 type style struct {
 	colour int // 1 to 5
 	number int // of dash, marker and hatch
@@ -17,7 +16,6 @@ type styles map[string]style
 
 func newStyles() styles { return make(styles) }
 
-// of returns the styles of a panel's series, all different.
 func (all styles) of(series []Series) []style {
 	var taken []int
 	for _, s := range series {
@@ -48,14 +46,12 @@ func (all styles) of(series []Series) []style {
 	return own
 }
 
-// The numbers of dashes, markers and hatches have no common factor with the number
-// of colours.
+// The numbers of dashes, markers and hatches have no common factor with the number of colours.
 var dashes = [...][]float64{nil, {6, 3}, {2, 2.5}, {10, 3, 2, 3}, {14, 3}, {6, 3, 2, 3, 2, 3}, {1, 4}}
 
 func (s style) dash() []float64 { return dashes[s.number%len(dashes)] }
 
-// markers are outlines around (0, 0) of similar visible size; the first is a
-// circle.
+// markers are outlines around (0, 0) of similar visible size.
 var markers = [...][]Point{
 	nil,
 	{{-3, -3}, {3, -3}, {3, 3}, {-3, 3}},
@@ -81,13 +77,11 @@ func (s style) marker(at Point, data []Datum) Shape {
 	return Shape{Role: Dot, Colour: s.colour, Form: Path, Lines: [][]Point{line}, Closed: true, Data: data}
 }
 
-// hatches are the direction of the lines (pixels right and down) and their
-// distance; the first has none.
+// hatches are the direction of the lines (pixels right and down) and their distance.
 var hatches = [...]struct{ right, down, apart float64 }{
 	{}, {1, -1, 6}, {1, 0, 4}, {1, 1, 6}, {0, 1, 4}, {1, -1, 3.5}, {1, 0, 7},
 }
 
-// hatch returns lines over a rectangle, in the colour of the background.
 func (s style) hatch(x, y, width, height float64) [][]Point {
 	h := hatches[s.number%len(hatches)]
 	if h.apart == 0 {
@@ -96,8 +90,8 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	var lines [][]Point
 	norm := math.Hypot(h.right, h.down)
 	right, down := h.right/norm, h.down/norm
-	// Lines have the distances k·apart from the origin of the picture, so
-	// neighbouring bars of a series have one pattern.
+	// Lines have the distances k·apart from the picture's origin, so neighbouring bars of a series
+	// have one pattern.
 	low, high := math.Inf(1), math.Inf(-1)
 	for _, c := range []Point{{x, y}, {x + width, y}, {x, y + height}, {x + width, y + height}} {
 		across := c.Y*right - c.X*down
@@ -112,8 +106,6 @@ func (s style) hatch(x, y, width, height float64) [][]Point {
 	return lines
 }
 
-// swatch is a sample of the series between two points, swatchWidth apart if they
-// are level.
 func (s style) swatch(series Series, from, to Point) []Shape {
 	middle := Point{(from.X + to.X) / 2, (from.Y + to.Y) / 2}
 	x, y := to.X-swatchWidth, to.Y-5

@@ -21,8 +21,7 @@ func (p *panel) nameWidth() float64 {
 	return width
 }
 
-// isNamed reports whether the name of a series is drawn. It is not drawn if it
-// equals a row's name or the axis label.
+// The name is not drawn if it equals a row's name or the axis label.
 func (p *panel) isNamed(s Series) bool {
 	said := p.rows && (s.Name == p.Y.Label || slices.Contains(p.Y.Categories, s.Name))
 	return s.Name != "" && !said
@@ -38,7 +37,6 @@ func (p *panel) named() int {
 	return n
 }
 
-// direct reports whether the names fit at the ends of their series.
 func (l *layout) direct(p *panel) bool {
 	if p.named() == 0 || p.rows || len(l.x.Categories) > 0 {
 		return false
@@ -47,7 +45,6 @@ func (l *layout) direct(p *panel) bool {
 	return room >= 0.45*l.width && p.nameWidth() <= 220 && float64(p.named())*lineHeight <= p.Height-6
 }
 
-// legend draws the names in lines above the plot, each with a sample.
 func (l *layout) legend(p *panel) {
 	if p.named() == 0 {
 		return
@@ -72,8 +69,8 @@ func (l *layout) legend(p *panel) {
 	l.y += 2
 }
 
-// spread moves sorted places as little as possible, so that they are gap apart and
-// within two bounds. A moved group keeps its mean.
+// spread moves sorted places as little as possible, so that they are gap apart and within two
+// bounds. A moved group keeps its mean.
 func spread(wanted []float64, gap, low, high float64) []float64 {
 	type group struct {
 		mean float64 // of the middle
@@ -116,8 +113,6 @@ type flag struct {
 	lane     int     // 0 is next to the plot
 }
 
-// flags are the words of a panel's stripes and, above the first panel, of the
-// marks.
 func (l *layout) flags(p *panel, first bool) []flag {
 	var flags []flag
 	unnamed := 0
@@ -152,8 +147,8 @@ const (
 	steepest = 5 // number of lanes up to which no line may cross words
 )
 
-// setFlags chooses a lane for each text, so that texts do not overlap and few lines
-// cross a text. It returns the number of lanes.
+// setFlags chooses a lane for each text, so that texts do not overlap and few lines cross a text.
+// It returns the number of lanes.
 func setFlags(flags []flag, width float64) int {
 	slices.SortStableFunc(flags, func(a, b flag) int { return cmp.Compare(a.x, b.x) })
 	lanes := 0
@@ -176,7 +171,6 @@ func setFlags(flags []flag, width float64) int {
 	return lanes
 }
 
-// set places the words on the side of the line where they fit.
 func (f *flag) set(width float64) {
 	const beside = 4
 	words := cut(f.words, textSize, width-2*edge-2*beside)
@@ -195,7 +189,6 @@ func (f *flag) set(width float64) {
 	}
 }
 
-// drawFlags draws the words and their lines, which are broken at other words.
 func (l *layout) drawFlags(flags []flag, top float64) {
 	for i, f := range flags {
 		at := Point{f.from, top - flagGap - 2 - float64(f.lane)*lineHeight}
@@ -226,7 +219,6 @@ func (l *layout) drawFlags(flags []flag, top float64) {
 	}
 }
 
-// marks returns the marks to draw, and the number of others.
 func (l *layout) marks() (drawn []Mark, further int) {
 	for _, m := range l.spec.Marks {
 		x := l.x.at(m.At)

@@ -10,9 +10,9 @@ type Scene struct {
 
 // Group is the shapes of one panel, or of all.
 type Group struct {
-	// Class is "panel", "marks" or "words". A panel's data locate its values. For x and y they have
-	// the scale, the ends as raw values and in pixels, and the place of 0 on a logarithmic axis. In
-	// categories, the markers of several series are side by side.
+	// Class is "panel", "marks" or "words". A panel's data locate its values: the scale, the ends
+	// as raw values and in pixels, and the place of 0 on a logarithmic axis. In categories, the
+	// markers of several series are side by side.
 	Class  string
 	Data   []Datum
 	Shapes []Shape
@@ -36,8 +36,8 @@ const (
 
 // Shape is one element of the picture.
 type Shape struct {
-	Role          Role // how it is painted
-	Colour        int  // of its series, 1 to 5; 0 if the role has its own colour
+	Role          Role
+	Colour        int // of its series, 1 to 5; 0 if the role has its own colour
 	Form          Form
 	Lines         [][]Point
 	Closed        bool
@@ -70,7 +70,6 @@ const (
 // TextWidth is the width of the text in CSS pixels.
 func (t Text) TextWidth() float64 { return textWidth(t.Words, t.Size) }
 
-// Sizes of text, and the height of a line of small text.
 const (
 	titleSize  = 16.0
 	textSize   = 12.0

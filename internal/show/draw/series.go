@@ -10,7 +10,6 @@ type end struct {
 	at     Point
 }
 
-// series draws the values of a panel: areas below lines, lines below markers.
 func (p *panel) series(l *layout) {
 	for _, kind := range []Kind{Band, Bars, Steps, Line, Whiskers, Points} {
 		for i, s := range p.Series {
@@ -31,12 +30,10 @@ func (p *panel) series(l *layout) {
 	}
 }
 
-// data returns the attributes of a series' shapes, with more.
 func (s Series) data(more ...Datum) []Datum {
 	return append([]Datum{{"figure", s.Figure}, {"series", s.Name}}, more...)
 }
 
-// endsAt records the end of a series, if it is farther right than the recorded one.
 func (p *panel) endsAt(series int, at Point) {
 	for i := range p.ends {
 		if p.ends[i].series == series {
@@ -97,7 +94,6 @@ func (p *panel) line(l *layout, i int) {
 		line = extremes(line)
 		low, high := heights(line)
 		if math.Abs(last.X-first.X) < 1 && high-low < 1 && !s.marked() {
-			// Too short for a line.
 			dot := Shape{Role: Dot, Colour: look.colour, Form: Circle, At: first, Radius: 1.2, Data: s.data()}
 			p.shapes = append(p.shapes, dot)
 			continue
@@ -125,7 +121,7 @@ func heights(line []Point) (low, high float64) {
 func (p *panel) band(l *layout, i int) {
 	s, look := p.Series[i], p.styles[i]
 	joined := s.X1 == nil
-	// A value that one line lacks breaks both.
+	// a value that one line lacks breaks both
 	low, high := make([]float64, len(s.X0)), make([]float64, len(s.X0))
 	for k := range s.X0 {
 		low[k], high[k] = at(s.Low, k), at(s.High, k)
@@ -158,7 +154,6 @@ func (p *panel) band(l *layout, i int) {
 	p.shapes = append(p.shapes, area, edges)
 }
 
-// points draws markers, and whiskers for values with ends.
 func (p *panel) points(l *layout, i int) {
 	// Series that share the places of categories are side by side.
 	lanes, lane := 0, 0
@@ -183,7 +178,7 @@ func (p *panel) points(l *layout, i int) {
 	p.markers(l, i, offset)
 }
 
-// place is the place of a value, aside pixels from its category.
+// place moves a value aside pixels from its category.
 func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	place := Point{l.x.at(s.X0[k]), p.y.at(at(s.Y, k))}
 	if p.rows {
@@ -194,8 +189,7 @@ func (p *panel) place(l *layout, s Series, k int, aside float64) (Point, bool) {
 	return place, !math.IsNaN(place.X + place.Y)
 }
 
-// inPlot reports whether a marker is drawn at place. If count is set, it counts
-// values beyond an end.
+// If count is set, inPlot counts values beyond an end.
 func (p *panel) inPlot(l *layout, place Point, count bool) bool {
 	inX := place.X >= l.left-0.005 && place.X <= l.right+0.005
 	inY := place.Y >= p.top-0.005 && place.Y <= p.bottom+0.005
@@ -302,10 +296,10 @@ func (p *panel) bars(l *layout, i int) {
 // stretch is a bar before it is drawn: its ends in pixels and as values.
 type stretch struct{ from, to, row, x0, x1 float64 }
 
-// stretches are the bars of a series within the plot. Bars of a row that are
-// narrower than a pixel, with less than half a pixel between them, become one.
+// Bars of a row that are narrower than a pixel, with less than half a pixel between them, become
+// one.
 func (p *panel) stretches(l *layout, s Series) (all []stretch) {
-	last := map[float64]int{} // the last bar of each row
+	last := map[float64]int{}
 	for k := range s.X0 {
 		b := stretch{l.x.at(s.X0[k]), l.x.at(at(s.X1, k)), at(s.Y, k), s.X0[k], at(s.X1, k)}
 		middle := p.y.at(b.row)
@@ -326,10 +320,10 @@ func (p *panel) stretches(l *layout, s Series) (all []stretch) {
 	return all
 }
 
-// barLanes is the number of lanes that a panel's bars need so that no series covers
-// another, and the lane of one series.
+// barLanes is the number of lanes that a panel's bars need so that no series covers another, and
+// the lane of one series.
 func (p *panel) barLanes(series int) (lanes, lane int) {
-	var taken [][]int // the series of each lane
+	var taken [][]int
 	for i, s := range p.Series {
 		if s.Kind != Bars {
 			continue
@@ -349,7 +343,6 @@ func (p *panel) barLanes(series int) (lanes, lane int) {
 	return len(taken), lane
 }
 
-// covers reports whether a bar of one series overlaps one of the other.
 func (s Series) covers(other Series) bool {
 	rows := make(map[float64][]int)
 	for k := range other.X0 {
@@ -367,7 +360,6 @@ func (s Series) covers(other Series) bool {
 	return false
 }
 
-// names draws the names of series at their ends, moved apart if they would overlap.
 func (p *panel) names(l *layout) {
 	if !p.direct {
 		return
@@ -409,7 +401,6 @@ func (p *panel) names(l *layout) {
 	}
 }
 
-// shown is the name of a series, with a note if only other series have values.
 func (p *panel) shown(s Series) string {
 	if s.Name != "" && !p.empty && !s.anyKnown() {
 		return s.Name + " (no values)"

@@ -2,17 +2,15 @@ package draw
 
 import "math"
 
-// Spec is a chart before its layout: panels one below the other over one x axis.
-// All values are raw, as in their files (ns, bytes, records/s); an Axis formats
-// them.
+// Spec is a chart before its layout: panels one below the other over one x axis. Values are raw, as
+// in their files (ns, bytes, records/s); an Axis formats them.
 type Spec struct {
 	Title string
 	Alt   string // what the chart shows, in one or two sentences, for people who cannot see it
 	X     Axis
-	// Panels have one unit each: two units need two panels.
+	// Panels have one unit each.
 	Panels []Panel
-	// Marks are moments on the x axis. At most MaxMarks are drawn, and a note
-	// counts the others.
+	// Marks are moments on the x axis. At most MaxMarks are drawn; a note counts the others.
 	Marks []Mark
 	Notes []string // sentences below the chart
 }
@@ -22,8 +20,8 @@ const MaxMarks = 12
 
 // Panel is one plot.
 type Panel struct {
-	// Y is the vertical axis. If it has categories, they are rows from the top down. A series' Y is
-	// then the number of its row, and its values are along the x axis.
+	// Y is the vertical axis. If it has categories, they are rows from the top down; a series' Y is
+	// then its row, and its values are along the x axis.
 	Y       Axis
 	Height  float64 // of the plot, in CSS pixels; 0 means the default height
 	Series  []Series
@@ -49,9 +47,8 @@ type Axis struct {
 	// Min and Max fix an end; NaN takes it from the values. A linear axis contains
 	// 0 unless Min excludes it.
 	Min, Max float64
-	// Second is the length of a second in the axis' values, such as 1e9 for ns.
-	// Ticks over more than two minutes are then multiples of 15 s, a minute or an
-	// hour. 0 means that the values are no times.
+	// Second is the length of a second in the axis' values, such as 1e9 for ns; 0 if they are no
+	// times. Ticks over more than two minutes are multiples of 15 s, a minute or an hour.
 	Second float64
 	// Format formats a value with its unit; nil only for an axis of categories.
 	Format func(v float64) string
@@ -88,8 +85,8 @@ const (
 // not drawn.
 type Series struct {
 	Name string
-	// Figure is the name of the values in run.json or intervals.ndjson. It becomes
-	// the attribute data-figure, so that a drawing can be compared with the file.
+	// Figure is the name of the values in run.json or intervals.ndjson, and the attribute
+	// data-figure.
 	Figure    string
 	Kind      Kind
 	X0, X1, Y []float64

@@ -39,7 +39,6 @@ func rows(label string, names ...string) draw.Axis {
 	return a
 }
 
-// wave returns n intervals of a second with values around a mean.
 func wave(name, figure string, n int, mean, swing float64) draw.Series {
 	random := rand.New(rand.NewPCG(uint64(n), uint64(mean)))
 	s := draw.Series{Name: name, Figure: figure, Kind: draw.Steps}
@@ -189,7 +188,7 @@ func manyMarks(n int) []draw.Mark {
 	return all
 }
 
-// anySpec makes specs, including bad ones.
+// anySpec also makes bad specs.
 func anySpec(t *rapid.T) draw.Spec {
 	spec := draw.Spec{Title: anyWords(t, "title"), Alt: "alt", X: anyAxis(t, "x")}
 	spec.Notes = rapid.SliceOfN(anyText, 0, 2).Draw(t, "notes")

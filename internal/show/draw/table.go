@@ -7,14 +7,12 @@ import (
 	"strconv"
 )
 
-// Table is the chart as text: a head, then at most the given number of rows, and a
-// last row that counts the omitted ones. It keeps the first and the last row, and
-// the others at even distances. All rows have the same length.
+// Table is the chart as text: a head, at most the given number of rows, and a row that counts the
+// omitted ones. It keeps the first and the last row, and others at even distances. All rows have
+// the same length.
 func (s Spec) Table(rows int) [][]string {
 	s = s.clean()
 	t := table{cells: make(map[float64][]said)}
-	// If all panels have the same rows, so does the table; else its rows are those
-	// of the x axis.
 	byRow := len(s.Panels) > 0 && !slices.ContainsFunc(s.Panels, func(p Panel) bool {
 		return len(p.Y.Categories) == 0 || !slices.Equal(p.Y.Categories, s.Panels[0].Y.Categories)
 	})
@@ -62,8 +60,7 @@ func heading(p Panel, s Series, several bool) string {
 	return s.Name
 }
 
-// said is the content of a series in a row: its i-th value, or its values of a
-// moment.
+// said is a series in a row: its i-th value, or its values of a moment.
 type said struct {
 	column int
 	panel  *Panel
@@ -72,7 +69,6 @@ type said struct {
 	of     *Moment
 }
 
-// key is the value of the row; not known if the series has no value there.
 func (c said) key(byRow bool) float64 {
 	one, i := c.series, c.i
 	key, value := one.X0[i], at(one.Y, i)
@@ -129,7 +125,6 @@ func span(a Axis, low, high float64) string {
 	return a.write(low) + " to " + a.write(high)
 }
 
-// write formats a value; "" if it is not known.
 func (a Axis) write(v float64) string {
 	switch {
 	case !known(v):
@@ -142,8 +137,7 @@ func (a Axis) write(v float64) string {
 	return exact(v)
 }
 
-// table gathers cells by the value of their row. It formats only the rows that are
-// shown.
+// Only the rows that are shown are formatted.
 type table struct {
 	head  []string
 	cells map[float64][]said

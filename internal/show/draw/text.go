@@ -27,14 +27,13 @@ func Windows1252(r rune) (code byte, has bool) {
 	return 0, false
 }
 
-// instead replaces common characters that Windows-1252 does not have.
 var instead = strings.NewReplacer(
 	"\u2212", "-", "\u2192", "->", "\u2190", "<-", "\u2265", ">=", "\u2264", "<=", "\u2248", "~",
 	"\u2009", " ", "\u200a", " ", "\u202f", "\u00a0", "\u03bc", "\u00b5", "\u2011", "-",
 )
 
-// clean returns words in characters of Windows-1252, on one line. A character
-// without a replacement becomes a question mark.
+// clean returns words in characters of Windows-1252, on one line. A character without a replacement
+// becomes a question mark.
 func clean(words string) string {
 	words = strings.Join(strings.Fields(instead.Replace(words)), " ")
 	return strings.Map(func(r rune) rune {
@@ -45,7 +44,7 @@ func clean(words string) string {
 	}, words)
 }
 
-// textWidth is the width of clean words, without kerning, in the unit of size.
+// textWidth is for clean words, without kerning, in the unit of size.
 func textWidth(words string, size float64) float64 {
 	sum := 0
 	for _, r := range words {
@@ -68,8 +67,8 @@ func cut(words string, size, width float64) string {
 	return strings.TrimRight(words, " ") + ellipsis
 }
 
-// wrap breaks words into at most that many lines of a width, at spaces and after
-// joining punctuation. It cuts the last line, and parts without a place to break.
+// wrap breaks words into at most that many lines, at spaces and after joining punctuation. It cuts
+// the last line, and parts without a place to break.
 func wrap(words string, size, width float64, most int) []string {
 	var lines []string
 	line := ""
@@ -93,8 +92,7 @@ func wrap(words string, size, width float64, most int) []string {
 	return lines
 }
 
-// breakable splits words after each space, and after punctuation within a word but
-// not within a number.
+// breakable does not split within a number.
 func breakable(words string) []string {
 	var parts []string
 	start := 0

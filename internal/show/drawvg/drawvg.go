@@ -65,7 +65,6 @@ func sans() (font.Face, error) {
 	return font.Face{Font: font.Font{Typeface: "Liberation", Variant: "Sans"}, Face: parsed}, nil
 }
 
-// windows1252 encodes words with a byte for each character, as vgpdf expects.
 func windows1252(words string) string {
 	var encoded []byte
 	for _, r := range words {

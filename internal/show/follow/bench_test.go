@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// A check of a run that has written nothing since the last check.
 func BenchmarkLookAtNothingNew(b *testing.B) {
 	w, err := result.Create(b.TempDir(), "followed", time.Unix(0, 0))
 	must(b, err)

@@ -73,7 +73,6 @@ func open(t *testing.T, dir string) *Follower {
 	return f
 }
 
-// take adds the present content to all.
 func take(f *Follower, all *Change) error {
 	for {
 		changed, err := f.look()
@@ -93,8 +92,7 @@ func take(f *Follower, all *Change) error {
 	}
 }
 
-// However a run's files are split over the reads, the same intervals, events and histograms are
-// returned, each once.
+// However a run's files are split over reads, each line is returned once.
 func TestAnySplitIsTheSameRun(t *testing.T) {
 	plan := resulttest.OverloadTight()
 	plan.RatePerS, plan.Measure, plan.Drain = 1000, 6*time.Second, 3*time.Second
@@ -158,7 +156,6 @@ func TestAnySplitIsTheSameRun(t *testing.T) {
 	})
 }
 
-// slicesOfAcked returns the intervals that have a histogram.
 func slicesOfAcked(all []result.Interval) (some []result.Interval) {
 	for _, i := range all {
 		if i.Acked > 0 {
@@ -175,8 +172,7 @@ func appendTo(t *rapid.T, path string, content []byte) {
 	must(t, errors.Join(err, file.Close()))
 }
 
-// Next returns a line at the next check, within 100 ms. Until then it waits, as long as its context
-// allows, and loses nothing.
+// Next returns a line within 100 ms, and loses nothing if its context ends.
 func TestNextWaitsForLines(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := create(t, t.TempDir())
@@ -221,7 +217,6 @@ func TestNextWaitsForLines(t *testing.T) {
 	})
 }
 
-// A change has the agents' last pulse.
 func TestFollowPulses(t *testing.T) {
 	w := create(t, t.TempDir())
 	must(t, w.Pulse(result.Pulse{RunID: "a"}))
@@ -233,8 +228,7 @@ func TestFollowPulses(t *testing.T) {
 	}
 }
 
-// The age of the last line shows that a run was killed. A torn line does not count, and other files
-// are not read.
+// The age of the last line shows that a run was killed. A torn line does not count.
 func TestKilledRun(t *testing.T) {
 	w := create(t, t.TempDir())
 	must(t, w.Interval(result.Interval{EndNs: 1}))
@@ -258,7 +252,6 @@ func TestKilledRun(t *testing.T) {
 	}
 }
 
-// A folder that is not a run's, or that another program wrote, gives an error that names the file.
 func TestFollowSaysWhatIsBroken(t *testing.T) {
 	for name, c := range map[string]struct {
 		damage func(dir string) error

@@ -10,11 +10,10 @@ import (
 	"time"
 )
 
-// maxLine bounds a line, in bytes. A line for a topic with thousands of partitions
-// is below a megabyte.
+// maxLine bounds a line, in bytes. That of a topic with thousands of partitions is below a
+// megabyte.
 const maxLine = 64 << 20
 
-// tail reads the lines that are appended to a file.
 type tail struct {
 	name   string
 	atOnce int                     // bytes that are read at once
@@ -23,14 +22,13 @@ type tail struct {
 	file      *os.File // nil until the file exists
 	at        int64    // the end of the last line that was taken
 	seen      int64    // the size up to which the file was read
-	lines     int      // that were taken
+	lines     int
 	buffer    []byte
 	writtenAt time.Time
 }
 
-// read takes the complete lines that were appended since the last call. grown
-// reports whether there were any, and more whether the file has more than is read
-// at once. A missing file has no lines yet.
+// read takes the complete lines that were appended. grown reports whether there were any, and more
+// whether the file has more than is read at once. A missing file has no lines yet.
 func (t *tail) read(root *os.Root) (grown, more bool, err error) {
 	if t.file == nil {
 		file, err := root.Open(t.name)
@@ -58,7 +56,6 @@ func (t *tail) read(root *os.Root) (grown, more bool, err error) {
 	return t.readUpTo(size)
 }
 
-// readUpTo reads a file that has grown to size.
 func (t *tail) readUpTo(size int64) (grown, more bool, err error) {
 	if t.buffer == nil {
 		t.buffer = make([]byte, t.atOnce)

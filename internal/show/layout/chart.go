@@ -57,8 +57,8 @@ type Mark struct {
 	Text string
 }
 
-// NewChart returns a chart for values up to highest, from startNs to endNs. If
-// marks are too close, it shows the first.
+// NewChart returns a chart for values up to highest, from startNs to endNs. Of marks that are too
+// close, it shows the first.
 func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	f := Chart{tick: roundTick(highest), each: 2, start: startNs, end: endNs, marks: marks}
 	ticks := (highest-1)/f.tick + 1
@@ -69,8 +69,7 @@ func NewChart(highest, startNs, endNs int64, marks ...Mark) Chart {
 	return f
 }
 
-// roundTick is the smallest of 1, 2 and 5 times a power of ten of which four reach
-// n.
+// roundTick is the smallest of 1, 2 and 5 times a power of ten of which four reach n.
 func roundTick(n int64) int64 {
 	const ticks = 4
 	for power := int64(1); ; power *= 10 {
@@ -116,7 +115,6 @@ func (f Chart) Bars(values, line []Level) []string {
 	return drawn
 }
 
-// heights returns the highest value of a series in each column.
 func (f Chart) heights(series []Level) []int64 {
 	heights := make([]int64, chartColumns)
 	for _, l := range series {
@@ -127,7 +125,6 @@ func (f Chart) heights(series []Level) []int64 {
 	return heights
 }
 
-// cell is a part of a bar, or of the line above it.
 func (f Chart) cell(height, line int64, row int) rune {
 	drawn := f.block(height, row)
 	if drawn == ' ' && line > 0 && row == max(f.eighths(line)-1, 0)/8 {
@@ -138,14 +135,12 @@ func (f Chart) cell(height, line int64, row int) rune {
 
 func (f Chart) all() int { return int(f.top/f.tick) * f.each }
 
-// rows is the number of rows up to the tick above the peak; higher rows would be
-// blank.
+// rows ends at the tick above the peak, as higher rows would be blank.
 func (f Chart) rows(peak int64) int {
 	return (int(max(peak-1, 0)/f.tick) + 1) * f.each
 }
 
-// block is the part of a bar of height h in a row, counted from below. Every value
-// above 0 is visible.
+// block counts rows from below. Every value above 0 is visible.
 func (f Chart) block(h int64, row int) rune {
 	if h <= 0 {
 		return ' '
@@ -161,8 +156,8 @@ func (f Chart) eighths(value int64) int {
 	return int(math.Round(float64(value) / float64(f.top) * float64(f.all()) * 8))
 }
 
-// beyondPicture is the number of columns by which a label may exceed the picture on
-// the right. A longer label begins before its tick.
+// beyondPicture is the number of columns by which a label may exceed the picture on the right; a
+// longer one begins before its tick.
 const beyondPicture = 5
 
 // TimeAxis draws the axis with its marks, and their labels below.

@@ -52,7 +52,7 @@ var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "`", "\\`", "*", `\*`, "_
 // Prose escapes the Markdown markup in text.
 func Prose(text string) string { return markup.Replace(text) }
 
-// Code formats text as code. It replaces backquotes, which would end it.
+// Code formats text as code, without backquotes, which would end it.
 func Code(text string) string { return "`" + strings.ReplaceAll(text, "`", "'") + "`" }
 
 func escaped(row []string) []string {

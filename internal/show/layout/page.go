@@ -21,7 +21,7 @@ type Page struct {
 	sections []Section
 }
 
-// Section is the content below one heading of a page, before its layout in columns.
+// Section is the content below one heading, before its layout in columns.
 type Section struct {
 	Title  string
 	Note   string // continues the title
@@ -42,7 +42,7 @@ type Block struct {
 
 // Datum is a value as a JSON document has it.
 type Datum struct {
-	Figure string // its name
+	Figure string
 	Stat   string // its field, as in a.median; "" for a figure of one run
 	Of     string // the run, the set or the cell
 	Value  float64
@@ -59,8 +59,7 @@ const (
 	BlockTable
 )
 
-// NewPage returns an empty page. A width of 0 means Width; others are limited to 80
-// to 120.
+// NewPage returns an empty page. A width of 0 means Width; others are limited to 80 to 120.
 func NewPage(width int, colour bool) *Page {
 	if width == 0 {
 		width = Width
@@ -76,8 +75,7 @@ func (p *Page) Print(w io.Writer) error {
 	return err
 }
 
-// Sections returns the written sections, except what Line wrote, which has a
-// terminal's layout.
+// Sections returns the written sections, without what Line wrote.
 func (p *Page) Sections() []Section { return p.sections }
 
 // Record adds to Sections a block that the caller writes with Line.
@@ -89,7 +87,7 @@ func (p *Page) Record(b Block) {
 	last.Blocks = append(last.Blocks, b)
 }
 
-// Section begins a section of Sections whose heading the caller writes with Line.
+// Section adds a section whose heading the caller writes with Line.
 func (p *Page) Section(title string) { p.sections = append(p.sections, Section{Title: title}) }
 
 // Line writes its parts and a newline, without trailing spaces.
@@ -157,7 +155,7 @@ func (p *Page) Columns(t Table, heads int) {
 		}
 		for row, line := range part.Text() {
 			switch {
-			case row < heads && line == "": // of a head that needs fewer lines here
+			case row < heads && line == "":
 				continue
 			case row < heads:
 				line = p.Paint(Bold, line)
@@ -176,7 +174,7 @@ const (
 	Yellow = "33"
 )
 
-// Paint colours s if the page has colours. It adds no visible width.
+// Paint colours s if the page has colours, without changing its visible width.
 func (p *Page) Paint(style, s string) string {
 	if !p.colour || style == Plain || s == "" {
 		return s

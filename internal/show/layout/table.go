@@ -9,9 +9,8 @@ import (
 	"strings"
 )
 
-// Table is text in columns: the first aligned to the left, the others to the right.
-// As CSV it has raw values: the names of its columns end in their unit, and an
-// unknown value is empty.
+// Table is text in columns: the first aligned to the left, the others to the right. As CSV it has
+// raw values: column names end in their unit, and an unknown value is empty.
 type Table struct {
 	Rows [][]string
 	// Gap is the number of spaces between columns.
@@ -51,8 +50,8 @@ func (t *Table) Print(w io.Writer) error {
 	return err
 }
 
-// Markdown formats the table with padded cells, so that its source is readable. It
-// skips rows without cells, which Markdown does not have.
+// Markdown formats the table with padded cells. It skips rows without cells, which Markdown does
+// not have.
 func (t *Table) Markdown() string {
 	var shown Table
 	for _, row := range t.Rows {
@@ -90,8 +89,7 @@ func (t *Table) Markdown() string {
 	return b.String()
 }
 
-// CSV writes the table as in RFC 4180, but with only a newline at the line ends,
-// which all readers accept.
+// CSV writes the table as in RFC 4180, but with only a newline at the line ends.
 func (t *Table) CSV(w io.Writer) error { return csv.NewWriter(w).WriteAll(t.Rows) }
 
 // Raw formats a number for a CSV with all digits, without exponent or separators.
@@ -145,8 +143,7 @@ func (t *Table) Within(width int) []Table {
 	}
 }
 
-// Squeeze makes a table that is wider than width narrower: it reduces the gaps, and
-// then removes the last column.
+// Squeeze narrows a table to width: it reduces the gaps, and then removes the last column.
 func (t *Table) Squeeze(width int) {
 	wide := func() bool {
 		total := -t.Gap
@@ -180,7 +177,6 @@ func (t *Table) Without(column int) Table {
 	return rest
 }
 
-// columns returns the first column and the columns in [from, to).
 func (t *Table) columns(from, to int) Table {
 	part := Table{Gap: t.Gap, Left: map[int]bool{}}
 	for i, left := range t.Left {

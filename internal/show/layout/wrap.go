@@ -1,11 +1,11 @@
-// Package layout lays out what people read: text of a certain width, Markdown,
-// tables and charts of characters. It knows nothing of what it lays out.
+// Package layout lays out what people read: text of a certain width, Markdown, tables and charts of
+// characters. It knows nothing of what it lays out.
 //
-// Table is the only table of the project, for all formats. Page is a text for a
-// terminal, and Markdown a page for a pull request.
+// Table is the only table of the project, for all formats. Page is a text for a terminal, and
+// Markdown a page for a pull request.
 //
-// Files to know: table.go (Text, Markdown and CSV of a table), page.go,
-// markdown.go, wrap.go, chart.go (bars over time).
+// Files to know: table.go (Text, Markdown and CSV of a table), page.go, markdown.go, wrap.go,
+// chart.go (bars over time).
 package layout
 
 import (
@@ -18,7 +18,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/plan/unit"
 )
 
-// Columns is the width of s on a terminal. Reports have no wide characters.
+// Columns is the width of s on a terminal, if it has no wide characters.
 func Columns(s string) int { return utf8.RuneCountInString(s) }
 
 // Pad appends spaces to s up to width columns.
@@ -33,8 +33,8 @@ func PadLeft(s string, width int) string {
 
 const separator = " · "
 
-// Wrap breaks text into lines of at most width columns. It breaks between the parts
-// of a list, and a longer part at its spaces. A longer word has its own line.
+// Wrap breaks text into lines of at most width columns, between the parts of a list, and a longer
+// part at its spaces. A longer word has its own line.
 func Wrap(text string, width int) []string {
 	var lines []string
 	line := ""

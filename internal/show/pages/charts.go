@@ -9,20 +9,19 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// Widths of charts, in CSS pixels: for a page, and for a telephone.
+// In CSS pixels, for a page and for a telephone.
 const (
 	wideChart   = 860
 	narrowChart = 328
 )
 
-// heavyDrawing is the size in bytes from which a chart has only its wide drawing, which narrow
-// screens scroll. This bounds the page of a long run.
+// heavyDrawing is the size in bytes from which a chart has only its wide drawing, to bound the page
+// of a long run.
 const heavyDrawing = 50_000
 
 const tableRows = 60
 
-// drawn returns a chart by its name. If the run lacks the data, it returns a sentence, or nothing
-// if the chart is not needed.
+// If the run lacks the data, drawn returns a sentence, or nothing if the chart is not needed.
 func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 	c, err := chart.Named(name)
 	if err != nil {
@@ -39,7 +38,7 @@ func (p *Page) drawn(name string, in chart.Input, needed bool) []Part {
 	return []Part{p.chartOf(name, spec)}
 }
 
-// chartOf lays out a chart, with its title and notes outside of the drawing.
+// The title and notes of a chart are outside of its drawing.
 func (p *Page) chartOf(name string, spec draw.Spec) Part {
 	v := &Chart{ID: p.id("chart " + name), Name: name, Title: spec.Title, Alt: spec.Alt, Notes: spec.Notes,
 		Table: plainTable(spec.Title+", values", spec.Table(tableRows)), Crosshair: p.crosshairOf(spec)}
@@ -52,8 +51,7 @@ func (p *Page) chartOf(name string, spec draw.Spec) Part {
 	return Part{Chart: v}
 }
 
-// svg draws bare under the title of spec. It is safe in a page: package draw escapes untrusted
-// text.
+// svg is safe in a page: package draw escapes untrusted text.
 func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
 	scene := bare.Layout(width)
 	scene.Title, scene.Alt = spec.Title, spec.Alt
@@ -62,8 +60,8 @@ func svg(bare, spec draw.Spec, width float64, id string) template.HTML {
 	return template.HTML(b.String())
 }
 
-// Drawing returns only the drawing of a chart, for wide and for narrow screens. Errors are those of
-// the chart.
+// Drawing returns the drawing of a chart, for wide and for narrow screens. Errors are those of the
+// chart.
 func Drawing(name string, in chart.Input) (wide, narrow template.HTML, err error) {
 	c, err := chart.Named(name)
 	if err != nil {

@@ -28,7 +28,7 @@ func Comparison(c *compared.Comparison) *Page {
 	p.sections(c.Sections(), "What is shown")
 	p.charts("Chart of differences", []shownChart{{"differences", true}}, chart.Input{Differences: differencesOf(c)})
 	var runs []*result.Recorded
-	for round := 0; ; round++ { // the first run of each set, then the second: the limit of runs must not exclude a set
+	for round := 0; ; round++ { // the first run of each set, then the second: the limit must not exclude a set
 		more := false
 		for _, s := range c.Samples {
 			if round < len(s.Taken) {

@@ -48,11 +48,10 @@ func cpu(t *testing.T) time.Duration {
 	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
 }
 
-// The page of an hour takes at most eight times the CPU time of the page of ten minutes.
 func TestPageOfAnHourTakesEightTimesThatOfTenMinutes(t *testing.T) {
 	took := map[string]time.Duration{}
 	dirs := []string{saved(t, hours(t, 600)), saved(t, hours(t, 3600))}
-	for range 5 { // alternately, and the least of each
+	for range 5 {
 		for _, dir := range dirs {
 			start := cpu(t)
 			r, err := result.Read(dir)

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/draw"
 )
 
-// crosshair has the texts that chart.js shows for each moment of a chart. Each text is stored once.
+// crosshair has the texts that chart.js shows for each moment of a chart, each stored once.
 type crosshair struct {
 	Grid   int      `json:"grid"` // index in the page's grids
 	Words  []string `json:"words"`
@@ -47,8 +47,7 @@ func (g grid) MarshalJSON() ([]byte, error) {
 	return json.Marshal(map[string]any{"first": first, "step": step, "count": len(g.X), "labels": g.Labels})
 }
 
-// coded is the text of a series for each moment. At has their indexes in Words, each with Digits
-// digits.
+// coded has in At an index into Words for each moment, with Digits digits each.
 type coded struct {
 	Name string `json:"name"`
 	At   string `json:"at"`
@@ -59,7 +58,7 @@ const digits64 = "0123456789ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz
 // mostMoments bounds a chart's moments. A day of seconds has 86,400.
 const mostMoments = 100_000
 
-// crosshairOf returns the texts of a chart; nil if its x axis has no moments.
+// crosshairOf is nil if the x axis has no moments.
 func (p *Page) crosshairOf(spec draw.Spec) *crosshair {
 	if len(spec.X.Categories) > 0 || spec.X.Format == nil {
 		return nil
@@ -117,7 +116,6 @@ func (p *Page) gridOf(g grid) int {
 	return len(p.grids) - 1
 }
 
-// wordsOf returns the text of a series for each moment: a value, or the lowest and the highest.
 func wordsOf(s draw.Series, moments []draw.Moment, y draw.Axis) []string {
 	words := make([]string, len(moments))
 	for i, m := range moments {

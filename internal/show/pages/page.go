@@ -2,12 +2,12 @@
 // charts, and asks no server for anything. Its sentences come from report, compared and campaigns,
 // and its charts from chart.
 //
-// Text in result files is untrusted. It reaches a page only through html/template, or through the
+// Text in result files is untrusted: it reaches a page only through html/template, or through the
 // escaping of draw. A policy in the page allows only the page's own scripts and style, by their
 // hashes.
 //
-// A value in a page is an element <data> with the name of its figure; it is the value that the JSON
-// of the same report has.
+// A value in a page is an element <data> with the name of its figure, as in the JSON of the same
+// report.
 //
 // Files to know: page.go (what a page is made of), write.go (HTML, and the policy), parts.go
 // (sections of a report), charts.go, crosshair.go, run.go, several.go, study.go, compared.go,
@@ -34,7 +34,7 @@ type Page struct {
 	Remarks  []Text // caveats before the figures
 	Cards    []Card
 	Sections []Section
-	// Main is the HTML of a template. If set, it replaces the fields above.
+	// Main is the HTML of a template; it replaces the fields above.
 	Main template.HTML
 
 	ids   map[string]bool
@@ -123,7 +123,7 @@ type Table struct {
 	Searched bool
 }
 
-// Cell is a cell of a table. Value is set if a document has it, as a number with all digits.
+// Cell is a cell of a table. Value has all digits; it is set if a document has the number.
 type Cell struct {
 	Text      string
 	Value     string
@@ -151,7 +151,7 @@ func (p *Page) section(title string, parts ...Part) {
 	}
 }
 
-// id returns an identifier for a title that is unique in the page.
+// The identifier is unique in the page.
 func (p *Page) id(title string) string {
 	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
 		return r > unicode.MaxASCII || !unicode.IsLetter(r) && !unicode.IsDigit(r)

@@ -64,7 +64,6 @@ func decoded(t *testing.T, write func(*bytes.Buffer, report.Options) error) (doc
 	return document
 }
 
-// broken returns a killed run, with intervals and without figures.
 func broken(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Overload())
 	info := r.Run.Run
@@ -74,7 +73,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// The values in a run's page are those of its JSON: no figure is missing, and none is added.
 func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	for _, r := range []*result.Recorded{
 		showtest.Simulate(t, resulttest.Baseline()), showtest.Simulate(t, resulttest.OverloadTight()), broken(t),
@@ -108,7 +106,6 @@ func TestRunHasTheFiguresOfItsJSON(t *testing.T) {
 	}
 }
 
-// sweep returns a campaign of three codecs with five runs of each.
 func sweep(t *testing.T) *result.RecordedCampaign {
 	m := showtest.NewMaker(t, 5)
 	c := &result.RecordedCampaign{Dir: "runs/sweep", Campaign: result.Campaign{
@@ -143,7 +140,6 @@ func comparison(t *testing.T) *compared.Comparison {
 	return compared.ComparisonOf(c)
 }
 
-// history returns the history of twenty runs, the last eight of which are slower.
 func history(t *testing.T) *compared.History {
 	m := showtest.NewMaker(t, 9)
 	var runs []*result.Recorded
@@ -186,7 +182,6 @@ func at(document any, path string) any {
 	return document
 }
 
-// The values in pages of several runs are those of the JSON of the same reports.
 func TestValuesOfSeveralRuns(t *testing.T) {
 	c, compared, over := sweep(t), comparison(t), history(t)
 	for name, p := range map[string]struct {
@@ -239,8 +234,7 @@ var (
 	heading            = regexp.MustCompile(`<h([1-6])`)
 )
 
-// A page allows only its own content and requests nothing. Its identifiers are unique, and its
-// headings skip no level.
+// A page requests nothing, its identifiers are unique, and its headings skip no level.
 func TestPagesHoldWhatTheyNeed(t *testing.T) {
 	for name, p := range everyPage(t) {
 		page := written(t, p, pages.Options{})
@@ -280,7 +274,6 @@ func TestPagesHoldWhatTheyNeed(t *testing.T) {
 	}
 }
 
-// With a server's assets, a page has none of its own, and runs link to their pages.
 func TestLinkedPage(t *testing.T) {
 	page := written(t, study(t, sweep(t)), pages.Options{Assets: "/assets/", Links: []pages.Link{{Text: "All runs", Href: "/"}},
 		Href: func(dir string) string { return "/run/" + dir[len("runs/"):] }})
@@ -294,10 +287,9 @@ func TestLinkedPage(t *testing.T) {
 	}
 }
 
-// hostile is text that would become markup if it were not escaped.
+// hostile would become markup if it were not escaped.
 const hostile = `"'></script></style></title><script>alert(1)</script><img src=x onerror=alert(1)>{{.}}`
 
-// Text in files stays text in the page.
 func TestHostileText(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	r.Dir = "runs/" + hostile
@@ -324,7 +316,6 @@ func TestHostileText(t *testing.T) {
 	}
 }
 
-// A page says in a sentence what a run lacks.
 func TestPagesSayWhatRunsLack(t *testing.T) {
 	for name, want := range map[string][]string{
 		"broken":   {"invalid, not finished", "the run did not finish", "it stopped in the phase"},
@@ -339,7 +330,6 @@ func TestPagesSayWhatRunsLack(t *testing.T) {
 	}
 }
 
-// The first 2,000 of many events are shown, and the others are counted.
 func TestManyEvents(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Events = slices.Repeat([]result.Event{{Kind: "consumer", What: "a thing happened"}}, 2500)
@@ -349,8 +339,8 @@ func TestManyEvents(t *testing.T) {
 	}
 }
 
-// hours returns a run with an interval for each second and all fields of intervals: changing values
-// of twelve partitions, three brokers and the machine.
+// hours returns a run with an interval for each second and all fields of intervals, with changing
+// values.
 func hours(t *testing.T, seconds int64) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.OverloadTight())
 	base := r.Intervals
@@ -390,7 +380,7 @@ func hours(t *testing.T, seconds int64) *result.Recorded {
 	return r
 }
 
-// The page of an hour has at most 2 MB, and the common parts of pages at most 60 KB.
+// A page of an hour has at most 2 MB, and the common parts of pages at most 60 KB.
 func TestBytes(t *testing.T) {
 	size := len(pages.Style())
 	for _, script := range pages.Scripts() {

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// partsOf converts the blocks of a report's section. Consecutive sentences become a list or a list
-// of facts.
+// Consecutive sentences become a list or a list of facts.
 func partsOf(s layout.Section) (parts []Part) {
 	for _, b := range s.Blocks {
 		text := Text{toneOf(b.Style), b.Text}
@@ -44,8 +43,8 @@ func partsOf(s layout.Section) (parts []Part) {
 	return parts
 }
 
-// tableOf converts a table of a report. It joins the rows of its head. A row without a first cell
-// becomes a note in the row above.
+// tableOf joins the rows of the table's head. A row without a first cell becomes a note in the row
+// above.
 func tableOf(name string, b layout.Block) *Table {
 	t := &Table{Name: name}
 	width := 0
@@ -89,14 +88,13 @@ func tableOf(name string, b layout.Block) *Table {
 	return t
 }
 
-// sections adds the sections of a report; first is the title of those without one.
 func (p *Page) sections(all []layout.Section, first string) {
 	for _, s := range all {
 		title := s.Title
 		if title == "" {
 			title = first
 		}
-		s.Title = title // also the name of its tables
+		s.Title = title
 		if parts := partsOf(s); len(parts) > 0 {
 			p.section(title, parts...)
 			p.Sections[len(p.Sections)-1].Note = s.Note
@@ -104,7 +102,6 @@ func (p *Page) sections(all []layout.Section, first string) {
 	}
 }
 
-// plainTable returns a table of texts whose first row is its head.
 func plainTable(name string, rows [][]string) *Table {
 	if len(rows) < 2 {
 		return nil

@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/report"
 )
 
-// shownChart is a chart of a page. If it is needed and cannot be drawn, the page says why.
+// If a needed chart cannot be drawn, the page says why.
 type shownChart struct {
 	name   string
 	needed bool
@@ -26,13 +26,11 @@ var runCharts = []shownChart{
 	{"partitions", true}, {"resources", true}, {"process", false}, {"percentiles", true},
 }
 
-// runCards are the prominent figures of a run.
 var runCards = []string{
 	"offered_per_s", "acked_per_s", "delivered_per_s", "queue_acked_per_s", "shed", "e2e_response_time_p50",
 	"e2e_response_time_p99", "e2e_response_time_p99_9", "lag_peak",
 }
 
-// mostEvents is the maximum number of events in a page; the others are counted.
 const mostEvents = 2000
 
 // Run returns the page of one run, which may be unfinished or imported.
@@ -93,7 +91,6 @@ func cardsOf(r *result.Run) (cards []Card) {
 	return cards
 }
 
-// cellOf returns the cell of a figure; without a value if the run does not have it.
 func cellOf(f figure.Figure, r *result.Run) Cell {
 	text, known := f.Text(r)
 	c := Cell{Text: orAbsent(text, known), Numeric: true}

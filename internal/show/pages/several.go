@@ -13,7 +13,7 @@ import (
 )
 
 // Runs returns the page of several runs side by side, without a test; for one run, it is Run. A run
-// that is named twice appears once.
+// named twice appears once.
 func Runs(all []*result.Recorded) *Page {
 	runs, twice := result.Distinct(all)
 	p := besideEachOther(runs)
@@ -53,8 +53,6 @@ func validRuns(valid, all int) Badge {
 	return b
 }
 
-// severalCharts draws the lag, the percentiles and the timeline of the first chart.MaxRuns finished
-// runs.
 func (p *Page) severalCharts(title string, runs []*result.Recorded) {
 	finished := slices.DeleteFunc(slices.Clone(runs), func(r *result.Recorded) bool { return !r.Run.Finished() })
 	if len(finished) == 0 {

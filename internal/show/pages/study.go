@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// studyCharts are the charts of a campaign. All but the first depend on what was varied.
+// All charts but the first depend on what was varied.
 var studyCharts = []shownChart{
 	{"cells", true}, {"codecs", false}, {"bursts", false}, {"burst-peaks", false},
 	{"record-size", false}, {"speed-up", false}, {"drain", false}, {"receive-rate", false}, {"threads", false},
@@ -20,13 +20,12 @@ var studyCharts = []shownChart{
 // cellsShown bounds the figures of the chart of cells; the table has all.
 const cellsShown = 6
 
-// slopeAnswer is the answer of a suite that asks how a growing topic changes the throughput.
 const slopeAnswer = "slope"
 
 var searchCharts = []shownChart{{"search", true}, {"capacity", false}}
 
-// Study returns the page of a campaign. by is the name of the figure that ranks its cells, as in
-// campaigns.Analyse. Errors are those of Analyse.
+// Study returns the page of a campaign, ranked by the figure named by. Errors are those of
+// campaigns.Analyse.
 func Study(c *result.RecordedCampaign, by string) (*Page, error) {
 	d, err := campaigns.Analyse(c, by)
 	if err != nil {

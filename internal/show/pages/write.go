@@ -33,11 +33,11 @@ func Scripts() map[string]string { return map[string]string{"chart.js": chartJS,
 
 // Options say where a page will be.
 type Options struct {
-	// Href returns the address of a run's page, by the run's folder; "" if there is none. Nil means
-	// that no run has a page.
+	// Href returns the address of a run's page, by its folder; "" if there is none. Nil means that
+	// no run has a page.
 	Href func(dir string) string
 	// Assets begins the addresses of page.css and of Scripts, for a server that sends the policy
-	// itself. "" includes them in the page, with a policy.
+	// itself. "" includes them in the page.
 	Assets string
 	// Modules are further scripts of the server, by file name.
 	Modules []string
@@ -48,14 +48,13 @@ type Options struct {
 // Link is a text with an address.
 type Link struct{ Text, Href string }
 
-// written is the data of the template.
 type written struct {
 	*Page
 	Policy template.HTMLAttr
 	CSS    template.CSS
 	JS     []template.JS
 	Assets string
-	Names  []string // of linked scripts
+	Names  []string
 	Links  []Link
 	Grids  []grid
 	Charts bool
@@ -90,7 +89,6 @@ func (p *Page) Write(w io.Writer, o Options) error {
 	return err
 }
 
-// policy allows only the style and the scripts in the page.
 func policy(style string, scripts []string) string {
 	var hashes []string
 	for _, script := range scripts {

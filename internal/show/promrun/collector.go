@@ -1,10 +1,10 @@
 // Package promrun exports a run that is followed to Prometheus: counts, lag, the gate, a queue,
 // resources, and the histograms of its times.
 //
-// A [Collector] takes the changes of a follow.Follower. It exports only the present run, and
-// forgets it when another begins. Gauges are those of the latest interval. Counters and histograms
-// cover the whole run, warm-up included, and grow with each interval. At the end they equal the sum
-// of warm-up and measured window in run.json. What the run does not measure is not exported.
+// A [Collector] takes the changes of a follow.Follower. It exports only the present run. Gauges are
+// those of the latest interval. Counters and histograms cover the whole run, warm-up included, and
+// at the end equal the sum of warm-up and measured window in run.json. What the run does not
+// measure is not exported.
 //
 // Files to know: collector.go, metrics.go (the table of all), times.go (histograms).
 package promrun
@@ -35,7 +35,6 @@ type Collector struct {
 	seen *run // nil without a run
 }
 
-// run is the content of a run so far.
 type run struct {
 	head   *result.Run
 	ended  bool
@@ -73,12 +72,12 @@ func New() *Collector {
 	return c
 }
 
-// describe names a metric. Every series begins with the labels run and name.
+// Every series begins with the labels run and name.
 func describe(name, help string, labels ...string) *prometheus.Desc {
 	return prometheus.NewDesc(prefix+name, help, append([]string{"run", "name"}, labels...), nil)
 }
 
-// Take adds a change of a run. The first change of another run replaces the run before.
+// Take adds a change of a run. The first change of another run replaces it.
 func (c *Collector) Take(change follow.Change) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -166,7 +165,6 @@ func (c *Collector) Collect(metrics chan<- prometheus.Metric) {
 	}
 }
 
-// collectState exports the run's software, once that is known, and its phase.
 func (c *Collector) collectState(send sender) {
 	i := c.seen.head.Run
 	if i.Driver.Name != "" {
@@ -212,8 +210,7 @@ func (c *Collector) collectAgents(send sender) {
 	}
 }
 
-// collectLag exports the lag of each group. If the lag by partition of a single group is known, it
-// exports that.
+// collectLag exports the lag of each group, of a single group by partition if that is known.
 func (c *Collector) collectLag(send sender, i *result.Interval) {
 	switch parts := i.LagPartitions; {
 	case len(i.Groups) > 0:
@@ -232,7 +229,7 @@ func (c *Collector) collectLag(send sender, i *result.Interval) {
 	}
 }
 
-// began is the time when the run's counts were zero.
+// began is when the run's counts were zero.
 func (r *run) began() time.Time {
 	at := r.head.Run.StartedAt
 	if phases := r.head.Run.Phases; len(phases) > 0 {

@@ -28,7 +28,6 @@ func headOf(id string) *result.Run {
 
 func n64(n int64) *int64 { return &n }
 
-// twoIntervals returns intervals whose numbers are all different.
 func twoIntervals() []result.Interval {
 	open, cores := false, 1.25
 	i := result.Interval{
@@ -85,7 +84,6 @@ unknown_records_total 106
 	}
 }
 
-// series formats the series of a collector, without their prefix and the labels of the run.
 func series(t *testing.T, c *Collector, id string) string {
 	t.Helper()
 	names, _ := exported(t)
@@ -107,7 +105,6 @@ func series(t *testing.T, c *Collector, id string) string {
 	return strings.Join(lines, "\n")
 }
 
-// A field that the run does not measure, or that an interval does not have, is not exported.
 func TestNothingIsMadeUp(t *testing.T) {
 	c := New()
 	if got := testutil.CollectAndCount(c); got != 0 {
@@ -142,7 +139,6 @@ func TestNothingIsMadeUp(t *testing.T) {
 	}
 }
 
-// Each agent of a run has its own series, from its last pulse.
 func TestAgentsOfARun(t *testing.T) {
 	c := New()
 	c.Take(follow.Change{Run: headOf("a1"), Pulse: &result.Pulse{Agents: []result.AgentPulse{{Index: 0, Acked: 5}}}})
@@ -164,7 +160,6 @@ func TestAgentsOfARun(t *testing.T) {
 	}
 }
 
-// Each of several groups has its lag, without partitions; a group's series add up to it.
 func TestLagOfSeveralGroups(t *testing.T) {
 	c := New()
 	c.Take(follow.Change{Run: headOf("a1"), Intervals: []result.Interval{{
@@ -180,7 +175,6 @@ consumer_lag_records{group="y",partition=""} 7
 	}
 }
 
-// Only the present run is exported, and nothing of the run before is left or added.
 func TestOnlyThePresentRun(t *testing.T) {
 	c, h := New(), latency.NewHistogram()
 	h.Record(1e6)
@@ -205,8 +199,6 @@ func TestOnlyThePresentRun(t *testing.T) {
 	}
 }
 
-// All values are in both kinds of buckets, and each percentile of the run's histogram is in the
-// bucket of its rank.
 func TestPercentilesLieInTheirBuckets(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		h := latency.NewHistogram()

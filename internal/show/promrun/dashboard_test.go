@@ -11,7 +11,6 @@ import (
 	"go.yaml.in/yaml/v4"
 )
 
-// exported returns the names of all metrics, and those of the histograms.
 func exported(t *testing.T) (names, histograms []string) {
 	t.Helper()
 	c := New()
@@ -30,8 +29,7 @@ func exported(t *testing.T) (names, histograms []string) {
 
 var metricName = regexp.MustCompile(`\bkafka_bench_\w+`)
 
-// The dashboard queries only exported metrics, and all of them. It queries a time as a native and
-// as a classic histogram, with the same result.
+// The dashboard queries all exported metrics.
 func TestDashboardAsksForWhatIsExported(t *testing.T) {
 	d := readDashboard(t)
 	names, histograms := exported(t)
@@ -75,8 +73,6 @@ func wantBothKinds(t *testing.T, q query, name string) {
 	}
 }
 
-// The dashboard follows Grafana's schema. IDs are unique, panels do not overlap, and each has a
-// title, an explanation, a unit and the variable's data source.
 func TestDashboardIsWellFormed(t *testing.T) {
 	d := readDashboard(t)
 	if d.UID == "" || d.Title == "" || d.SchemaVersion < 36 {
@@ -128,7 +124,6 @@ func TestDashboardIsWellFormed(t *testing.T) {
 	}
 }
 
-// Grafana can read the provisioning, whose scrape interval is that of Prometheus.
 func TestProvisioning(t *testing.T) {
 	var sources struct {
 		APIVersion  int `yaml:"apiVersion"`

@@ -79,17 +79,15 @@ func gauges() []row {
 
 type number interface{ int64 | float64 }
 
-// always is a row of a field that each interval has.
 func always(name, help, field string, of func(*result.Interval) int64) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return float64(of(i)), true }}
 }
 
-// some is a row of a field that is nil if it is not known.
 func some[N number](name, help, field string, of func(*result.Interval) *N) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1) }}
 }
 
-// seconds is a row of a field in nanoseconds that is nil if it is not known.
+// seconds converts a field in nanoseconds that is nil if it is not known.
 func seconds(name, help, field string, of func(*result.Interval) *int64) row {
 	return row{name, help, field, func(i *result.Interval) (float64, bool) { return known(of(i), 1e9) }}
 }
@@ -109,7 +107,6 @@ func gateOpen(i *result.Interval) (v float64, known bool) {
 	return v, i.GateOpen != nil
 }
 
-// agentRow is one number of each agent, from its last pulse.
 type agentRow struct {
 	name, help string
 	kind       prometheus.ValueType

@@ -59,7 +59,7 @@ func TestPromtool(t *testing.T) {
 	}
 }
 
-// scraped is a run that continues by an interval with each scrape.
+// scraped continues by an interval with each scrape.
 type scraped struct {
 	run     *replay
 	metrics http.Handler
@@ -70,8 +70,7 @@ type scraped struct {
 	known chan struct{} // closed when Prometheus has the end
 }
 
-// ServeHTTP answers a scrape. When the next one begins, Prometheus has stored the answer to the
-// last.
+// When the next scrape begins, Prometheus has stored the answer to the last.
 func (s *scraped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -85,8 +84,7 @@ func (s *scraped) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.metrics.ServeHTTP(w, r)
 }
 
-// Debian's Prometheus scrapes a run, with default settings and with native histograms. Each query
-// of the dashboard has an answer, and the counters are those of the run.
+// Each query of the dashboard has an answer, and the counters are those of the run.
 func TestPrometheus(t *testing.T) {
 	t.Parallel()
 	for name, flags := range map[string][]string{
@@ -155,8 +153,6 @@ type prometheusServer struct {
 
 var listening = regexp.MustCompile(`msg="Listening on" address=(\S+)`)
 
-// startPrometheus starts a Prometheus that scrapes a target as in deploy/prometheus, and stops it
-// after the test.
 func startPrometheus(t *testing.T, target string, flags []string) *prometheusServer {
 	t.Helper()
 	config := strings.ReplaceAll(string(deployed(t, "prometheus/prometheus.yml")), "127.0.0.1:9464", target)

@@ -13,7 +13,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/follow"
 )
 
-// replay writes a recorded run again, an interval at a time, for a collector that follows it.
+// replay writes a recorded run again, an interval at a time.
 type replay struct {
 	t         testing.TB
 	run       *result.Recorded
@@ -21,11 +21,10 @@ type replay struct {
 	log       *latency.LogWriter
 	follower  *follow.Follower
 	collector *Collector
-	written   int // intervals
+	written   int
 }
 
-// replayed returns a run of some seconds behind a gate. All fields of its intervals are known, even
-// those that no real run has together, such as a queue and a gate.
+// All fields of the intervals are known, even those that no real run has together.
 func replayed(t testing.TB) *replay {
 	t.Helper()
 	plan := resulttest.OverloadTight()
@@ -49,11 +48,10 @@ func replayed(t testing.TB) *replay {
 		t: t, run: r, writer: w, log: latency.NewLogWriter(w.HistogramLog(), r.Run.Run.StartedAt),
 		follower: f, collector: New(),
 	}
-	p.follow() // the head
+	p.follow()
 	return p
 }
 
-// fill sets the unknown fields of an interval.
 func fill(i *result.Interval, n int64) {
 	acked, again, dead, oldest, bound, none := i.Acked/2, i.Acked/10, n%3, n*1e9, int64(2000), int64(0)
 	i.AckedByQueue, i.Redelivered, i.DeadLettered = &acked, &again, &dead
@@ -65,8 +63,6 @@ func fill(i *result.Interval, n int64) {
 	}
 }
 
-// next writes the next interval, or the end of the run after the last one, and follows it. It
-// reports whether the run goes on.
 func (p *replay) next() bool {
 	p.t.Helper()
 	if p.written == len(p.run.Intervals) {
@@ -109,7 +105,6 @@ type query struct {
 	overTime    bool
 }
 
-// panel has the fields of a dashboard's panel that the tests read.
 type panel struct {
 	ID          int    `json:"id"`
 	Type        string `json:"type"`

@@ -11,14 +11,14 @@ import (
 
 // Account holds the parts of Text's report, for a page that lays them out itself.
 type Account struct {
-	// Standing is the run's standing in a word or two, and Style its style.
+	// Standing is in a word or two, and Style is its style.
 	Standing, Style string
 	// System is the outcome of the measured system; nil if the run did not finish.
 	System              *result.System
 	SystemStyle, Fared  string
 	Reasons, Warnings   []string // why the run is invalid; other caveats, also of its files
 	Offer, Made, Client string   // the load, what made it, and the client's settings
-	Found               []string // what the run shows
+	Found               []string
 	Sections            []layout.Section
 }
 

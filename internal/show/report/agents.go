@@ -13,8 +13,7 @@ import (
 )
 
 const (
-	// A text lists up to mostAgents agents; if there are more, it lists the
-	// worstAgents worst.
+	// A text lists up to mostAgents agents, or else the worstAgents worst.
 	mostAgents  = 12
 	worstAgents = 5
 )
@@ -60,8 +59,6 @@ func markdownAgents(m *layout.Markdown, r *result.Run) {
 	}
 }
 
-// agentFacts returns labels with texts: the number of agents, the spread of their
-// starts, and the agent with the latest pacer.
 func agentFacts(r *result.Run) (facts [][2]string) {
 	var without, crossed string
 	var missing []string
@@ -95,8 +92,8 @@ func agentFacts(r *result.Run) (facts [][2]string) {
 	return facts
 }
 
-// startSpread is the latest first round minus the earliest, with the clock errors
-// of both agents; "" if fewer than two are known.
+// startSpread is the latest first round minus the earliest, with the clock errors of both agents;
+// "" if fewer than two are known.
 func startSpread(all []result.Agent) string {
 	started := slices.DeleteFunc(slices.Clone(all), func(a result.Agent) bool { return a.StartedNs == nil })
 	if len(started) < 2 {
@@ -110,7 +107,7 @@ func startSpread(all []result.Agent) string {
 	return unit.NanosWithin(*last.StartedNs-*first.StartedNs, *first.ClockErrorNs+*last.ClockErrorNs)
 }
 
-// pacerP99 returns the p99 of an agent's pacer lateness; -1 if it has none.
+// pacerP99 is -1 if the agent has none.
 func pacerP99(a result.Agent) int64 {
 	if a.PacerLatenessP99Ns == nil {
 		return -1
@@ -118,7 +115,6 @@ func pacerP99(a result.Agent) int64 {
 	return *a.PacerLatenessP99Ns
 }
 
-// worstOf returns the agents that a text lists, and a note on the others.
 func worstOf(all []result.Agent) (shown []result.Agent, rest string) {
 	if len(all) <= mostAgents {
 		return all, ""
@@ -145,7 +141,7 @@ func badness(a result.Agent) int {
 	return 0
 }
 
-// workTable is agentTable without its last three columns, to fit a terminal.
+// workTable fits a terminal: it lacks the last three columns of agentTable.
 func workTable(all []result.Agent) layout.Table {
 	t := agentTable(all)
 	for i, row := range t.Rows {

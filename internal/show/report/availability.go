@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printAvailability prints how faults of brokers affected the run's topic: gaps in
-// acks, missing replicas, and the times before, during and after the faults.
 func printAvailability(p *layout.Page, r *result.Run) {
 	a := r.Availability
 	if a == nil {
@@ -79,8 +77,7 @@ func available(r *result.Run) []remark {
 	return all
 }
 
-// untimed is the number of scheduled records without a time in any of the three
-// periods.
+// untimed is the number of scheduled records without a time in any of the three periods.
 func untimed(r *result.Run) int64 {
 	a, metric := r.Availability, stretchMetric(r.Availability)
 	if r.Delivery.Copies > 1 { // each group has its own times
@@ -95,7 +92,7 @@ func untimed(r *result.Run) int64 {
 	return missing
 }
 
-// undelivered names the longest gaps in deliveries; "" without consumers.
+// undelivered is "" without consumers.
 func undelivered(r *result.Run) string {
 	switch a := r.Availability; {
 	case a.DeliveryGapMaxNs != nil:
@@ -132,8 +129,7 @@ func gapOf(g result.AckGap) string {
 		seconds(g.FromNs), seconds(g.ToNs))
 }
 
-// replicasOf prints how long replicas were missing according to the controller. The
-// controller notices a killed broker only when its session expires.
+// The controller notices a killed broker only when its session expires.
 func replicasOf(r *result.Run) string {
 	a, changes := r.Availability, ""
 	if a.LeaderChanges != nil {
@@ -147,8 +143,7 @@ func replicasOf(r *result.Run) string {
 		forSoLong("without a leader", a.LeaderlessS, open), changes, late, brokersGone(r))
 }
 
-// brokersGone prints how long each broker was down or paused, from the run's own
-// faults. That is longer than the controller reports.
+// brokersGone is from the run's own faults, which last longer than the controller reports.
 func brokersGone(r *result.Run) string {
 	var each []string
 	for _, f := range r.Faults {
@@ -165,8 +160,8 @@ func brokersGone(r *result.Run) string {
 	return layout.List(each...)
 }
 
-// forSoLong prints how long a state lasted; "" if that is unknown. If the window
-// ended while a broker was down, it never prints "never".
+// forSoLong is "" if the duration is unknown. If the window ended while a broker was down, it never
+// prints "never".
 func forSoLong(what string, s *float64, open bool) string {
 	switch {
 	case s == nil:
@@ -203,8 +198,6 @@ func stretches(r *result.Run) layout.Table {
 	return t
 }
 
-// timesOfStretch returns median, p99 and maximum. It omits a percentile that too
-// few records support.
 func timesOfStretch(t result.IntervalTime) []string {
 	cell := func(known bool, ns int64) string {
 		if !known {
@@ -218,8 +211,7 @@ func timesOfStretch(t result.IntervalTime) []string {
 	}
 }
 
-// stretchMetric returns the metric for the three periods: the one nearest to a
-// user's experience that has values.
+// stretchMetric is the metric nearest to a user's experience that has values.
 func stretchMetric(a *result.Availability) string {
 	for _, metric := range []string{"e2e_response_time", "e2e_service_time", "send_response_time"} {
 		for _, s := range []*result.Stretch{a.Before, a.During, a.After} {

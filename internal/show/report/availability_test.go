@@ -10,8 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// failedOver returns a run in which the leader of partition 0 was killed and
-// restarted.
 func failedOver(t *testing.T) *result.Recorded {
 	t.Helper()
 	r := showtest.Simulate(t, resulttest.Baseline())
@@ -78,8 +76,8 @@ func TestTextOfAvailability(t *testing.T) {
 	}
 }
 
-// A broker that was killed shortly before the window's end counts as gone, even if
-// the controller had not noticed it.
+// A broker that was killed shortly before the window's end counts as gone, even if the controller
+// had not noticed it.
 func TestTextOfABrokerThatStaysAway(t *testing.T) {
 	r := failedOver(t)
 	never := 0.0
@@ -113,7 +111,6 @@ func TestMarkdownOfAvailability(t *testing.T) {
 	}
 }
 
-// A report marks the times of a starved run as unreliable.
 func TestTimesNotReliedOn(t *testing.T) {
 	r := failedOver(t)
 	for metric := range r.Run.Time {
@@ -130,7 +127,6 @@ func TestTimesNotReliedOn(t *testing.T) {
 	}
 }
 
-// A gap that the end cut off is a lower bound, and an unknown duration is not zero.
 func TestTextOfGapsCutOff(t *testing.T) {
 	r := failedOver(t)
 	a := r.Run.Availability

@@ -84,7 +84,6 @@ func signal(b *result.Backpressure) string {
 	return "the lag is " + read
 }
 
-// excess reports what happened to records that were not admitted when due.
 func excess(r *result.Run) string {
 	b, l := r.Backpressure, r.Load
 	shed := ""
@@ -124,7 +123,6 @@ var shedReasons = []struct{ figure, words, short string }{
 	{"shed_by_degrade", "by degrading", "by degrading"},
 }
 
-// shedBy returns the shed records by reason, if there are at least two reasons.
 func shedBy(r *result.Run) (parts []string) {
 	for _, reason := range shedReasons {
 		if v, known := analysis.FigureNamed(reason.figure)(r); known && v > 0 {
@@ -154,7 +152,6 @@ func moved(b *result.Backpressure) string {
 	return text
 }
 
-// kept reports whether the controller kept its bound or its target.
 func kept(r *result.Run) (all []remark) {
 	if ratio, known := analysis.PeakLagOfBound(r); known {
 		least, known := analysis.AtLeastOfBound(r)
@@ -191,11 +188,8 @@ func kept(r *result.Run) (all []remark) {
 	return all
 }
 
-// whyUndecided explains a bound between the lowest and the highest possible peak of
-// the lag.
 const whyUndecided = "several processes produced while the lag was read, and the bound lies between its lowest and highest possible peak"
 
-// fromTo prints a range, or one value if both ends print the same.
 func fromTo(low, top float64, format func(float64) string) string {
 	if from, to := format(low), format(top); from != to {
 		return strings.TrimSuffix(from, " ×") + " to " + to
@@ -210,7 +204,6 @@ func ofPartition(r *result.Run) string {
 	return ""
 }
 
-// peakOfBound returns the lag at the given ratio to the bound.
 func peakOfBound(r *result.Run, ratio float64) float64 { return ratio * float64(r.Backpressure.MaxLag) }
 
 func gateUse(r *result.Run) string {
@@ -226,7 +219,6 @@ func gateUse(r *result.Run) string {
 	return layout.List(closed, decisions, "lag reading at most "+unit.Nanos(b.SignalAgeMaxNs)+" old")
 }
 
-// shared prints how several processes divide the bound.
 func shared(b *result.Backpressure) string {
 	text := unit.Count(int64(b.Processes)) + " with producers, each with a gate of its own"
 	if b.Share == "demand" {
@@ -235,8 +227,6 @@ func shared(b *result.Backpressure) string {
 	return text + " and the same part of the bound"
 }
 
-// faultEvents are the kinds of event that the section on faults lists, and
-// faultLines is its maximum number of lines.
 var faultEvents = []string{"fault", "broker", "rebalance", "process", "error"}
 
 const faultLines = 12

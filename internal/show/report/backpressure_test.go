@@ -14,7 +14,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// Sentences about a controller follow its figures, and invalid runs have none.
 func TestWhatControllersHeld(t *testing.T) {
 	s := showtest.NewStudy(t, 3)
 	said := func(runs ...*result.Recorded) string {
@@ -141,8 +140,6 @@ func TestWhatControllersHeld(t *testing.T) {
 	}
 }
 
-// late returns the run with a target that it missed; older returns it as measured
-// by method 1.
 func late(r *result.Recorded) *result.Recorded {
 	r.Run.Backpressure.TargetNs = 100e6
 	return r
@@ -153,15 +150,15 @@ func older(r *result.Recorded) *result.Recorded {
 	return r
 }
 
-// apart returns the run with producers in several processes, and with least as the
-// lower end of its peak lag.
+// apart returns a run whose producers are in several processes. least is the lower end of its peak
+// lag.
 func apart(r *result.Recorded, least int64) *result.Recorded {
 	ratio := float64(least) / float64(r.Run.Backpressure.MaxLag)
 	r.Run.Lag.PeakAtLeastRecords, r.Run.Backpressure.PeakAtLeastToBound = &least, &ratio
 	return r
 }
 
-// A peak with a range is printed as one, and the bound is undecided only within it.
+// The bound is undecided only within the peak's range.
 func TestTextOfApart(t *testing.T) {
 	s := showtest.NewStudy(t, 5)
 	for _, c := range []struct {
@@ -182,8 +179,8 @@ func TestTextOfApart(t *testing.T) {
 	}
 }
 
-// A backlog shrinks below the offered load only if not all is admitted. A settling
-// time is not printed more precisely than it was measured.
+// A backlog shrinks below the offered load only if not all is admitted. A settling time is not
+// printed more precisely than it was measured.
 func TestTextOfChanges(t *testing.T) {
 	s := showtest.NewStudy(t, 6)
 	r := s.Credit()
@@ -203,7 +200,6 @@ func TestTextOfChanges(t *testing.T) {
 	}
 }
 
-// Markdown contains all that the text says of a gate and of faults.
 func TestMarkdownOfBackpressure(t *testing.T) {
 	r := showtest.NewStudy(t, 9).Credit()
 	r.Run.Faults = []result.Fault{{Name: "kill", Target: "consumer 1", StartNs: 8e9}}
@@ -224,7 +220,6 @@ func invalidated(r *result.Recorded) *result.Recorded {
 	return r
 }
 
-// The text of a run contains everything that a gate can report.
 func TestTextOfBackpressure(t *testing.T) {
 	s := showtest.NewStudy(t, 9)
 	r := s.Latency()
@@ -253,7 +248,6 @@ func TestTextOfBackpressure(t *testing.T) {
 	}
 }
 
-// The live view shows the bound with the lag, if there is one.
 func TestLiveShowsTheBound(t *testing.T) {
 	bound, lag, open := int64(4_321), int64(4_000), true
 	for _, c := range []struct {

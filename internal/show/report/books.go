@@ -13,13 +13,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// rangesShown and errorsShown bound the lost ranges and errors in a text.
 const (
 	rangesShown = 6
 	errorsShown = 3
 )
 
-// printBooks prints the accounts as equations and checks each sum.
 func printBooks(p *layout.Page, r *result.Run) {
 	l, d := r.Load, r.Delivery
 	if reads(r) {
@@ -68,7 +66,6 @@ func printBooks(p *layout.Page, r *result.Run) {
 
 func copies(r *result.Run) int64 { return int64(max(1, r.Delivery.Copies)) }
 
-// term is one addend, with its name in the books.
 type term struct {
 	n    int64
 	name string
@@ -80,7 +77,7 @@ type equation struct {
 	terms []term
 }
 
-// String formats the equation; a wrong sum is followed by its error.
+// String appends its error to a wrong sum.
 func (e equation) String() string {
 	text, sum := unit.Count(e.total), int64(0)
 	for i, t := range e.terms {
@@ -93,8 +90,7 @@ func (e equation) String() string {
 	return text
 }
 
-// told keeps the equations whose numbers are all known. An imported run seldom has
-// all.
+// told keeps the equations whose numbers are all known; an imported run seldom has all.
 func told(r *result.Run, all []equation) []equation {
 	return slices.DeleteFunc(all, func(e equation) bool {
 		return !r.Says("load."+e.name) ||
@@ -102,7 +98,6 @@ func told(r *result.Run, all []equation) []equation {
 	})
 }
 
-// printEquations aligns the numbers to the right and the names to the left.
 func printEquations(p *layout.Page, all []equation) {
 	var total int
 	var numbers, names []int
@@ -172,7 +167,6 @@ func printRates(p *layout.Page, r *result.Run) {
 	}
 }
 
-// inBytes is a figure in bytes per second; "" if the run does not have it.
 func inBytes(r *result.Run, name, of string) string {
 	text, known := analysis.FigureCalled(name).Text(r)
 	if !known {
@@ -181,9 +175,8 @@ func inBytes(r *result.Run, name, of string) string {
 	return text + of
 }
 
-// warmedUp describes the load of the warm-up, which no other figure contains; ""
-// without one. If the consumers read a fill, the warm-up's book includes the fill's
-// records. Then only the scheduled records are printed.
+// warmedUp is "" without a warm-up. If the consumers read a fill, the warm-up's book includes the
+// fill's records, so only the scheduled records are printed.
 func warmedUp(r *result.Run) string {
 	l, phase := r.Warmup.Load, analysis.Phase(r, "warm-up")
 	length := float64(phase.EndNs-phase.StartNs) / 1e9
@@ -209,8 +202,7 @@ func warmedUp(r *result.Run) string {
 	return layout.List(text, "no errors")
 }
 
-// printOddities prints duplicates, reordered and lost records and errors. It also
-// prints zero counts.
+// printOddities also prints zero counts.
 func printOddities(p *layout.Page, l result.Load, d result.Delivery) {
 	if d.Checked {
 		found := layout.List(unit.Things(d.Duplicates, "duplicate"), unit.Count(d.Reordered)+" reordered")
@@ -248,7 +240,7 @@ func lostRanges(ranges []result.LostRange) string {
 	return layout.List(parts...)
 }
 
-// byCount prints the largest counters with their names and skips zeros.
+// byCount prints the largest counters and skips zeros.
 func byCount(counts result.Counts) []string {
 	var names []string
 	for name, n := range counts {
@@ -269,8 +261,7 @@ func byCount(counts result.Counts) []string {
 	return parts
 }
 
-// sumUp says in one sentence of at most width columns where the scheduled records
-// ended.
+// The sentence has at most width columns.
 func sumUp(r *result.Run, width int) string {
 	l, d := r.Load, r.Delivery
 	due := copies(r) * l.Scheduled
@@ -313,12 +304,10 @@ func sumUp(r *result.Run, width int) string {
 	return text + "."
 }
 
-// reads reports whether a run had consumers but no producers.
 func reads(r *result.Run) bool {
 	return r.Finished() && r.Run.Imported == nil && r.Scenario.Get("load.producers") == "0"
 }
 
-// read sums up a run that only read a topic.
 func read(d result.Delivery) string {
 	if d.Pending > 0 {
 		return fmt.Sprintf("%s were read in the window; %s of the topic were left.",

@@ -29,8 +29,7 @@ func printBottleneck(p *layout.Page, r *result.Run) {
 
 func limitedBy(b result.Bottleneck) string { return b.Resource + ", " + b.Evidence }
 
-// usedShown is the maximum number of other resources in the text. Each is used to
-// at least 1 %.
+// usedShown is the maximum number of other resources in the text, each used to at least 1 %.
 const usedShown = 5
 
 func besideBottleneck(b result.Bottleneck) (all []remark) {
@@ -132,7 +131,6 @@ func printDevices(p *layout.Page, h *result.HostUse) {
 	}
 }
 
-// requestTypes are the types in the table: those that carry records, and commits.
 var requestTypes = []string{"Produce", "FetchConsumer", "FetchFollower", "OffsetCommit"}
 
 func printBrokerRequests(p *layout.Page, brokers []result.Broker) {

@@ -12,17 +12,14 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// The text reports only the least and the most of the clients and partitions. The
-// tables list each.
+// The text reports only the least and the most; the tables list each.
 
-// rowsShown bounds the tables of Markdown; run.json has all rows.
 const rowsShown = 100
 
 // even is the smallest ratio of least to most that counts as an even division.
 const even = 0.9
 
-// unevenly names the clients with the least and the most records; "" if they had
-// about the same.
+// unevenly is "" if the clients had about the same.
 func unevenly(shares []result.Share) string {
 	if len(shares) < 2 {
 		return ""
@@ -101,8 +98,8 @@ func membersAtEnd(g result.GroupAtEnd) string {
 		unit.Count(*behind.Lag), who)
 }
 
-// topicAtEnd prints how the partitions spread over brokers. Lacking reports whether
-// one lacks its leader or a replica. The text is empty for one complete broker.
+// topicAtEnd is "" for one complete broker. lacking reports whether a partition lacks its leader or
+// a replica.
 func topicAtEnd(partitions []result.TopicPartition) (text string, lacking bool) {
 	leads, brokers := map[int32]int64{}, map[int32]bool{}
 	var leaderless, under int64
@@ -133,8 +130,7 @@ func topicAtEnd(partitions []result.TopicPartition) (text string, lacking bool) 
 	return text + fmt.Sprintf("; %d without a leader, %d under-replicated", leaderless, under), true
 }
 
-// worstPartitions names the partitions with the highest lag in the measured window
-// or the drain; "" without a lag by partition.
+// worstPartitions leaves out the warm-up; "" without a lag by partition.
 func worstPartitions(intervals []result.Interval) string {
 	var peaks []int64
 	for _, i := range intervals {
@@ -207,7 +203,6 @@ func markdownClients(m *layout.Markdown, r *result.Recorded) {
 	}
 }
 
-// sheetOf returns a table with the columns that name a run, followed by columns.
 func sheetOf(columns ...string) layout.Table {
 	return layout.Table{Rows: [][]string{append(slices.Clone(ofRun), columns...)}}
 }
@@ -227,8 +222,7 @@ func clientSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// memberSheet has a row for each partition of a member, and one for a member
-// without any.
+// A member without a partition also has a row.
 func memberSheet(runs []*result.Recorded) layout.Table {
 	s := sheetOf("group", "state", "member", "client_id", "host", "partition", "committed_offset", "end_offset",
 		"lag_records")

@@ -29,8 +29,7 @@ func printFiles(p *layout.Page, r *result.Recorded) {
 	p.Text(2, layout.List(files...))
 }
 
-// printUnfinished prints the sums of the intervals of a run without a summary. They
-// include the warm-up, and no books were closed over them.
+// The sums include the warm-up, and no books were closed over them.
 func printUnfinished(p *layout.Page, r *result.Recorded) {
 	p.Heading("Until it stopped", ", warm-up included; no books were closed over these")
 	if len(r.Intervals) == 0 {

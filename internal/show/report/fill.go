@@ -26,8 +26,6 @@ func printFilled(p *layout.Page, r *result.Run) {
 	}
 }
 
-// printFillers prints the least and the most that one of several producers wrote of
-// a fill.
 func printFillers(p *layout.Page, all []result.FillProducer) {
 	if len(all) < 2 {
 		return
@@ -47,8 +45,7 @@ func printFillers(p *layout.Page, all []result.FillProducer) {
 		"in "+unit.Seconds(slices.Min(times))+" to "+unit.Seconds(slices.Max(times))))
 }
 
-// printBounded prints the smaller volume or fill, in bytes or records, that the
-// disk allowed. keys are the settings that may have asked for more.
+// printBounded takes as keys the settings that may have asked for more.
 func printBounded(p *layout.Page, label string, bytes, records int64, r *result.Run, keys ...string) {
 	var asked string
 	for _, key := range keys {
@@ -68,7 +65,7 @@ func printBounded(p *layout.Page, label string, bytes, records int64, r *result.
 	}
 }
 
-// printReadFill prints the account of a fill that the run only reads.
+// printReadFill is for a fill that the run only reads.
 func printReadFill(p *layout.Page, r *result.Run) {
 	d := r.Delivery
 	if r.Fill == nil || !d.Checked {
@@ -83,8 +80,6 @@ func printReadFill(p *layout.Page, r *result.Run) {
 
 const offsetsShown = 12
 
-// printOffsets prints the group's final offsets: of the partitions that are behind,
-// otherwise of the first ones.
 func printOffsets(p *layout.Page, l result.Lag) {
 	behind := slices.DeleteFunc(slices.Clone(l.FinalPartitions),
 		func(o result.PartitionOffsets) bool { return o.Lag == 0 })

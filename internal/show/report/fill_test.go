@@ -11,8 +11,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// A run that reads its own fill prints the account of the fill and the group's
-// offsets.
 func TestTextOfAFilledRun(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -42,7 +40,6 @@ func TestTextOfAFilledRun(t *testing.T) {
 	showtest.Golden(t, "filled", got)
 }
 
-// The line of the offered load names the rounds of a closed loop.
 func TestTextOfRounds(t *testing.T) {
 	r := closedLoop(t)
 	resulttest.Set(&r.Run.Scenario, "load.round", "10")

@@ -22,7 +22,7 @@ func text(t *testing.T, r *result.Recorded, o report.Options) []byte {
 	return b.Bytes()
 }
 
-// closedLoop returns a run at rate max, without intended send times.
+// closedLoop has no intended send times.
 func closedLoop(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	r.Run.Run.Name = "flood"
@@ -35,7 +35,6 @@ func closedLoop(t *testing.T) *result.Recorded {
 	return r
 }
 
-// broken returns a run with nearly every problem that a report can mention.
 func broken(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -70,7 +69,6 @@ func broken(t *testing.T) *result.Recorded {
 	return r
 }
 
-// harness returns a run on the embedded cluster, without figures of the process.
 func harness(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -83,7 +81,7 @@ func harness(t *testing.T) *result.Recorded {
 	return r
 }
 
-// produceOnly returns a run without consumers, with records too small for a stamp.
+// produceOnly has records too small for a stamp.
 func produceOnly(t *testing.T) *result.Recorded {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	run := &r.Run
@@ -97,7 +95,6 @@ func produceOnly(t *testing.T) *result.Recorded {
 	return r
 }
 
-// killed returns a run whose process was killed in its eleventh second.
 func killed(t *testing.T) *result.Recorded {
 	made := showtest.Simulate(t, resulttest.OverloadLoose())
 	r := &result.Recorded{Dir: made.Dir, Intervals: made.Intervals[:14], Events: made.Events[:4], Files: made.Files}

@@ -101,8 +101,8 @@ func readHistograms(r *result.Recorded) (*RunHistograms, error) {
 	return h, nil
 }
 
-// bound gives all tags of a book the same start and end. The interval of a tag's
-// first value is no start of the tag.
+// All tags of a book get the same start and end: the interval of a tag's first value is no start of
+// the tag.
 func (h *RunHistograms) bound() {
 	for _, warmup := range []bool{false, true} {
 		var tags []*TagValues
@@ -135,7 +135,6 @@ func (h *RunHistograms) add(entry latency.LogEntry) {
 
 const warmupTag = "warmup_"
 
-// tagOrder follows a record's life, with the warm-up last.
 func tagOrder(tag string) int {
 	metric, warmup := strings.CutPrefix(tag, warmupTag)
 	order := slices.Index(result.TimeMetrics, metric)
@@ -189,8 +188,7 @@ func supportedTime(t result.Time, independent int64) SupportedTime {
 // resolution is the width of a histogram's slot, relative to its values.
 const resolution = 1.0 / 1024
 
-// disagreements compares the log with run.json. The log's format cannot hold a
-// negative minimum, so a negative minimum counts as 0.
+// The log's format cannot hold a negative minimum, so that counts as 0.
 func (h *RunHistograms) disagreements() []string {
 	found := []string{}
 	if !h.run.Run.Finished() {
@@ -214,8 +212,8 @@ func (h *RunHistograms) disagreements() []string {
 	return found
 }
 
-// disagreement describes the first figure that differs. Unlike run.json, the log
-// does not count values that had not ended.
+// disagreement describes the first figure that differs. Unlike run.json, the log does not count
+// values that had not ended.
 func disagreement(log *TagValues, run result.Time) string {
 	if log.values.Count != run.Count {
 		return fmt.Sprintf("the log has %s values, run.json %s", unit.Count(log.values.Count), unit.Count(run.Count))
@@ -351,9 +349,8 @@ func MergedTag(r *result.Recorded, tag string) string {
 	return name + "-" + r.Run.Run.ID + "_" + tag
 }
 
-// WriteMerged writes one histogram log with a line for each run and tag. A line has all the tag's
-// values, from its first interval to its last. Lines are in the order of time.
-// HistogramLogProcessor reads it with -tag, and so do tools that plot several tags.
+// WriteMerged writes one histogram log with a line for each run and tag, in the order of time.
+// HistogramLogProcessor reads it with -tag.
 func (h *Histograms) WriteMerged(w io.Writer) error {
 	type line struct {
 		tag        string

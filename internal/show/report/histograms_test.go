@@ -16,8 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// logged returns a run with a histogram log: two seconds of warm-up and ten
-// measured seconds.
 func logged(t *testing.T, name, id string, after time.Duration, scale int64) *result.Recorded {
 	t.Helper()
 	started := time.Date(2026, 11, 21, 20, 0, 0, 0, time.UTC).Add(after)
@@ -101,14 +99,13 @@ func TestHistograms(t *testing.T) {
 			t.Errorf("%s of %d values has %+v", tag.Tag, tag.Time.Count, tag.Time)
 		}
 	}
-	for i := range h.Runs { // a test's folders have random names
+	for i := range h.Runs {
 		h.Runs[i].Dir = "runs/20261121T200000Z-" + h.Runs[i].Name + "-" + h.Runs[i].ID
 	}
 	showtest.AllFormats(t, "histograms", func(b *bytes.Buffer, o report.Options) error { return h.Write(b, o) })
 }
 
-// A merged log has a line for each run and tag and loses no value, and
-// HdrHistogram's own library reads it.
+// A merged log loses no value, and HdrHistogram's own library reads it.
 func TestMergedLog(t *testing.T) {
 	runs := []*result.Recorded{logged(t, "over load", "o7fq2m", time.Hour, 3000), logged(t, "baseline", "b2mzr4", 0, 100)}
 	h, err := report.ReadHistograms(runs)
@@ -163,7 +160,6 @@ func TestMergedLog(t *testing.T) {
 	}
 }
 
-// All tags of a book have the same start and end.
 func TestHistogramsOfOneBookAreOfOneTime(t *testing.T) {
 	r := &result.Recorded{Dir: t.TempDir()}
 	f, err := os.Create(filepath.Join(r.Dir, result.HistogramsFile))

@@ -11,10 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// Standing returns a run's standing in a word or two: valid, invalid, imported,
-// "interrupted, valid", "invalid, imported". Only "valid" means that all rules
-// judged the whole planned run. Of an imported run, only the consistency of its
-// figures was checked.
+// Standing returns a run's standing in a word or two: valid, invalid, imported, "interrupted,
+// valid", "invalid, imported". Only "valid" means that all rules judged the whole planned run.
 func Standing(r *result.Run) string {
 	valid := r.Verdict.Status == result.Valid
 	word := result.Invalid
@@ -35,7 +33,6 @@ func Standing(r *result.Run) string {
 	return word
 }
 
-// proven reports whether a run is valid without a restriction.
 func proven(r *result.Run) bool { return Standing(r) == result.Valid }
 
 func heading(r *result.Run) string {
@@ -46,8 +43,7 @@ func heading(r *result.Run) string {
 	return strings.ToUpper(first) + rest
 }
 
-// formatCaveats are the limits of all figures of a format. Other limits are in a
-// run's own warnings.
+// formatCaveats are the limits of all figures of a format; others are in a run's own warnings.
 var formatCaveats = []struct{ format, text string }{
 	{"ssp", "its times begin at the actual send: coordinated omission is not accounted for; what its pacer or its gate held back is counted nowhere"},
 	{"producer-perf", "its times begin when send is called, in whole milliseconds: coordinated omission is not accounted for"},
@@ -99,8 +95,8 @@ type Imported struct {
 	Run *result.Run
 }
 
-// Imports writes a line for each imported run. Then it writes the common warnings of each format's
-// runs, and what they cannot say.
+// Imports writes a line for each imported run, then the common warnings of each format's runs, and
+// what they cannot say.
 func Imports(w io.Writer, all []Imported, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	for _, i := range all {
@@ -154,8 +150,7 @@ var blockWords = strings.NewReplacer("run.host", "the machine", "run.cluster", "
 	"warmup", "warm-up")
 
 // unsaidWords turns paths in run.json into words: a part for each block, with its figures in
-// brackets. If all of a block is missing, it names only the block. It omits the time series, which
-// run.json lists.
+// brackets unless all are missing. It omits the time series.
 func unsaidWords(paths []string) (parts []string) {
 	var blocks []string
 	fields := map[string][]string{}

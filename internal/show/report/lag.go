@@ -58,9 +58,8 @@ func printLag(p *layout.Page, recorded *result.Recorded) {
 	}
 }
 
-// timeLag prints the age of the oldest undelivered record, which is read only at
-// the ends of intervals. If no reading found a waiting record, it prints no age of
-// zero.
+// The age is read only at the ends of intervals. If no reading found a waiting record, timeLag
+// prints no age of zero.
 func timeLag(r *result.Run) string {
 	if !timeLagSeen(r) {
 		return unit.Absent + " (looked at once an interval: no look found an undelivered record)"
@@ -68,14 +67,11 @@ func timeLag(r *result.Run) string {
 	return "the oldest undelivered record was at most " + unit.Nanos(r.Lag.TimeLagPeakNs) + " old"
 }
 
-// timeLagSeen reports whether the peak of the time lag is a measurement. Every
-// record waits a moment before its delivery, so a peak of 0 only means that no
-// reading saw one.
+// timeLagSeen reports whether the peak of the time lag is a measurement: a peak of 0 only means
+// that no reading saw a waiting record.
 func timeLagSeen(r *result.Run) bool { return r.Lag.TimeLagPeakNs > 0 || r.Load.Acked == 0 }
 
-// printRecovery prints how the consumers worked off their backlog after a change.
-// If more is offered than delivered, a backlog shrinks only if not all of it is
-// admitted.
+// If more is offered than delivered, a backlog shrinks only if not all of it is admitted.
 func printRecovery(p *layout.Page, r *result.Run, c result.Change) {
 	at := "at " + unit.Seconds(float64(c.AtNs)/1e9) + " " + c.What + ": "
 	meanwhile := " came in"
@@ -106,8 +102,7 @@ func printSettling(p *layout.Page, r *result.Run, c result.Change) {
 	p.Labelled("settling", "settled within "+tenths(figure.Settled(c)*1e9)+": "+held+" from then on")
 }
 
-// tenths prints nanoseconds as seconds with one decimal, for times that are known
-// to a tenth of a second.
+// tenths is for times that are known to a tenth of a second.
 func tenths(ns float64) string { return unit.Decimals(ns/1e9, 1) + " s" }
 
 func printDrain(p *layout.Page, r *result.Run) {
@@ -135,7 +130,6 @@ func printDrain(p *layout.Page, r *result.Run) {
 	p.Styled(layout.Yellow, "drain", "NOT DRAINED: "+left+" undelivered after "+took+" at "+rate)
 }
 
-// confined prints the limits of each consumer process, who set them, and their use.
 func confined(c result.Confined) string {
 	var limits string
 	if c.CPU > 0 {
@@ -157,7 +151,7 @@ func confined(c result.Confined) string {
 	return text
 }
 
-// begun prints how long consumers took to start; "" if that is not known.
+// begun is "" if the time is not known.
 func begun(c result.Consumer) string {
 	var ready, first string
 	if c.ReadyNs != nil {
@@ -169,8 +163,7 @@ func begun(c result.Consumer) string {
 	return layout.List(ready, first)
 }
 
-// polls counts polls with and without records; "" without a poll timeout in the
-// scenario.
+// polls is "" without a poll timeout in the scenario.
 func polls(r *result.Run) string {
 	if r.Scenario.Get("consume.poll_timeout") == "" {
 		return ""

@@ -14,23 +14,19 @@ import (
 
 // LiveOptions say how Live shows a run.
 type LiveOptions struct {
-	// Terminal asks for a view that is redrawn in place. Without it, every interval
-	// is a line, as in a log.
+	// Terminal asks for a view that is redrawn in place; without it, every interval is a line.
 	Terminal bool
 	Colour   bool
-	Width    int    // columns of the terminal; 0 means layout.Width
-	Name     string // of the run
+	Width    int // columns of the terminal; 0 means layout.Width
+	Name     string
 	// Full prints a line for each metric of each interval, whatever Terminal says.
 	Full bool
-	// Metric is the key of result.TimeMetrics that is shown; "" means the e2e
-	// response time. A closed loop has no response times, and a run without
-	// consumers no e2e times.
+	// Metric is the key of result.TimeMetrics that is shown; "" means the e2e response time.
 	Metric string
 }
 
-// Live shows a run while it goes on, with one Write for each change. Its methods
-// are safe for concurrent use. It keeps the writer's first error for Close, and
-// writes nothing after it.
+// Live shows a run while it goes on, with one Write for each change. Its methods are safe for
+// concurrent use. It writes nothing after the writer's first error.
 type Live struct {
 	o LiveOptions
 
@@ -81,15 +77,15 @@ type campaignAt struct {
 	left      string
 }
 
-// Campaign sets the number of the current run, from 1, the number of runs, and in
-// words how long the rest will take. The view shows them from its next change.
+// Campaign sets the number of the current run, from 1, the number of runs, and in words how long
+// the rest will take. The next change shows them.
 func (l *Live) Campaign(run, runs int, left string) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.of = campaignAt{run, runs, left}
 }
 
-// Phase begins a phase with its planned bounds. The end of a drain is its timeout.
+// Phase begins a phase with its planned bounds; the end of a drain is its timeout.
 func (l *Live) Phase(p result.Phase) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -117,8 +113,8 @@ func (l *Live) Interval(i result.Interval) {
 	l.write(l.log(i))
 }
 
-// Pulse shows what all agents together, and each agent, have done since the last
-// pulse. Their times are known only after they have sent their results.
+// Pulse shows what the agents have done since the last pulse. Their times are known only after they
+// have sent their results.
 func (l *Live) Pulse(p result.Pulse) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -153,8 +149,7 @@ func agentRows(p, earlier result.Pulse) (rows []string) {
 	return rows
 }
 
-// Event shows progress, warnings, errors, faults, rebalances, and events of brokers
-// and agents. It ignores other kinds.
+// Event shows progress, warnings, errors, faults, rebalances, and events of brokers and agents.
 func (l *Live) Event(e result.Event) {
 	switch e.Kind {
 	case "progress":
@@ -228,17 +223,15 @@ func (l *Live) redraw() {
 	l.write(b.String())
 }
 
-// logEvery is the number of lines between two headers.
 const logEvery = 20
 
-// logFormat has the columns of an interval's line, in 100 columns. logTitle is the
-// line above them: the unit of the rates, and the metric of the two quantiles.
+// logFormat has 100 columns. logTitle is the line above them: the unit of the rates, and the metric
+// of the two quantiles.
 const (
 	logFormat = "%6s %-7s %8s %8s %9s %8s %7s %7s %7s %8s %8s %s\n"
 	logTitle  = "%42s %24s\n"
 )
 
-// log formats an interval as a line, after a header if one is due.
 func (l *Live) log(i result.Interval) string {
 	head := ""
 	if l.lines%logEvery == 0 {
@@ -261,7 +254,6 @@ func (l *Live) quantiles(i result.Interval) (p50, p99 string) {
 	return unit.Nanos(t.P50Ns), unit.Nanos(t.P99Ns)
 }
 
-// rate converts a count in the interval to a rate per second.
 func rate(i result.Interval, n int64) string {
 	length := i.Seconds()
 	if length <= 0 {
@@ -270,7 +262,6 @@ func rate(i result.Interval, n int64) string {
 	return unit.PerSecond(float64(n) / length)
 }
 
-// plainRate is a rate without its unit, for a column below the unit.
 func plainRate(i result.Interval, n int64) string { return strings.TrimSuffix(rate(i, n), "/s") }
 
 func lagOf(i result.Interval) string {
@@ -280,10 +271,9 @@ func lagOf(i result.Interval) string {
 	return unit.Count(*i.LagRecords)
 }
 
-// lagsShown is the number of intervals whose lag the view draws.
 const lagsShown = 60
 
-// lagValue is the lag at the end of an interval; NaN if it is not known.
+// lagValue is NaN if the lag is not known.
 func lagValue(i result.Interval) float64 {
 	if i.LagRecords == nil {
 		return math.NaN()

@@ -16,7 +16,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// play shows a recorded run as if it went on.
 func play(t *testing.T, l *report.Live, p resulttest.Plan, intervals int) {
 	r := showtest.Simulate(t, p)
 	planned := []result.Phase{
@@ -56,8 +55,6 @@ func TestLiveAsLines(t *testing.T) {
 	}
 }
 
-// The full progress has a line for each metric of each interval, with its running
-// total.
 func TestLiveInFull(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{Name: "overload-tight", Full: true, Terminal: true})
@@ -73,8 +70,7 @@ func TestLiveInFull(t *testing.T) {
 	}
 }
 
-// terminal implements what the view needs: lines, a cursor, and three escape
-// sequences.
+// terminal has what the view needs: lines, a cursor, and three escape sequences.
 type terminal struct {
 	t      *testing.T
 	lines  []string
@@ -115,7 +111,6 @@ func (m *terminal) Write(p []byte) (int, error) {
 
 func (m *terminal) screen() string { return strings.Join(m.lines, "\n") + "\n" }
 
-// The rate of an interval that was read late uses its real length.
 func TestRateOfAnInterval(t *testing.T) {
 	var b bytes.Buffer
 	l := report.NewLive(&b, report.LiveOptions{})
@@ -151,7 +146,6 @@ func TestLiveOnATerminal(t *testing.T) {
 	}
 }
 
-// In a campaign, the view begins with the campaign's progress.
 func TestLiveOfACampaign(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true, Name: "overload-tight"})
@@ -170,8 +164,6 @@ func TestLiveOfACampaign(t *testing.T) {
 	}
 }
 
-// The lag over the last 60 intervals begins at 0, and an interval without a lag is
-// blank.
 func TestLagOverTime(t *testing.T) {
 	m := &terminal{t: t}
 	l := report.NewLive(m, report.LiveOptions{Terminal: true})
@@ -189,7 +181,6 @@ func TestLagOverTime(t *testing.T) {
 	}
 }
 
-// No line wraps on a narrow terminal, coloured or not.
 func TestLiveKeepsToTheWidth(t *testing.T) {
 	for _, colour := range []bool{false, true} {
 		m := &plainTerminal{}
@@ -201,7 +192,6 @@ func TestLiveKeepsToTheWidth(t *testing.T) {
 	}
 }
 
-// plainTerminal only measures.
 type plainTerminal struct{ widest int }
 
 func (m *plainTerminal) Write(p []byte) (int, error) {
@@ -227,7 +217,6 @@ type closedPipe struct{ writes int }
 
 func (c *closedPipe) Write([]byte) (int, error) { c.writes++; return 0, errClosed }
 
-// After an error of the writer, the run goes on and Close returns the error.
 func TestLiveKeepsTheFirstError(t *testing.T) {
 	w := &closedPipe{}
 	l := report.NewLive(w, report.LiveOptions{Name: "overload-tight"})

@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// method names the method that measured a run; "" if the run was imported.
+// method is "" if the run was imported.
 func method(r *result.Run) string {
 	if r.Method() == 0 {
 		return ""
@@ -33,8 +33,6 @@ func Methods(runs []*result.Run) string {
 	return layout.Enumerate(names)
 }
 
-// mixture lists the figures that a table of runs omits because the methods differ;
-// none if all were measured alike.
 func mixture(recorded []*result.Recorded) (notes []string) {
 	older, ours, newer := 0, 0, 0
 	for _, r := range recorded {

@@ -42,8 +42,8 @@ func ParseFormat(name string) (Format, error) {
 	return 0, fmt.Errorf("there is no format %q; choose one of %s", name, strings.Join(formats, ", "))
 }
 
-// DocumentVersion is the version of every JSON document. Within a version, members
-// are added, never renamed or removed. An unknown figure is null, never zero.
+// DocumentVersion is the version of every JSON document. Within a version, members are added, never
+// renamed or removed. An unknown figure is null, never zero.
 const DocumentVersion = 1
 
 // Kinds of documents.
@@ -66,7 +66,6 @@ type Head struct {
 	NamedTwice int `json:"named_twice,omitempty"`
 }
 
-// once returns each run once, and counts those named twice.
 func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
 	once, twice := result.Distinct(runs)
 	h.NamedTwice += twice
@@ -75,12 +74,12 @@ func (h *Head) once(runs []*result.Recorded) []*result.Recorded {
 
 // Forms are one report in all its formats.
 type Forms struct {
-	Head     Head // of Document
+	Head     Head
 	Text     func(io.Writer, Options) error
 	Markdown func(io.Writer) error
 	Sheets   Sheets
 	Sheet    string // the table that is written if the options name none
-	Document any    // what is written as JSON
+	Document any
 }
 
 // Write writes the report in the format of o.
@@ -99,8 +98,7 @@ func (f Forms) Write(w io.Writer, o Options) error {
 	}
 }
 
-// forPeople ends a text or Markdown page with a note on runs named twice. The error
-// err of the writer before it comes first. A CSV has no such note.
+// forPeople returns the writer's error err first. A CSV has no such note.
 func (h *Head) forPeople(w io.Writer, err error) error {
 	if err != nil || h.NamedTwice == 0 {
 		return err
@@ -157,8 +155,7 @@ func (s Sheets) write(w io.Writer, name string) error {
 	return t.CSV(w)
 }
 
-// seconds prints nanoseconds on the time axis as seconds with at most one decimal:
-// 20 s, 0.7 s, -3 s.
+// seconds has at most one decimal: 20 s, 0.7 s, -3 s.
 func seconds(ns int64) string {
 	tenths := (ns + 50_000_000) / 100_000_000
 	if ns < 0 {

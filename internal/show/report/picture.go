@@ -9,7 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// picture is the lag of one run over time, with the controller's bound.
 type picture struct {
 	run   *result.Recorded
 	head  string
@@ -17,9 +16,8 @@ type picture struct {
 	bound []layout.Level // none if the controller has none
 }
 
-// PrintPictures draws each variant's lag over time, with the same scales. For
-// repeats, it draws the run with the median peak and names it. If the lag without
-// backpressure dwarfs the others, it has its own scale.
+// PrintPictures draws each variant's lag over time, with the same scales; of repeats, the run with
+// the median peak. If the lag without backpressure dwarfs the others, it has its own scale.
 func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	var drawn []picture
 	title := ", in records, over time"
@@ -52,8 +50,7 @@ func PrintPictures(p *layout.Page, compared []analysis.Variant) {
 	}
 }
 
-// pictureOfVariant returns the picture of a variant's run, and whether the lag was
-// sampled within intervals.
+// pictureOfVariant also reports whether the lag was sampled within intervals.
 func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sampled bool) {
 	lag, sampled := levels(r.Intervals)
 	peak, _ := analysis.PeakLag(&r.Run)
@@ -70,8 +67,7 @@ func pictureOfVariant(v analysis.Variant, r *result.Recorded) (d picture, sample
 	return picture{r, r.Run.Run.Name + ", " + what, lag, bounds(r)}, sampled
 }
 
-// printPictureOf draws the lag of one run. If the controller bounds its own
-// estimate of the backlog, it draws the backlog.
+// printPictureOf draws the backlog if the controller bounds its own estimate of it.
 func printPictureOf(p *layout.Page, r *result.Recorded) {
 	lag, _ := levels(r.Intervals)
 	title, d := "consumer lag, in records, over time", picture{run: r, lag: lag, bound: bounds(r)}
@@ -95,7 +91,6 @@ func backlogs(intervals []result.Interval) (all []layout.Level) {
 	return all
 }
 
-// printDrawn draws pictures in a frame, and the time axis below the last.
 func printDrawn(p *layout.Page, all []picture, c layout.Chart) {
 	for _, d := range all {
 		if d.head != "" {
@@ -117,8 +112,8 @@ func boundMark(drawn []picture) string {
 	return ""
 }
 
-// bounds are the bounds of the consumer lag over time. It returns none for bounds
-// of one partition or of an estimated backlog, which do not fit the topic's lag.
+// bounds are none for those of one partition or of an estimated backlog, which do not fit the
+// topic's lag.
 func bounds(r *result.Recorded) []layout.Level {
 	if b := r.Run.Backpressure; b == nil || b.Per == "partition" || analysis.Estimates(b) {
 		return nil
@@ -126,7 +121,6 @@ func bounds(r *result.Recorded) []layout.Level {
 	return boundLevels(r)
 }
 
-// boundLevels returns the bound over time, also of one partition or of an estimated backlog.
 func boundLevels(r *result.Recorded) (all []layout.Level) {
 	for _, i := range r.Intervals {
 		if i.BoundRecords != nil && i.Phase != "drain" { // during the drain, no producer is held back
@@ -136,11 +130,9 @@ func boundLevels(r *result.Recorded) (all []layout.Level) {
 	return all
 }
 
-// dwarfed is the ratio of peaks from which the lag without backpressure has its own
-// scale.
+// dwarfed is the ratio of peaks from which the lag without backpressure has its own scale.
 const dwarfed = 5
 
-// scalesOf returns the groups of pictures that share a scale.
 func scalesOf(drawn []picture) [][]picture {
 	var free, held []picture
 	var highestFree, highestHeld int64
@@ -164,7 +156,6 @@ func which(v analysis.Variant) string {
 	return fmt.Sprintf("of %d the one with the median peak", len(v.Runs))
 }
 
-// levels returns the lag over time, and whether it was sampled within intervals.
 func levels(intervals []result.Interval) (all []layout.Level, sampled bool) {
 	held, sampled := analysis.LagOver(intervals)
 	for _, h := range held {
@@ -180,8 +171,8 @@ func highestOf(lag []layout.Level) (highest int64) {
 	return highest
 }
 
-// chartFor returns the chart of pictures that share a scale, with the time axis of
-// all. It omits a bound far above the lag, which would make the lag flat.
+// chartFor draws the pictures in scale with one scale of values, and all with one time axis. It
+// omits a bound far above the lag, which would make the lag flat.
 func chartFor(scale, all []picture) layout.Chart {
 	var start, end, measured int64
 	for _, d := range all {

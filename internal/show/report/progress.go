@@ -11,11 +11,8 @@ import (
 
 const fullEvery = 5
 
-// fullFormat has the columns of a metric in an interval, in 100 columns.
 const fullFormat = "%6s %5s  %-19s %9s %8s %8s %8s %8s %8s %11s\n"
 
-// full formats an interval as two lines of rates and of waiting records, and a line
-// for each metric that has had values.
 func (l *Live) full(i result.Interval) string {
 	var b strings.Builder
 	if l.lines%fullEvery == 0 {
@@ -60,7 +57,6 @@ func comma(a, b string) string {
 	return a + ", " + b
 }
 
-// withBytes is a rate in bytes; "" if they were not counted.
 func withBytes(i result.Interval, bytes *int64) string {
 	if bytes == nil || i.Seconds() <= 0 {
 		return ""
@@ -68,7 +64,6 @@ func withBytes(i result.Interval, bytes *int64) string {
 	return unit.Bytes(int64(float64(*bytes)/i.Seconds())) + "/s"
 }
 
-// progress is the part of its phase that was over at the end of an interval.
 func (l *Live) progress(i result.Interval) string {
 	length := l.phase.EndNs - l.phase.StartNs
 	if length <= 0 || l.phase.Name != i.Phase {

@@ -27,8 +27,6 @@ func markdownQueue(m *layout.Markdown, r *result.Run) {
 	m.Paragraph(layout.Prose(settled(r)))
 }
 
-// queued describes a queue: the engine, acknowledged and remaining records,
-// deliveries, and lateness.
 func queued(r *result.Run) []remark {
 	q := r.Queue
 	all := []remark{
@@ -105,7 +103,6 @@ func acknowledged(q *result.Queue) string {
 	return layout.List(text...)
 }
 
-// deliveries prints how often records were delivered, and the calculated number.
 func deliveries(q *result.Queue) string {
 	text := []string{unit.Count(q.Received), unit.Count(q.UniqueDelivered) + " of them first ones",
 		unit.Count(q.Redelivered) + " again"}
@@ -121,8 +118,6 @@ func deliveries(q *result.Queue) string {
 
 const attemptsShown = 8
 
-// byAttempt prints the deliveries of each attempt and their ratio to the attempt
-// before; "" if no record was delivered twice.
 func byAttempt(q *result.Queue) string {
 	if len(q.DeliveriesByAttempt) < 2 {
 		return ""
@@ -143,7 +138,6 @@ func byAttempt(q *result.Queue) string {
 	return layout.List(parts...)
 }
 
-// onPurpose prints the drops and nacks that the scenario asked for; "" without any.
 func onPurpose(q *result.Queue) string {
 	var parts []string
 	if q.Dropped > 0 {
@@ -201,7 +195,7 @@ func early(q *result.Queue) int64 {
 	return q.Lateness.Negative
 }
 
-// inQueue prints records in flight, expired locks and copies, of the whole run.
+// inQueue covers the whole run.
 func inQueue(q *result.Queue) string {
 	parts := []string{"at most " + unit.Count(q.InFlightPeakRecords) + " fetched and not settled"}
 	if q.Expired > 0 {
@@ -231,7 +225,7 @@ func costOf(c *result.QueueCost) string {
 
 func requestsEach(v float64) string { return unit.Factor(v) + " requests" }
 
-// bytesEach prints a number of bytes that may be below one.
+// A number of bytes for each record may be below one.
 func bytesEach(v float64) string {
 	if v > 0 && v < 10 {
 		return unit.Decimals(v, 1) + " B"
@@ -239,7 +233,6 @@ func bytesEach(v float64) string {
 	return unit.Bytes(int64(v + 0.5))
 }
 
-// settled says in one sentence where the records of the queue ended.
 func settled(r *result.Run) string {
 	q := r.Queue
 	switch {

@@ -21,7 +21,6 @@ func queueOf(t *testing.T) *result.Recorded {
 	return r
 }
 
-// Every format reports the outcome of a queue's records.
 func TestQueue(t *testing.T) {
 	broken := queueOf(t)
 	broken.Run.Run.Name = "queue-broken"
@@ -48,7 +47,6 @@ func TestQueue(t *testing.T) {
 	showtest.Golden(t, "queue.csv", showtest.Written(t, runs, report.Options{Format: report.AsCSV, Table: "queue"}))
 }
 
-// Lost records and early redeliveries come first, and only if there are any.
 func TestQueueSaysWhatIsWrong(t *testing.T) {
 	whole := string(text(t, queueOf(t), report.Options{}))
 	for _, c := range []struct {

@@ -53,8 +53,8 @@ type Series struct {
 	Agents    []result.AgentInterval `json:"agents,omitempty"` // agents.ndjson
 }
 
-// Runs writes the report of runs in the format of o. It writes each run once: a
-// single run as Text does, several as SideBySide does.
+// Runs writes each run once, in the format of o: a single run as Text does, several as SideBySide
+// does.
 func Runs(w io.Writer, all []*result.Recorded, o Options) error {
 	head := NewHead(KindRuns, figure.All())
 	runs := head.once(all)
@@ -188,7 +188,6 @@ func markdownHeadline(m *layout.Markdown, runs []*result.Recorded) {
 	m.Table(t)
 }
 
-// markdownDistributions has a row for each time: Markdown scrolls a wide table.
 func markdownDistributions(m *layout.Markdown, all []distribution) {
 	if len(all) == 0 {
 		return
@@ -276,7 +275,6 @@ func Tables() string {
 	return "figures, times, books, lag, queue, intervals, agents, clients, members, partitions; campaign, probes"
 }
 
-// highest returns the highest percentile that count independent values support.
 func highest(count int64) string {
 	name := ""
 	for _, s := range statistics {

@@ -48,9 +48,9 @@ func shiftedIn(runs []*result.Recorded) bool {
 	return slices.ContainsFunc(runs, func(r *result.Recorded) bool { return clocked(measured(&r.Run)) })
 }
 
-// timeSheet has a row for each run and time. A percentile is empty if the count
-// does not support it; a column names the highest supported one. A lower bound is
-// also empty, and the last column has it with its name, such as p99_ns 19500000000.
+// A percentile is empty if the count does not support it; a column names the highest supported one.
+// A lower bound is also empty, and the last column has it with its name, such as p99_ns
+// 19500000000.
 func timeSheet(runs []*result.Recorded) layout.Table {
 	s := layout.Table{Rows: [][]string{append(slices.Clone(ofRun), "metric", "count", "highest_supported_percentile")}}
 	for _, statistic := range statistics {
@@ -85,15 +85,13 @@ func timeSheet(runs []*result.Recorded) layout.Table {
 	return s
 }
 
-// column is one column of a sheet of runs. Its path in run.json says whether an
-// imported run has it.
+// The column's path in run.json says whether an imported run has it.
 type column struct {
 	name string
 	path string
 	cell func(*result.Run) string
 }
 
-// columnSheet has a row for each run that finished.
 func columnSheet(runs []*result.Recorded, all []column) layout.Table {
 	s := layout.Table{Rows: [][]string{slices.Clone(ofRun)}}
 	for _, c := range all {

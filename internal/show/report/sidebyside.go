@@ -17,8 +17,7 @@ import (
 )
 
 // SideBySide writes several runs: a table with a column for each name, sentences on the findings,
-// and each lag over time on one scale. If a name has several runs, its column has the median and
-// the range.
+// and each lag over time on one scale. A name with several runs has the median and the range.
 func SideBySide(w io.Writer, runs []*result.Recorded, o Options) error {
 	p := layout.NewPage(o.Width, o.Colour)
 	PrintPictures(p, printSeveral(p, runs))
@@ -43,7 +42,7 @@ func printSeveral(p *layout.Page, runs []*result.Recorded) (compared []analysis.
 	return compared
 }
 
-// comparedRow is a row of the table. It has a reading or a figure.
+// A comparedRow has a reading or a figure.
 type comparedRow struct {
 	label   string
 	full    string // the label without indentation; "" means label
@@ -110,7 +109,6 @@ func comparedRows(all []analysis.Variant) []comparedRow {
 	)
 }
 
-// reasonRows are the shed records by reason, if there are at least two reasons.
 func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	for _, reason := range shedReasons {
 		row := comparedRow{label: "    " + reason.short, full: "shed " + reason.short,
@@ -125,7 +123,6 @@ func reasonRows(all []analysis.Variant) (rows []comparedRow) {
 	return rows
 }
 
-// of returns the row's values in a variant's runs.
 func (row comparedRow) of(v analysis.Variant) analysis.Spread {
 	if row.reading != nil {
 		return v.Of(row.reading)
@@ -133,8 +130,7 @@ func (row comparedRow) of(v analysis.Variant) analysis.Spread {
 	return v.Figure(row.figure)
 }
 
-// blank reports whether no run has the row's figure, or the row is rare and 0 in
-// all runs.
+// A rare row is blank if it is 0 in all runs.
 func (row comparedRow) blank(all []analysis.Variant) bool {
 	for _, v := range all {
 		if s := row.of(v); s.N > 0 && (!row.rare || s.Top > 0) {
@@ -150,7 +146,6 @@ func nanos(v float64) string { return unit.Nanos(int64(v)) }
 
 func times(v float64) string { return unit.Decimals(v, 2) + " ×" }
 
-// yesNo prints whether most runs did.
 func yesNo(v float64) string {
 	if v >= 0.5 {
 		return "yes"
@@ -209,8 +204,6 @@ func MarkdownSideBySide(m *layout.Markdown, compared []analysis.Variant) {
 		referenceNotes(compared)), " ")))
 }
 
-// oneTable has a column for every variant, and ranges in the cells of their
-// medians.
 func oneTable(compared []analysis.Variant) (t layout.Table) {
 	rows := comparedRows(compared)
 	for i := range rows {
@@ -223,7 +216,7 @@ func oneTable(compared []analysis.Variant) (t layout.Table) {
 			continue
 		}
 		row[0] = strings.TrimSpace(row[0])
-		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" { // the row of ranges
+		if i+1 < len(plain.Rows) && len(plain.Rows[i+1]) > 0 && plain.Rows[i+1][0] == "" {
 			i++
 			for c, extent := range plain.Rows[i][1:] {
 				if extent != "" {
@@ -236,8 +229,6 @@ func oneTable(compared []analysis.Variant) (t layout.Table) {
 	return t
 }
 
-// tableOf has a row for each figure, and below it a row of ranges if repeats
-// differ.
 func tableOf(block []analysis.Variant, rows []comparedRow) layout.Table {
 	head, verdicts, systems := []string{""}, []string{"verdict"}, []string{"system"}
 	for _, v := range block {
@@ -293,7 +284,6 @@ func fits(block []analysis.Variant, rows []comparedRow, width int) bool {
 	return true
 }
 
-// cells prints the median of a spread, and its range if the values differ.
 func cells(s analysis.Spread, format func(float64) string) (median, extent string) {
 	if s.N == 0 {
 		return unit.Absent, ""
@@ -331,13 +321,12 @@ func medianClocked(s analysis.Spread) string {
 	return figure.Figure{Kind: figure.Nanoseconds}.FormatClocked(s.Median, least, s.ClockError)
 }
 
-// notValid is the verdict of a name without a valid run.
 const notValid = "INVALID"
 
 func verdictOf(v analysis.Variant) string {
 	switch {
 	case len(v.Runs) == 0:
-		return notValid // none has finished
+		return notValid
 	case v.Valid == v.All && v.All == 1:
 		return Standing(&v.Runs[0].Run)
 	case v.Valid == v.All:
@@ -358,8 +347,8 @@ func standingOf(runs []*result.Recorded) string {
 	return word
 }
 
-// system is the status of a name's runs. If they differ, it is the worst, with the
-// number of runs that have it.
+// If the statuses of a name's runs differ, system is the worst, with the number of runs that have
+// it.
 func system(v analysis.Variant) string {
 	worst, n := "", 0
 	for _, r := range v.Runs {
@@ -379,7 +368,6 @@ func system(v analysis.Variant) string {
 	return fmt.Sprintf("%s, %d of %d", worst, n, len(v.Runs))
 }
 
-// repeats says what the table's values are.
 func repeats(block []analysis.Variant) string {
 	most := slices.MaxFunc(block, func(a, b analysis.Variant) int { return a.All - b.All })
 	if most.All == 1 {
@@ -388,8 +376,6 @@ func repeats(block []analysis.Variant) string {
 	return "The median of the valid runs of each name, and lowest..highest below it."
 }
 
-// referenceNotes name the reference of each variant under backpressure, and the
-// variants that have none.
 func referenceNotes(compared []analysis.Variant) (notes []string) {
 	if !analysis.UnderBackpressure(compared) {
 		return nil
@@ -427,7 +413,6 @@ func referenceNotes(compared []analysis.Variant) (notes []string) {
 	return notes
 }
 
-// called returns the name of the variant whose runs have the given name.
 func called(compared []analysis.Variant, name string) string {
 	for _, other := range compared {
 		if len(other.Runs) > 0 && other.Runs[0].Run.Run.Name == name {

@@ -26,8 +26,6 @@ func TestSideBySide(t *testing.T) {
 	showtest.Golden(t, "side-by-side", got)
 }
 
-// Repeats of one name share a column. Invalid runs are left out of it, and a
-// sentence says so.
 func TestSideBySideOfRepeats(t *testing.T) {
 	var runs []*result.Recorded
 	for seed := range uint64(3) {
@@ -46,7 +44,6 @@ func TestSideBySideOfRepeats(t *testing.T) {
 	showtest.Golden(t, "side-by-side-repeats", got)
 }
 
-// A name without a valid run keeps its column and is marked invalid.
 func TestSideBySideOfInvalid(t *testing.T) {
 	small := produceOnly(t)
 	showtest.Golden(t, "side-by-side-invalid", sideBySide(t, broken(t), small, closedLoop(t), killed(t), showtest.Simulate(t, resulttest.Baseline()), harness(t)))

@@ -1,7 +1,6 @@
 // Package report writes text, Markdown, CSV and JSON from the files of runs. It shows one run
 // (Text), several in columns (SideBySide), the values of a run's histograms (Histograms), and a run
-// while it goes on (Live). It reads only result files, so it can render a run of any age without
-// Kafka.
+// while it goes on (Live). It needs no Kafka.
 //
 // A report begins with the run's validity and the share of the load that its figures cover. Records
 // shed at the source are in no percentile, so the share is also printed with the percentiles. A
@@ -26,16 +25,16 @@ import (
 type Options struct {
 	// Colour allows ANSI colours.
 	Colour bool
-	// Width is the number of columns of the terminal; 0 means layout.Width. Reports
-	// use 80 to 120 columns, whatever it says.
+	// Width is the number of columns of the terminal; 0 means layout.Width. Reports use 80 to 120
+	// columns.
 	Width int
-	// Format is the report's format. Text and SideBySide ignore it.
+	// Format is the report's format; Text and SideBySide ignore it.
 	Format Format
 	// Table is the name of the table to write as CSV; "" means the report's own
 	// choice.
 	Table string
-	// By is the name of the figure that ranks a campaign's cells. "" means the one
-	// that its question names, or the e2e response time p99.
+	// By is the name of the figure that ranks a campaign's cells. "" means the one that its
+	// question names, or the e2e response time p99.
 	By string
 	// Series asks for the content of all files in the JSON of runs.
 	Series bool

@@ -18,7 +18,7 @@ type statistic struct {
 	name string
 }
 
-// statistics are the rows. The minimum is named p0, as the percentiles below it.
+// The minimum is named p0.
 var statistics = rows()
 
 func rows() []statistic {
@@ -32,8 +32,7 @@ func rows() []statistic {
 	return all
 }
 
-// supported reports whether count independent values support the statistic. A
-// percentile with few values beyond it depends on single records.
+// A percentile with few values beyond it depends on single records.
 func (s statistic) supported(count int64) bool {
 	return count > 0 && (s.Percentile == 0 || figure.Supported(s.Percentile, count))
 }
@@ -59,8 +58,7 @@ const notEnded = "open: had not ended, and counts as slower than all that had; >
 
 const shifted = "±: what the clocks of two machines may add or take; a time that is not above it is " + unit.Absent
 
-// unreliable explains a column of marks: the result has the times, but they show
-// how long the tool waited for a CPU.
+// The result has the times, but they show how long the tool waited for a CPU.
 const unreliable = "a column of " + unit.Absent + ": not to be relied on, the tool was starved of CPU"
 
 func printTimes(p *layout.Page, r *result.Run) {
@@ -104,12 +102,10 @@ func printTimes(p *layout.Page, r *result.Run) {
 	p.Text(2, layout.List(legend...))
 }
 
-// clocked reports whether a time depends on the clocks of two machines.
 func clocked(all []distribution) bool {
 	return slices.ContainsFunc(all, func(d distribution) bool { return d.ErrorNs > 0 })
 }
 
-// fromWhen says where the shown service and response times begin.
 func fromWhen(shown []distribution) (legend []string) {
 	for _, kind := range []struct{ of, text string }{
 		{"_service_time", "service: from the actual send"}, {"_response_time", "response: from the intended send"},
@@ -121,7 +117,7 @@ func fromWhen(shown []distribution) (legend []string) {
 	return legend
 }
 
-// speaksOf says which records the times cover, if not simply all.
+// speaksOf is "" if the times simply cover all records.
 func speaksOf(r *result.Run) string {
 	l, b := r.Load, r.Backpressure
 	switch {
@@ -149,12 +145,11 @@ func distributionOf(r *result.Run, metric string, t result.Time) distribution {
 	return distribution{metric: metric, Time: t, independent: figure.Independent(r, metric, t.Count+t.NotEnded)}
 }
 
-// says reports whether the run knows the statistic. An imported run may not.
+// An imported run may not know the statistic.
 func (d distribution) says(s statistic) bool {
 	return s.Taken(d.Time) && (d.run == nil || d.run.Says("time."+d.metric+"."+s.Key+"_ns"))
 }
 
-// figure is the statistic as a figure of its run.
 func (d distribution) figure(s statistic) (v layout.Datum, known bool) {
 	if d.run == nil {
 		return v, false
@@ -164,8 +159,7 @@ func (d distribution) figure(s statistic) (v layout.Datum, known bool) {
 	return layout.Datum{Figure: f.Name, Value: value}, known
 }
 
-// measured returns the meaningful times of a run in the order of a record's life.
-// Further times of another tool keep their names and come last.
+// measured is in the order of a record's life. Further times of another tool come last.
 func measured(r *result.Run) (all []distribution) {
 	metrics := slices.Clone(result.TimeMetrics)
 	for _, metric := range slices.Sorted(maps.Keys(r.Time)) {
@@ -184,8 +178,6 @@ func measured(r *result.Run) (all []distribution) {
 	return all
 }
 
-// printDistributions prints a column for each time and a row for each statistic, so
-// that service and response times are side by side.
 func printDistributions(p *layout.Page, all []distribution) {
 	above, below, counts, open := []string{""}, []string{""}, []string{"  count"}, []string{"  open"}
 	some := false
@@ -216,8 +208,7 @@ func printDistributions(p *layout.Page, all []distribution) {
 	p.TableOf(t, 2, data)
 }
 
-// columnHead is a metric's name in two lines: "send" above "response". The heading
-// of the table says that it is a time.
+// columnHead is a metric's name in two lines, without "time", which the table's heading has.
 func columnHead(metric string) (above, below string) {
 	above, below, _ = strings.Cut(layout.Words(metric), " ")
 	if short := strings.TrimSuffix(below, " time"); short != "" {
@@ -237,7 +228,6 @@ func thin(all []distribution) bool {
 	return false
 }
 
-// skew reports values outside a histogram's range.
 func skew(d distribution) (texts []string) {
 	if d.Negative > 0 {
 		texts = append(texts, fmt.Sprintf("%s: %s below zero, down to %s", layout.Words(d.metric),
@@ -249,8 +239,8 @@ func skew(d distribution) (texts []string) {
 	return texts
 }
 
-// fromIntended reports whether a metric counts from the intended send time, which a
-// closed loop does not have.
+// fromIntended reports whether a metric counts from the intended send time, which a closed loop
+// does not have.
 func fromIntended(metric string) bool {
 	return strings.Contains(metric, "response") || metric == "send_delay" || metric == "pacer_lateness"
 }

@@ -8,8 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printProcess prints the resources that the tool and the brokers used. It omits
-// figures that the operating system does not offer.
+// printProcess omits figures that the operating system does not offer.
 func printProcess(p *layout.Page, r *result.Run) {
 	u := r.Process
 	if !r.Says("process") && len(r.Broker) == 0 {
@@ -58,7 +57,7 @@ func cores(mean float64, most *float64) string {
 	return text
 }
 
-// waited prints the share of its runnable time that a process waited for a core.
+// waited is the share of its runnable time that a process waited for a core.
 func waited(ratio *float64) string {
 	if ratio == nil {
 		return ""

@@ -12,8 +12,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/layout"
 )
 
-// printVerdict prints the head of the report: whether the figures are valid, why
-// not, and the outcome of the measured system.
 func printVerdict(p *layout.Page, r *result.Recorded) {
 	info, v := r.Run.Run, r.Run.Verdict
 	style := standingStyle(&r.Run)
@@ -79,7 +77,7 @@ func outcomeStyle(status string) string {
 	return layout.Red
 }
 
-// systemOf is the outcome of a run's system; nil if the run did not finish.
+// systemOf is nil if the run did not finish.
 func systemOf(r *result.Run) *result.System {
 	if !r.Finished() {
 		return nil
@@ -109,8 +107,6 @@ func printSubject(p *layout.Page, r *result.Run) {
 	}
 }
 
-// clientOptions describes the client's settings that differ from its defaults:
-// batching, assignor, poll timeout, and settings by the client's own names.
 func clientOptions(scenario result.Settings) string {
 	var parts []string
 	if batch := scenario.Get("load.batch"); batch == "1 record" {
@@ -202,7 +198,6 @@ func groups(n int) string {
 	return unit.Things(int64(n), "group") + " of "
 }
 
-// work describes what the consumers do with each record; "" if nothing.
 func work(scenario result.Settings) string {
 	field := func(name string) string {
 		switch v := scenario.Get("consume.work." + name); v {
@@ -239,7 +234,6 @@ func cluster(c result.Cluster) string {
 	return strings.TrimSpace(c.Kind+" cluster "+c.Version) + ", " + brokers
 }
 
-// things prints a setting that counts things, such as "8 producers".
 func things(scenario result.Settings, path, singular string) string {
 	switch n := scenario.Get(path); n {
 	case "":

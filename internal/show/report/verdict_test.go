@@ -9,8 +9,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/showtest"
 )
 
-// The report names the client's settings, and counts empty polls if the scenario
-// has a poll timeout.
 func TestClientOptions(t *testing.T) {
 	r := showtest.Simulate(t, resulttest.Baseline())
 	for path, value := range map[string]string{

@@ -13,8 +13,7 @@ import (
 
 const barColumns = 30
 
-// view returns all lines of the live view. Figures keep their places between two
-// updates.
+// Figures keep their places between two updates.
 func (l *Live) view() []string {
 	p := layout.NewPage(0, l.o.Colour)
 	var lines []string
@@ -53,7 +52,6 @@ func (l *Live) view() []string {
 	return l.clip(lines)
 }
 
-// oldest is the age of the oldest undelivered record at the interval's end.
 func oldest(i result.Interval) string {
 	lag := i.TimeLag()
 	if lag == nil {
@@ -62,7 +60,6 @@ func oldest(i result.Interval) string {
 	return unit.Nanos(*lag)
 }
 
-// boundOf is the lag that the controller allows; "" without a bound.
 func boundOf(i result.Interval) string {
 	if i.BoundRecords == nil {
 		return ""
@@ -82,7 +79,6 @@ func (l *Live) paintGate(p *layout.Page, i result.Interval) string {
 
 const viewLabel = 22
 
-// viewRow formats a label, a right-aligned figure, and notes.
 func viewRow(label, figure string, notes ...string) string {
 	var b strings.Builder
 	b.WriteString(layout.Pad("  "+label, viewLabel) + layout.PadLeft(figure, 14))
@@ -112,7 +108,7 @@ func (l *Live) where() string {
 		seconds(total))
 }
 
-// progressBar draws a bar whose filled part is share, from 0 to 1.
+// progressBar takes a share from 0 to 1.
 func progressBar(share float64) string {
 	filled := min(max(int(barColumns*share), 0), barColumns)
 	return strings.Repeat("█", filled) + strings.Repeat("░", barColumns-filled)
@@ -122,8 +118,7 @@ func (c campaignAt) line() string {
 	return fmt.Sprintf("%s  run %d of %d  %s", progressBar(float64(c.run-1)/float64(c.runs)), c.run, c.runs, c.left)
 }
 
-// lagOverTime draws the lag of the last intervals that fit the width, from 0 to
-// their maximum; "" if fewer than two are known.
+// lagOverTime is "" if fewer than two lags are known.
 func (l *Live) lagOverTime() string {
 	const label = "  lag over time"
 	known := slices.DeleteFunc(slices.Clone(l.lags), math.IsNaN)
@@ -136,7 +131,7 @@ func (l *Live) lagOverTime() string {
 	return lead + layout.Sparkline(l.lags[max(len(l.lags)-room, 0):], 0, highest) + end
 }
 
-// clip shortens every line to the width. A wrapped line would break the redrawing.
+// A wrapped line would break the redrawing.
 func (l *Live) clip(lines []string) []string {
 	for i, line := range lines {
 		lines[i] = clipTo(line, l.o.Width)
@@ -144,8 +139,7 @@ func (l *Live) clip(lines []string) []string {
 	return lines
 }
 
-// clipTo cuts s to width columns. Colour codes have no width, and are reset at the
-// cut.
+// Colour codes have no width, and are reset at the cut.
 func clipTo(s string, width int) string {
 	column, escaped := 0, false
 	for i, r := range s {

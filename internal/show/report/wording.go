@@ -148,7 +148,6 @@ func gatesCompared(f analysis.Finding) string {
 	return sentence
 }
 
-// inTimes says how records that did not end count in the times.
 func inTimes(f analysis.Finding, none string) string {
 	if f.Values["in_times"] == 0 {
 		return none
@@ -156,7 +155,6 @@ func inTimes(f analysis.Finding, none string) string {
 	return "count in its percentiles as slower than all others"
 }
 
-// inRuns says in how many runs the finding was true.
 func inRuns(f analysis.Finding) string {
 	switch n, of := f.Values["n"], f.Values["of"]; {
 	case of == 1:
@@ -173,15 +171,12 @@ func peakOf(f analysis.Finding) string {
 	return fromTo(least, peak, records) + " of " + unit.Count(f.Run.Backpressure.MaxLag)
 }
 
-// targetOf returns the name of the time that a target limits, its p99 in the
-// typical run, and the target.
 func targetOf(f analysis.Finding) (title, p99, wanted string) {
 	held := figure.HeldTime(f.Run)
 	p99, _ = held.Text(f.Run)
 	return held.Title, p99, unit.Nanos(f.Run.Backpressure.TargetNs)
 }
 
-// tooSmall explains load that was refused in vain, if the runs show the cause.
 func tooSmall(f analysis.Finding) string {
 	if f.Said == "" {
 		return ""
@@ -189,7 +184,6 @@ func tooSmall(f analysis.Finding) string {
 	return " Its bound is too small for what is under way: " + f.Said + "."
 }
 
-// delivered is the range of what the variants delivered.
 func delivered(f analysis.Finding) string {
 	same, extent := cells(analysis.Spread{N: 2, Low: f.Values["low"], Median: f.Values["top"], Top: f.Values["top"]},
 		unit.PerSecond)

@@ -10,7 +10,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/analysis"
 )
 
-// Every rule of package analysis has a sentence.
 func TestEveryRuleHasASentence(t *testing.T) {
 	file, err := parser.ParseFile(token.NewFileSet(), "../analysis/rules.go", nil, 0)
 	if err != nil {

@@ -46,7 +46,6 @@ func (s Study) Variant(variant string, plan resulttest.Plan, change func(*result
 	return r
 }
 
-// bounded gives the run a controller that keeps the lag below a bound.
 func (s Study) bounded(controller string, bound func(i int) int64, peak int64, perS, busy float64) func(*result.Recorded) {
 	return func(r *result.Recorded) {
 		run := &r.Run

@@ -11,7 +11,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// simulated caches the encoded runs, which take long to make.
+// simulated caches encoded runs, which take long to make.
 var simulated = map[resulttest.Plan][]byte{}
 
 // Simulate returns a copy of the plan's run, which the caller may change.

@@ -15,8 +15,8 @@ import (
 
 const schemaDir = "../../../schema"
 
-// Schema compares the JSON Schema of a document's Go type with the published file. Then it checks
-// that testdata/golden, which is such a document, follows the schema.
+// Schema compares the JSON Schema of a document's Go type with the published file, and checks that
+// testdata/golden follows it.
 func Schema(t *testing.T, document any, file, title, golden string) {
 	t.Helper()
 	got := generate(t, document, file, title)
@@ -36,7 +36,7 @@ func Schema(t *testing.T, document any, file, title, golden string) {
 	follows(t, path, golden)
 }
 
-// follows checks that the document follows its schema, and that changed copies do not.
+// Changed copies must not follow the schema.
 func follows(t *testing.T, path, golden string) {
 	t.Helper()
 	c := check.NewCompiler()
@@ -67,7 +67,6 @@ func follows(t *testing.T, path, golden string) {
 	}
 }
 
-// generate returns the JSON Schema of v's type, with the comments of its fields.
 func generate(t *testing.T, v any, file, title string) []byte {
 	t.Helper()
 	r := &jsonschema.Reflector{Anonymous: true, ExpandedStruct: true, AllowAdditionalProperties: true}
@@ -90,7 +89,7 @@ func generate(t *testing.T, v any, file, title string) []byte {
 	return append(b, '\n')
 }
 
-// markNullable allows null for pointers without omitempty: null is an unknown figure.
+// A pointer without omitempty is null for an unknown figure.
 func markNullable(t reflect.Type, s, root *jsonschema.Schema) {
 	for i := range t.NumField() {
 		f := t.Field(i)

@@ -10,7 +10,7 @@ import (
 
 // Address is where pages are served. The zero value is no address.
 type Address struct {
-	host string // as it was given
+	host string
 	port string
 }
 
@@ -33,11 +33,10 @@ func ParseAddress(text string) (Address, error) {
 // String returns the address as ParseAddress accepts it.
 func (a Address) String() string { return net.JoinHostPort(a.host, a.port) }
 
-// Loopback reports whether the address looks like one that only this machine reaches. Where a name
-// resolves to is known only after Open.
+// Loopback reports whether the address looks like one that only this machine reaches. Open finds
+// out where a name resolves to.
 func (a Address) Loopback() bool { return loopback(a.host) }
 
-// loopback reports whether a host, without a port, should be this machine.
 func loopback(host string) bool {
 	ip := net.ParseIP(host)
 	return host == "localhost" || strings.HasSuffix(host, ".localhost") || ip != nil && ip.IsLoopback()
@@ -49,8 +48,8 @@ func (a Address) everywhere() bool {
 }
 
 // names reports whether a Host header names the address. Another site can make its own name resolve
-// to this server, but it cannot choose the Host header of its visitor's browser. The port may
-// differ, as in a tunnel. An IP address cannot resolve to another host.
+// to this server, but cannot choose the Host header of its visitor's browser. The port may differ,
+// as in a tunnel. An IP address cannot resolve to another host.
 func (a Address) names(header string) bool {
 	host := strings.ToLower(header)
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -60,13 +59,11 @@ func (a Address) names(header string) bool {
 	return loopback(host) || host == a.host || a.everywhere() && net.ParseIP(host) != nil
 }
 
-// url is the URL for browsers, with the port that is in use.
 func (a Address) url(port string) string {
 	return "http://" + net.JoinHostPort(a.reachable(), port) + "/"
 }
 
-// reachable is the host of the URL. If the address is every address of the machine, it is one that
-// other machines may reach.
+// If the address is every address of the machine, reachable is one that other machines may reach.
 func (a Address) reachable() string {
 	if !a.everywhere() {
 		return a.host
@@ -84,5 +81,5 @@ func (a Address) reachable() string {
 var ErrReached = errors.New("choose a loopback address, as 127.0.0.1:9464, or name a token with " +
 	"--metrics-token-file: other machines reach this one")
 
-// errTaken is wrapped by Open if another program listens at the address.
+// Open wraps errTaken if another program listens at the address.
 var errTaken = errors.New("another program listens there; choose another port, or 0 for any that is free")

@@ -7,7 +7,6 @@ import (
 	"time"
 )
 
-// catalog indexes a library, from the names of folders and the files of campaigns.
 type catalog struct {
 	runs, campaigns []entry           // latest first
 	known           map[string]entry  // of runs, by folder
@@ -43,8 +42,8 @@ func (l *Library) catalog() (*catalog, error) {
 	return c, nil
 }
 
-// categoriesOf returns the category of each name of runs. It is the first word if other names begin
-// with it, as in sweep-acks and sweep-payload, and else the name.
+// The category of a name is its first word if other names begin with it, as in sweep-acks and
+// sweep-payload, and else the name.
 func categoriesOf(named map[string]int) map[string]string {
 	shared := map[string]int{}
 	first := func(name string) string {
@@ -74,7 +73,6 @@ type card struct {
 // mostCards bounds the categories of a page: those with the most runs.
 const mostCards = 24
 
-// cards are the categories by name; left is the number without a card.
 func (c *catalog) cards(l links) (cards []card, left int) {
 	byName := map[string]*card{}
 	for _, run := range c.runs {
@@ -104,8 +102,7 @@ type group struct {
 	runs     []entry // latest first
 }
 
-// groups are all runs and campaigns, ordered by their latest run. A campaign without a run is
-// ordered by its own time.
+// groups are ordered by their latest run, or by a campaign's own time if it has none.
 func (c *catalog) groups() []group {
 	var groups []group
 	latest := func(g group) string {

@@ -46,8 +46,7 @@ func Serve(ctx context.Context, in io.Reader, out io.Writer) error {
 	return l.serve(ctx, from)
 }
 
-// serve serves pages and handles messages until the end, or until an address fails. The run then
-// notices that the child has ended.
+// serve ends when an address fails; the run then notices that the child has ended.
 func (l *live) serve(ctx context.Context, from *json.Decoder) error {
 	ctx, cancel := context.WithCancelCause(ctx)
 	var servers sync.WaitGroup
@@ -70,7 +69,7 @@ func (l *live) serve(ctx context.Context, from *json.Decoder) error {
 	return context.Cause(ctx)
 }
 
-// messagesOf reads messages until the input ends or is malformed, and then closes the channel.
+// The channel is closed when the input ends or is malformed.
 func messagesOf(ctx context.Context, from *json.Decoder) <-chan message {
 	messages := make(chan message)
 	go func() {
@@ -115,7 +114,6 @@ type live struct {
 	ended    bool
 }
 
-// newLive opens the addresses.
 func newLive(ctx context.Context, s setup) (*live, error) {
 	l := &live{tabs: newTabs(), stop: func() {}}
 	l.recorded = sync.OnceValues(l.recordedPage)
@@ -152,7 +150,6 @@ func newLive(ctx context.Context, s setup) (*live, error) {
 	return l, nil
 }
 
-// conduct handles messages and what the run writes, and updates the page, until the end.
 func (l *live) conduct(ctx context.Context, messages <-chan message) {
 	defer func() { l.stop() }()
 	for {
@@ -193,7 +190,7 @@ func (l *live) take(ctx context.Context, m message) {
 	}
 }
 
-// setSubject sets what was recorded. A run of a campaign does not replace the campaign.
+// A run of a campaign does not replace the campaign.
 func (l *live) setSubject(dir string, campaign bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -207,7 +204,7 @@ type followed struct {
 	err error
 }
 
-// following follows the run in dir. The channel is closed after the last change.
+// The channel is closed after the last change.
 func (l *live) following(ctx context.Context, dir string) (changes <-chan followed, stop func()) {
 	ctx, cancel := context.WithCancel(ctx)
 	to := make(chan followed)
@@ -232,7 +229,7 @@ func (l *live) following(ctx context.Context, dir string) (changes <-chan follow
 	}
 }
 
-// eachChange calls take with each change of a run's folder. It returns io.EOF after the run's end.
+// eachChange returns io.EOF after the run's end.
 func eachChange(ctx context.Context, dir string, histograms bool, take func(follow.Change)) error {
 	library, err := OpenLibrary(filepath.Dir(dir))
 	if err != nil {
@@ -272,7 +269,6 @@ func (l *live) follow(c followed, more bool) {
 	}
 }
 
-// show sends the state to the tabs, if there are any.
 func (l *live) show() {
 	if l.page == nil || l.tabs.open() == 0 {
 		return
@@ -307,8 +303,8 @@ func (l *live) state() state {
 	return s
 }
 
-// finish ends the page. It waits until the open tabs have loaded the page of the finished run. If a
-// run has finished, it also waits for one more scrape.
+// finish waits until the open tabs have loaded the page of the finished run and, if a run has
+// finished, for one more scrape.
 func (l *live) finish(ctx context.Context, messages <-chan message) {
 	l.followToTheEnd(ctx)
 	l.end()
@@ -343,8 +339,8 @@ func (l *live) finish(ctx context.Context, messages <-chan message) {
 	}
 }
 
-// end marks the end. A run that never began, and a campaign without a run, have removed their
-// folders: then nothing was recorded.
+// A run that never began, and a campaign without a run, have removed their folders: then nothing
+// was recorded.
 func (l *live) end() {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -358,7 +354,6 @@ func (l *live) end() {
 	l.ended = true
 }
 
-// done is the channel of scrapes; nil without metrics.
 func (l *live) done() <-chan struct{} {
 	if l.scrapes == nil {
 		return nil
@@ -366,7 +361,6 @@ func (l *live) done() <-chan struct{} {
 	return l.scrapes.done
 }
 
-// followToTheEnd handles what the run wrote at its end, if it ended normally.
 func (l *live) followToTheEnd(ctx context.Context) {
 	timer := time.NewTimer(endTimeout)
 	defer timer.Stop()
@@ -415,15 +409,14 @@ func answerLive(w http.ResponseWriter, page []byte, err error) {
 	write(w, http.StatusOK, page)
 }
 
-// over reports whether there is a page of the finished run or campaign.
 func (l *live) over() bool {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.ended && l.subject != ""
 }
 
-// recordedPage is the page of the finished run or campaign, as kafka-bench report makes it. It has
-// no links to pages of runs, because this server ends.
+// recordedPage is the page that kafka-bench report makes, without links to runs, because this
+// server ends.
 func (l *live) recordedPage() ([]byte, error) {
 	l.mu.Lock()
 	dir, campaign := l.subject, l.campaign
@@ -457,7 +450,6 @@ func (l *Library) page(folder string, campaign bool) (*pages.Page, error) {
 	return pages.Study(c, "")
 }
 
-// livePage is the page before its first state, without scripts.
 func livePage() ([]byte, error) {
 	t, err := template.New("live").Parse(liveHTML)
 	if err != nil {

@@ -22,12 +22,11 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// family is a run and its child, in one process.
 type family struct {
 	*Pages
 	t      *testing.T
-	ended  chan error         // what Serve returned
-	kill   context.CancelFunc // ends the child
+	ended  chan error
+	kill   context.CancelFunc
 	mu     sync.Mutex
 	warned []string
 }
@@ -95,7 +94,6 @@ func (f *family) look() *tab {
 	return &tab{f.t, answer.Body, bufio.NewReader(answer.Body)}
 }
 
-// until returns the first state that fits.
 func (b *tab) until(what string, fits func(state) bool) state {
 	b.t.Helper()
 	for {
@@ -208,7 +206,6 @@ func TestLivePage(t *testing.T) {
 	}
 }
 
-// wantPage checks that an address of the child has the page of the run or campaign in dir.
 func (f *family) wantPage(address, dir string, campaign bool) {
 	f.t.Helper()
 	to, err := url.Parse(f.URL)
@@ -241,7 +238,6 @@ func (f *family) wantPage(address, dir string, campaign bool) {
 	}
 }
 
-// A campaign shows its progress and each of its runs, and ends with its own page.
 func TestLiveCampaign(t *testing.T) {
 	s := newShelf(t)
 	f := mustConnect(t, Options{Page: anyPort(t)})
@@ -266,7 +262,6 @@ func TestLiveCampaign(t *testing.T) {
 	}
 }
 
-// A run whose files cannot be followed shows that as its status.
 func TestRunThatCannotBeFollowed(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("base", 0)
@@ -284,7 +279,6 @@ func TestRunThatCannotBeFollowed(t *testing.T) {
 	<-f.ended
 }
 
-// A child whose address fails ends.
 func TestAddressIsLost(t *testing.T) {
 	l, err := newLive(t.Context(), setup{Page: "127.0.0.1:0"})
 	if err != nil {
@@ -300,8 +294,7 @@ func TestAddressIsLost(t *testing.T) {
 	}
 }
 
-// If nothing was recorded, or it was removed, the page says that the run ended. Without a tab, the
-// child ends at once.
+// If nothing was recorded, or it was removed, the page says that the run ended.
 func TestNothingRecorded(t *testing.T) {
 	for what, begin := range map[string]func(*family, string){
 		"nothing":    func(*family, string) {},
@@ -322,7 +315,6 @@ func TestNothingRecorded(t *testing.T) {
 	}
 }
 
-// An address that is taken or malformed is refused before anything is served.
 func TestAddressIsTaken(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	defer f.Close()
@@ -343,7 +335,6 @@ func TestAddressIsTaken(t *testing.T) {
 	}
 }
 
-// Metrics that other machines reach need a token, whatever the address is called.
 func TestMetricsNeedAToken(t *testing.T) {
 	everywhere := Address{host: "0.0.0.0", port: "0"}
 	if _, err := connect(t, Options{Metrics: &everywhere}); !strings.HasSuffix(fmt.Sprint(err), ErrReached.Error()) {
@@ -354,7 +345,6 @@ func TestMetricsNeedAToken(t *testing.T) {
 	<-f.ended
 }
 
-// A lost child gives one warning, and delays nothing.
 func TestLostChild(t *testing.T) {
 	f := mustConnect(t, Options{Page: anyPort(t)})
 	f.kill()
@@ -370,7 +360,6 @@ func TestLostChild(t *testing.T) {
 	}
 }
 
-// The statuses for a child that does not read are dropped first.
 func TestSlowChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		inChild, in := io.Pipe()
@@ -409,10 +398,9 @@ func TestSlowChild(t *testing.T) {
 	})
 }
 
-// At the end, the child waits for open tabs and one more scrape, with a timeout.
 func TestFinishWaits(t *testing.T) {
 	for what, c := range map[string]struct {
-		tab, scrape bool // they exist
+		tab, scrape bool
 		measured    bool
 		after       time.Duration
 		want        time.Duration
@@ -464,7 +452,6 @@ func TestFinishWaits(t *testing.T) {
 	}
 }
 
-// The timeout of the tabs begins when the last page is made.
 func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	s := newShelf(t)
 	dir := s.open().path(s.record("base", 0))
@@ -483,14 +470,12 @@ func TestTabsHaveTheirTimeAfterTheLastPage(t *testing.T) {
 	})
 }
 
-// scrape scrapes as Prometheus does.
 func scrape(s *scrapes) {
 	r := httptest.NewRequest(http.MethodGet, metricsPath, nil)
 	r.Host = "localhost"
 	s.ServeHTTP(httptest.NewRecorder(), r)
 }
 
-// The metrics are those of the run, and need the token.
 func TestMetrics(t *testing.T) {
 	token := newToken()
 	f := mustConnect(t, Options{Metrics: anyPort(t), Token: token})
@@ -534,7 +519,7 @@ func TestMetrics(t *testing.T) {
 	}
 	go f.Finish()
 	var last string
-	for { // until the child has ended
+	for {
 		status, text := ask("GET", metricsPath, "", bearer)
 		if status == 0 {
 			break

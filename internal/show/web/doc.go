@@ -1,13 +1,13 @@
 // Package web shows recorded runs, and the run that goes on, to browsers; and its metrics to
 // Prometheus. The pages of recorded runs are those of package pages.
 //
-// It only reads: the server answers only GET and HEAD. A page is only for this machine, unless the
+// The server only reads, and answers only GET and HEAD. A page is only for this machine, unless the
 // address says otherwise; then a token protects it. All files are opened below one folder, and
 // links out of it are not followed.
 //
-// A child process of the run serves the run's live page (ADR 0032), so browsers and scrapes take no
-// time from the run. The run sends the child lines of JSON with its folder and progress ([Pages]).
-// The child reads everything else from the run's files ([Serve]), and ends with its standard input.
+// A child process of the run serves the run's live page (ADR 0032). The run sends the child lines
+// of JSON with its folder and progress ([Pages]). The child reads everything else from the run's
+// files ([Serve]), and ends with its standard input.
 //
 // Files to know: address.go and door.go (who may see a page), library.go (the folder of runs),
 // list.go, site.go (addresses, and pages by them), export.go (the same as files), tell.go (the

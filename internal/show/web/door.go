@@ -23,7 +23,7 @@ type Door struct {
 	port     string // in use
 }
 
-// Open opens an address. An address that is not loopback gets a token.
+// Open opens an address. One that is not loopback gets a token.
 func Open(ctx context.Context, a Address) (*Door, error) {
 	var config net.ListenConfig
 	l, err := config.Listen(ctx, "tcp", a.String())
@@ -46,7 +46,6 @@ func newDoor(a Address, l net.Listener) *Door {
 	return d
 }
 
-// newToken returns 128 random bits.
 func newToken() string {
 	var b [16]byte
 	_, _ = rand.Read(b[:]) // it never fails
@@ -71,7 +70,7 @@ func (d *Door) Warning() string {
 		"not encrypted"
 }
 
-// Bounds of connections. An answer may take long: a comparison reads whole runs.
+// An answer may take long: a comparison reads whole runs.
 const (
 	headTimeout   = 5 * time.Second
 	answerTimeout = 2 * time.Minute
@@ -111,8 +110,7 @@ func (d *Door) serve(ctx context.Context, h http.Handler) error {
 // Close closes a door that was not served.
 func (d *Door) Close() error { return d.listener.Close() }
 
-// policy allows scripts, styles and connections only of the page's own server. Inline scripts do
-// not run.
+// policy allows content only of the page's own server. Inline scripts do not run.
 const policy = "default-src 'none'; script-src 'self'; style-src 'self'; connect-src 'self'; form-action 'self'; " +
 	"base-uri 'none'; frame-ancestors 'none'"
 
@@ -149,12 +147,11 @@ func protect(h http.Header) {
 	h.Set("Cache-Control", "no-store")
 }
 
-// cookie is the name of the cookie. It contains the port, because cookies belong to a host, which
-// may have several pages.
+// The cookie's name contains the port: cookies belong to a host, which may have several pages.
 func (d *Door) cookie() string { return "kafka_bench_" + d.port }
 
-// admit answers the address with the token. The cookie is SameSite=Strict, so a redirect would lose
-// it after a click on another site. Therefore the page itself loads the next one.
+// The cookie is SameSite=Strict, so a redirect would lose it after a click on another site.
+// Therefore the page itself loads the next one.
 func (d *Door) admit(w http.ResponseWriter, r *http.Request) {
 	if !same(r.URL.Query().Get("token"), d.token) {
 		http.Error(w, "The token is wrong: it is of another run. Open the address that kafka-bench printed last.",

@@ -28,7 +28,6 @@ func TestParseAddress(t *testing.T) {
 	}
 }
 
-// listener only has an address.
 type listener struct {
 	net.Listener
 	at string
@@ -48,7 +47,6 @@ func TestTokenGoesByWhereNamesLead(t *testing.T) {
 	}
 }
 
-// doorAt returns a door without a listener.
 func doorAt(t *testing.T, address, token string) *Door {
 	t.Helper()
 	a, err := ParseAddress(address)
@@ -69,8 +67,7 @@ func knock(d *Door, method, host, path string, cookies ...*http.Cookie) *httptes
 	return w
 }
 
-// Only a request whose Host names the address is answered, because another site's name may resolve
-// to it.
+// Another site's name may resolve to this address.
 func TestHost(t *testing.T) {
 	for address, hosts := range map[string]map[string]int{
 		"127.0.0.1:8780": {
@@ -105,7 +102,6 @@ func TestMethods(t *testing.T) {
 	}
 }
 
-// Every answer has the security headers, also a refusal.
 func TestHeaders(t *testing.T) {
 	open, closed := doorAt(t, "127.0.0.1:8780", ""), doorAt(t, "192.0.2.1:8780", newToken())
 	for what, w := range map[string]*httptest.ResponseRecorder{
@@ -127,7 +123,6 @@ func TestHeaders(t *testing.T) {
 	}
 }
 
-// The address with the token sets the cookie that allows all other requests.
 func TestToken(t *testing.T) {
 	d := doorAt(t, "192.0.2.1:8780", newToken())
 	if url := d.URL(); url != "http://192.0.2.1:8780/?token="+d.token || len(d.token) != 32 || d.token == newToken() || d.Warning() == "" {

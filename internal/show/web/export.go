@@ -13,8 +13,8 @@ import (
 )
 
 // Export writes the pages of the library as files to the folder out, and returns their number. Each
-// file is complete, so any web server, or a browser without one, shows it. A run that cannot be
-// read gets a page that says so. The folder must be empty or missing: Export overwrites nothing.
+// file is complete, so a browser shows it without a server. A run that cannot be read gets a page
+// that says so. The folder must be empty or missing.
 func (l *Library) Export(ctx context.Context, out string) (n int, err error) {
 	if there, err := os.ReadDir(out); err == nil && len(there) > 0 {
 		return 0, fmt.Errorf("%s is not empty; name a folder that is, or one that does not exist", out)
@@ -30,7 +30,6 @@ func (l *Library) Export(ctx context.Context, out string) (n int, err error) {
 	return e.written, err
 }
 
-// exporter writes the pages of a catalog.
 type exporter struct {
 	site    *site
 	catalog *catalog
@@ -38,7 +37,7 @@ type exporter struct {
 	written int
 }
 
-// all writes every page. All are from one catalog, so that each link has its file.
+// All pages are from one catalog, so that each link has its file.
 func (e *exporter) all(ctx context.Context) error {
 	top, below := links{static: true}, links{base: "../", static: true}
 	if err := e.list("index", filter{Page: 1}, top); err != nil {

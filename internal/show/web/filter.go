@@ -10,7 +10,6 @@ import (
 	"time"
 )
 
-// Filters for runs without a verdict.
 const (
 	unfinished = "unfinished"
 	unreadable = "unreadable"
@@ -18,10 +17,10 @@ const (
 
 var verdicts = []string{"valid", "invalid", unfinished, unreadable}
 
-// mostPages bounds the number of a page, so that multiplying it does not overflow.
+// mostPages keeps the product of page number and size from overflowing.
 const mostPages = 1_000_000
 
-// filter selects the runs of a list. An empty field selects all.
+// An empty field of a filter selects all.
 type filter struct {
 	Name     string // a part of it
 	Category string
@@ -32,7 +31,7 @@ type filter struct {
 	from, to time.Time // to is the day after the last
 }
 
-// filterOf parses a query. The error has all its mistakes.
+// The error has all mistakes of the query.
 func filterOf(q url.Values) (filter, error) {
 	f := filter{
 		Name: strings.TrimSpace(q.Get("name")), Category: q.Get("category"), Verdict: q.Get("verdict"),
@@ -64,7 +63,6 @@ func filterOf(q url.Values) (filter, error) {
 	return f, errors.Join(faults...)
 }
 
-// query is the query of another page of the same list.
 func (f filter) query(page int) string {
 	q := url.Values{}
 	for name, value := range map[string]string{
@@ -82,7 +80,6 @@ func (f filter) query(page int) string {
 
 func (f filter) asks() bool { return f.query(1) != "" }
 
-// fits reports whether a folder matches, except for the verdict.
 func (f filter) fits(e entry, category string) bool {
 	switch {
 	case f.Name != "" && !strings.Contains(e.name, inFolder(f.Name)),

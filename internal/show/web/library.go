@@ -21,21 +21,19 @@ import (
 type Library struct {
 	dir  string // as the user wrote it
 	root *os.Root
-	fsys fs.FS // of root
+	fsys fs.FS
 
 	mu        sync.Mutex
 	rows      map[string]kept[result.Row]
 	campaigns map[string]kept[*result.Campaign]
 }
 
-// kept is the content of a file, and the version of the file.
 type kept[T any] struct {
 	version version
 	value   T
 	err     error
 }
 
-// version distinguishes versions of a file.
 type version struct {
 	size int64
 	at   time.Time
@@ -44,7 +42,7 @@ type version struct {
 // mostKept bounds the kept contents of each kind.
 const mostKept = 20_000
 
-// OpenLibrary opens the folder. Close the Library after use.
+// OpenLibrary opens the folder.
 func OpenLibrary(dir string) (*Library, error) {
 	root, err := os.OpenRoot(dir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -83,8 +81,7 @@ func entryOf(folder string, v version) entry {
 	return e
 }
 
-// list returns the folders, latest first, as names begin with the time. It opens none of their
-// files.
+// list opens no files of the folders. Latest come first, as names begin with the time.
 func (l *Library) list() (runs, campaigns []entry, err error) {
 	folders, err := result.Folders(l.fsys, ".")
 	if err != nil {
@@ -109,7 +106,7 @@ func (l *Library) campaignFile(e entry) (*result.Campaign, error) {
 	return look(l, l.campaigns, e, func() (*result.Campaign, error) { return result.ReadCampaignFile(l.fsys, e.folder) })
 }
 
-// look returns the kept content of an entry, or reads it if its file has changed.
+// look reads an entry only if its file has changed.
 func look[T any](l *Library, all map[string]kept[T], e entry, read func() (T, error)) (T, error) {
 	l.mu.Lock()
 	k, known := all[e.folder]
@@ -138,7 +135,7 @@ func (l *Library) lastLine(e entry) time.Time {
 	return at
 }
 
-// run reads a run. Its Dir begins with the library's folder as the user wrote it.
+// run returns a run whose Dir begins with the library's folder as the user wrote it.
 func (l *Library) run(folder string) (*result.Recorded, error) {
 	if err := checkFolder(folder); err != nil {
 		return nil, err
@@ -168,7 +165,6 @@ func (l *Library) campaign(folder string) (*result.RecordedCampaign, error) {
 	return c, nil
 }
 
-// summary reads run.json of a run without its lines.
 func (l *Library) summary(folder string) (*result.Recorded, error) {
 	run, err := result.ReadSummary(l.fsys, folder)
 	if err != nil {
@@ -177,7 +173,6 @@ func (l *Library) summary(folder string) (*result.Recorded, error) {
 	return &result.Recorded{Dir: l.path(folder), Run: *run}, nil
 }
 
-// path is a folder with the library's folder as the user wrote it.
 func (l *Library) path(folder string) string { return filepath.Join(l.dir, filepath.FromSlash(folder)) }
 
 // folder is the inverse of path; "" if dir is not in the library.
@@ -189,8 +184,7 @@ func (l *Library) folder(dir string) string {
 	return folder
 }
 
-// checkFolder refuses what is not the name of a folder in the library. The root would refuse it
-// too.
+// checkFolder refuses what the root would refuse too.
 func checkFolder(folder string) error {
 	if !fs.ValidPath(folder) || folder == "." || strings.ContainsAny(folder, `/\`) {
 		return fmt.Errorf("%q is no folder of a run: %w", folder, fs.ErrNotExist)

@@ -20,7 +20,6 @@ var listHTML string
 
 const rowsPerPage = 50
 
-// listing is the data of the list's template.
 type listing struct {
 	Dir      string
 	Title    string
@@ -109,7 +108,6 @@ func (s *site) list(c *catalog, l links, f filter, perPage int) listing {
 	return page
 }
 
-// standing is the verdict of a run as a filter names it.
 func (s *site) standing(e entry) string {
 	row, err := s.lib.row(e)
 	switch {
@@ -121,7 +119,6 @@ func (s *site) standing(e entry) string {
 	return row.Status
 }
 
-// rowOf returns a run as a list shows it.
 func (s *site) rowOf(e entry, l links) listedRow {
 	row, err := s.lib.row(e)
 	if err != nil {
@@ -151,8 +148,7 @@ func (s *site) rowOf(e entry, l links) listedRow {
 	return shown
 }
 
-// silence prints when an unfinished run last wrote something. A run that goes on writes in each
-// interval.
+// A run that goes on writes in each interval.
 func (s *site) silence(e entry, l links) string {
 	at := s.lib.lastLine(e)
 	if l.static {
@@ -190,7 +186,6 @@ func figuresOf(row result.Row) []pages.Cell {
 	return cells
 }
 
-// campaignOf returns a campaign as a list shows it.
 func (s *site) campaignOf(e entry, l links) *listedCampaign {
 	shown := &listedCampaign{Name: e.name, At: moment(e.at), Href: l.campaign(e.folder), Kind: "campaign"}
 	c, err := s.lib.campaignFile(e)

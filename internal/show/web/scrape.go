@@ -9,10 +9,8 @@ import (
 	"github.com/prometheus/client_golang/prometheus/promhttp"
 )
 
-// metricsPath is the default path of Prometheus.
 const metricsPath = "/metrics"
 
-// scrapes answers scrapes of a collector.
 type scrapes struct {
 	door    *Door
 	token   string // that a scrape must have; "" is none
@@ -32,7 +30,6 @@ func newScrapes(d *Door, token string, c prometheus.Collector) (*scrapes, error)
 	}, nil
 }
 
-// url is the address to scrape.
 func (s *scrapes) url() string {
 	return strings.TrimSuffix(s.door.address.url(s.door.port), "/") + metricsPath
 }

@@ -21,7 +21,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// links returns the addresses of pages: those of a server, or relative ones between files.
+// links are the addresses of a server's pages, or relative ones between files.
 type links struct {
 	base   string // the path to the list
 	static bool
@@ -71,7 +71,6 @@ type site struct {
 	busy *turnstile
 }
 
-// html returns a page with its links.
 func (s *site) html(p *pages.Page, c *catalog, l links, more ...pages.Link) ([]byte, error) {
 	all := append([]pages.Link{{Text: "All runs", Href: l.list()}}, more...)
 	if p.Kind == "List" {
@@ -117,7 +116,6 @@ func (s *site) campaign(folder string, c *catalog, l links) ([]byte, error) {
 	return s.html(p, c, l)
 }
 
-// history returns the page of the runs with the same name over time.
 func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 	var runs []*result.Recorded
 	for _, run := range c.runs {
@@ -140,8 +138,7 @@ func (s *site) history(name string, c *catalog, l links) ([]byte, error) {
 
 const mostCompared = 100
 
-// comparison returns the page of two sets, each given by folders of runs, or of campaigns with one
-// scenario.
+// Each set is given by folders of runs, or of campaigns with one scenario.
 func (s *site) comparison(a, b []string, c *catalog, l links) ([]byte, error) {
 	if len(a) == 0 || len(b) == 0 {
 		return nil, badRequest{errors.New("a comparison needs a run in A and another in B: tick one of each")}
@@ -204,7 +201,6 @@ func (s *site) member(folder string, c *catalog) (analysis.Set, error) {
 	return analysis.CellSet(recorded, 0), nil
 }
 
-// failure returns a page that says why another cannot be shown.
 func (s *site) failure(title string, err error, l links) ([]byte, error) {
 	p := &pages.Page{Kind: "No page", Title: title, Remarks: []pages.Text{{Tone: pages.Bad, Text: err.Error()}}}
 	return s.html(p, &catalog{}, l)
@@ -214,7 +210,6 @@ type badRequest struct{ error }
 
 func (e badRequest) Unwrap() error { return e.error }
 
-// statusOf returns the HTTP status for an error.
 func statusOf(err error) int {
 	var bad badRequest
 	var file *fs.PathError // also for a link out of the folder
@@ -252,8 +247,7 @@ func (l *Library) Handler() http.Handler {
 	return mux
 }
 
-// handle answers with the pages that make returns. It limits how many are made at once, because
-// they read whole runs.
+// handle limits how many pages are made at once, because they read whole runs.
 func (s *site) handle(mux *http.ServeMux, pattern string, make func(*http.Request, *catalog) ([]byte, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
 		c, err := s.lib.catalog()
@@ -277,8 +271,7 @@ func (s *site) serveList(w http.ResponseWriter, r *http.Request) {
 	write(w, status, page)
 }
 
-// listPage returns a page of the list. For a query with mistakes, it returns the whole list with
-// the mistakes above it.
+// For a query with mistakes, listPage returns the whole list with the mistakes above it.
 func (s *site) listPage(q url.Values) (page []byte, status int, err error) {
 	c, err := s.lib.catalog()
 	if err != nil {
@@ -301,7 +294,6 @@ func (s *site) listPage(q url.Values) (page []byte, status int, err error) {
 	return page, status, err
 }
 
-// answer writes a page, or the page that says why there is none.
 func (s *site) answer(w http.ResponseWriter, title string, page []byte, err error) {
 	status := http.StatusOK
 	if err != nil {
@@ -349,7 +341,6 @@ type turnstile struct {
 	waiting atomic.Int32
 }
 
-// Pages that are made at once, and those that wait.
 const (
 	atOnce      = 2
 	mostWaiting = 16
@@ -359,7 +350,6 @@ func newTurnstile() *turnstile { return &turnstile{slots: make(chan struct{}, at
 
 var errBusy = errors.New("too many pages are asked for at once; try again in a moment")
 
-// pass calls f after waiting for a slot.
 func (t *turnstile) pass(ctx context.Context, f func() error) error {
 	if t.waiting.Add(1) > mostWaiting+atOnce {
 		t.waiting.Add(-1)

@@ -16,7 +16,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/show/pages"
 )
 
-// state is all that a live page shows: a tab needs only the latest one.
+// A tab needs only the latest state.
 type state struct {
 	Name     string `json:"name"` // of the run, or of the campaign
 	Run      string `json:"run"`  // the present one; "" between runs
@@ -69,13 +69,13 @@ func liveCharts() (charts []liveChart) {
 const mostEvents = 50
 
 // The pause after a drawing is at least leastRest, and restFactor times as long as the drawing
-// took. The charts of a long run take long.
+// took, since the charts of a long run take long.
 const (
 	leastRest  = time.Second
 	restFactor = 20
 )
 
-// seen is what the page needs of the present run, which may go on for days.
+// seen keeps only what the page needs, since a run may go on for days.
 type seen struct {
 	run      result.Recorded
 	phase    string // "" before the first
@@ -86,7 +86,7 @@ type seen struct {
 	pulse, before result.Pulse
 }
 
-// take adds a change of the run, and reports whether a phase began.
+// take reports whether a phase began.
 func (s *seen) take(c follow.Change) (began bool) {
 	if c.Run != nil {
 		s.run.Run = *c.Run
@@ -133,10 +133,9 @@ func slim(i result.Interval) result.Interval {
 	return kept
 }
 
-// shownTimes are the times of the page, in the order of preference.
+// shownTimes are in the order of preference.
 var shownTimes = []string{"e2e_response_time", "e2e_service_time", "send_response_time", "send_service_time"}
 
-// fill copies what is known of the run into a state.
 func (s *seen) fill(to *state) {
 	to.Run = layout.List(s.run.Run.Run.Name, s.run.Run.Run.ID)
 	if to.Name == "" {
@@ -165,7 +164,6 @@ func (s *seen) fill(to *state) {
 
 var agentColumns = []string{"Agent", "Phase", "Offered", "Acked", "Delivered", "Failed", "Deferred", "In flight"}
 
-// agentRows has a row for each agent: its rates since the previous pulse, and waiting records.
 func agentRows(now, before result.Pulse) [][]string {
 	rows := [][]string{}
 	for _, a := range now.Agents {
@@ -188,7 +186,6 @@ func agentRows(now, before result.Pulse) [][]string {
 	return rows
 }
 
-// draw draws the charts if they lack an interval and the pause is over.
 func (s *seen) draw() map[string]drawing {
 	began := time.Now()
 	if s.charts == nil {
@@ -209,7 +206,7 @@ func (s *seen) draw() map[string]drawing {
 	return s.charts
 }
 
-// due has a value at the end of the pause if the charts lack an interval; else it is nil.
+// due has a value at the end of the pause; nil if the charts lack no interval.
 func (s *seen) due() <-chan time.Time {
 	if s.drawn == len(s.run.Intervals) {
 		return nil

@@ -7,14 +7,12 @@ import (
 	"time"
 )
 
-// mostTabs bounds the open tabs.
 const mostTabs = 16
 
 // tabTimeout bounds the time to send a state to a tab.
 const tabTimeout = 10 * time.Second
 
-// tabs sends states to open tabs as server-sent events. A tab needs only the latest state, so a
-// slow tab misses some and delays nothing.
+// tabs sends states to open tabs as server-sent events. A slow tab misses some and delays nothing.
 type tabs struct {
 	joined chan struct{} // has a value when a tab came
 	left   chan struct{} // has a value when a tab went
@@ -28,7 +26,6 @@ func newTabs() *tabs {
 	return &tabs{joined: make(chan struct{}, 1), left: make(chan struct{}, 1), all: map[chan []byte]struct{}{}}
 }
 
-// signal puts a value into a channel with a buffer of one.
 func signal(c chan struct{}) {
 	select {
 	case c <- struct{}{}:
@@ -42,7 +39,7 @@ func (t *tabs) open() int {
 	return len(t.all)
 }
 
-// publish sends a state to all tabs. It replaces a state that a tab has not taken yet.
+// publish replaces a state that a tab has not taken yet.
 func (t *tabs) publish(state []byte) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -52,7 +49,7 @@ func (t *tabs) publish(state []byte) {
 	}
 }
 
-// replace puts a state into a tab's buffer of one. Calls must not be concurrent.
+// A tab's buffer has one state. Calls must not be concurrent.
 func replace(tab chan []byte, state []byte) {
 	select {
 	case <-tab:
@@ -61,7 +58,7 @@ func replace(tab chan []byte, state []byte) {
 	tab <- state
 }
 
-// join adds a tab, with the latest state; nil if there are too many.
+// join is nil if there are too many tabs.
 func (t *tabs) join() chan []byte {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -15,7 +15,6 @@ import (
 	"kafkabench.example/kafka-bench/internal/result"
 )
 
-// The card of a percentile is empty for an interval with too few records.
 func TestValueOfFewRecords(t *testing.T) {
 	for count, want := range map[int64]string{1000: "7", 999: ""} {
 		i := result.Interval{Time: map[string]result.IntervalTime{"e2e_response_time": {Count: count, P99Ns: 7}}}
@@ -27,7 +26,6 @@ func TestValueOfFewRecords(t *testing.T) {
 	}
 }
 
-// A slow tab has the latest state, and delays nothing.
 func TestLatestStateReplacesOthers(t *testing.T) {
 	all := newTabs()
 	slow, quick := all.join(), all.join()
@@ -45,7 +43,6 @@ func TestLatestStateReplacesOthers(t *testing.T) {
 	}
 }
 
-// The number of tabs is bounded, and a closed tab no longer counts.
 func TestTabsAreBounded(t *testing.T) {
 	all := newTabs()
 	first := all.join()
@@ -64,7 +61,6 @@ func TestTabsAreBounded(t *testing.T) {
 	}
 }
 
-// States are sent as events.
 func TestEvents(t *testing.T) {
 	all := newTabs()
 	all.publish([]byte(`{"status":"one"}`))
@@ -92,7 +88,6 @@ func TestEvents(t *testing.T) {
 	}
 }
 
-// At most two pages are made at once, some wait, and the others are refused.
 func TestTurnstile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		turns, open := newTurnstile(), make(chan struct{})

@@ -27,7 +27,6 @@ type opened struct {
 	Error   string `json:"error,omitempty"`   // why nothing is served
 }
 
-// message is a further line of the run.
 type message struct {
 	Do       string    `json:"do"`
 	Dir      string    `json:"dir,omitempty"`
@@ -35,7 +34,6 @@ type message struct {
 	Progress *Progress `json:"progress,omitempty"`
 }
 
-// The kinds of messages.
 const (
 	doRun      = "run"      // a run's folder exists
 	doCampaign = "campaign" // a campaign's folder exists
@@ -59,9 +57,9 @@ type Options struct {
 	Warn func(string)
 }
 
-// Pages is the run's side of a child. Except Finish and Close, its methods return at once, whatever
-// the child does. They are safe for concurrent use. Calls after Finish or Close have no effect, and
-// a nil *Pages ignores all calls.
+// Pages is the run's side of a child. Except Finish and Close, its methods return at once. They are
+// safe for concurrent use. Calls after Finish or Close have no effect, and a nil *Pages ignores all
+// calls.
 type Pages struct {
 	URL     string // of the page; "" if there is none
 	Warning string // on it; "" if there is none
@@ -79,14 +77,13 @@ type Pages struct {
 	ending   chan struct{} // closed after the last message
 }
 
-// Bounds of the queue for the child, in messages. Statuses are dropped first.
+// In messages. Statuses are dropped first.
 const (
 	mostQueued   = 64
 	mostStatuses = 56
 )
 
-// The timeouts of Finish: for the last page, for open tabs to load it, for a last scrape, and for
-// the child's end.
+// The timeouts of Finish.
 const (
 	pageTimeout   = 30 * time.Second
 	tabsTimeout   = 5 * time.Second
@@ -132,7 +129,6 @@ func Connect(in io.WriteCloser, out io.Reader, o Options) (*Pages, error) {
 	return p, nil
 }
 
-// write writes the queued messages, until the child is lost.
 func (p *Pages) write() {
 	defer close(p.written)
 	to := json.NewEncoder(p.in)
@@ -168,7 +164,6 @@ func (p *Pages) await(out io.Reader) {
 	}
 }
 
-// lose warns, once, that the child is lost.
 func (p *Pages) lose(why string) {
 	p.warned.Do(func() {
 		close(p.lost)
@@ -176,7 +171,7 @@ func (p *Pages) lose(why string) {
 	})
 }
 
-// tell queues a message. The child is lost if the queue is full.
+// The child is lost if the queue is full.
 func (p *Pages) tell(m message) {
 	if p == nil {
 		return
@@ -197,8 +192,8 @@ func (p *Pages) Campaign(dir string) { p.tell(message{Do: doCampaign, Dir: dir})
 // Progress reports the progress of a campaign.
 func (p *Pages) Progress(progress Progress) { p.tell(message{Do: doProgress, Progress: &progress}) }
 
-// Status reports what happens outside the phases of a run, such as the start of a cluster. If the
-// queue is nearly full, the status is dropped and counted; another one follows.
+// Status reports what happens outside the phases of a run. If the queue is nearly full, the status
+// is dropped and counted.
 func (p *Pages) Status(text string) {
 	if p != nil && len(p.queue) >= mostStatuses {
 		p.dropped.Add(1)

@@ -18,11 +18,10 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/resulttest"
 )
 
-// shelf is a folder of test runs.
 type shelf struct {
 	t   *testing.T
 	dir string
-	run *result.Recorded // the model of all runs
+	run *result.Recorded
 }
 
 // baseline is read only, because it takes long to make.
@@ -33,7 +32,6 @@ func newShelf(t *testing.T) *shelf {
 	return &shelf{t: t, dir: t.TempDir(), run: baseline()}
 }
 
-// record writes a run as its tool does, the given minutes after the first, and returns its folder.
 func (s *shelf) record(name string, minutes int) string {
 	s.t.Helper()
 	r := *s.run
@@ -105,7 +103,6 @@ func get(h http.Handler, address string) *httptest.ResponseRecorder {
 	return w
 }
 
-// opens counts the opened files by kind.
 type opens struct {
 	fs.FS
 	summaries atomic.Int64
@@ -121,7 +118,7 @@ func (o *opens) Open(name string) (fs.File, error) {
 func (o *opens) Stat(name string) (fs.FileInfo, error) { return fs.Stat(o.FS, name) }
 
 // A page of 50 of 1,000 runs opens 50 summaries, and none again that did not change. A filter by
-// name opens only the shown runs, and one by verdict reads until its page is full.
+// verdict reads until its page is full.
 func TestListOpensWhatItShows(t *testing.T) {
 	s := newShelf(t)
 	for i := range 1000 {
@@ -168,7 +165,6 @@ func TestListOpensWhatItShows(t *testing.T) {
 	}
 }
 
-// A run that was recorded again is read again.
 func TestListIsOfThePresent(t *testing.T) {
 	s := newShelf(t)
 	folder := s.record("first", 0)
@@ -180,7 +176,6 @@ func TestListIsOfThePresent(t *testing.T) {
 	}
 }
 
-// A row has the run's own values. A run that is broken, newer, killed or goes on has a row too.
 func TestRows(t *testing.T) {
 	s := newShelf(t)
 	first, second := s.record("base", 1), s.record("base", 2)
@@ -218,7 +213,6 @@ func TestRows(t *testing.T) {
 	_ = killed.Discard()
 }
 
-// Each address has its page, and a malformed query gets a page that says why.
 func TestAddresses(t *testing.T) {
 	s := newShelf(t)
 	a, b := s.record("base", 1), s.record("base", 2)
@@ -256,7 +250,6 @@ func TestAddresses(t *testing.T) {
 	}
 }
 
-// The style and scripts of all pages are small.
 func TestAssetsAreSmall(t *testing.T) {
 	bytes := 0
 	for _, text := range assets() {
@@ -267,7 +260,6 @@ func TestAssetsAreSmall(t *testing.T) {
 	}
 }
 
-// Files outside of the folder are not found, neither by a path nor by a link.
 func TestNothingOutsideIsServed(t *testing.T) {
 	outside, s := newShelf(t), newShelf(t)
 	stranger := outside.record("stranger", 0)

@@ -19,12 +19,12 @@ type Config struct {
 	CommitEvery     time.Duration // above 0
 
 	MarkersTopic    string
-	ExternalTracker bool
+	ExternalTracker bool // the engine runs no tracker of its own
 	Transactions    bool
 	StartFirst      bool // markers: a record's start is durable before the delivery
 	InPlace         int  // at least 1
 
-	AcksLeader     bool
+	AcksLeader     bool          // acks of the leader suffice for the queue's own writes
 	SessionTimeout time.Duration // 0: the client's default
 
 	// Client has options for every client; use [Config.ClientOptions].

@@ -49,7 +49,7 @@ type AllExtender interface {
 
 // Counts are the counters of an engine since it was opened.
 type Counts struct {
-	Delivered    int64
+	Delivered    int64 // every attempt
 	Acked        int64
 	Nacked       int64
 	Rejected     int64

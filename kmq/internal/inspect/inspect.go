@@ -57,7 +57,7 @@ type Partition struct {
 
 // Result is the state of a group.
 type Result struct {
-	Topic, Engine string
+	Topic, Engine string // Engine may be Unsaid
 	Partitions    []Partition
 	DeadLetters   int64 // -1: no topic is given
 }

@@ -56,10 +56,10 @@ type Reason uint8
 
 // Reasons. Their numbers are on disk.
 const (
-	Acked        Reason = 0
-	Copied       Reason = 1
-	DeadLettered Reason = 2
-	Missing      Reason = 3
+	Acked        Reason = 0 // by the application
+	Copied       Reason = 1 // a copy for the next delivery is at the end of the partition
+	DeadLettered Reason = 2 // a copy is in the dead-letter topic
+	Missing      Reason = 3 // no longer in the log
 )
 
 // Marker is one fact. Fields that its Type does not use are zero.

@@ -30,7 +30,7 @@ const watchEvery = 30 * time.Second
 type Need struct {
 	Topic     string
 	Partition int32
-	From      int64
+	From      int64 // or Start
 	// Record: a record is at From, which else is only the next offset to read.
 	Record bool
 }

@@ -261,7 +261,7 @@ func (s *State) reschedule(sp *span) {
 // Due is a range of records to redeliver.
 type Due struct {
 	window.Range
-	Undelivered bool
+	Undelivered bool // given back without a delivery
 }
 
 // Due returns up to most due records, the most overdue first, each only once. They stay open until their end is read;

@@ -39,7 +39,8 @@ func (c *consumer) assign(partitions []kafka.TopicPartition) error {
 	c.unknown.end()
 	c.silent = false
 	c.offer(partitions)
-	// Do not ask the client for the protocol: a closing client may never answer (confluent-kafka-go 1016).
+	// Incremental assignors (KIP-429) and the consumer protocol (KIP-848) change the assignment incrementally. Do not
+	// ask the client for the protocol: a closing client may never answer (confluent-kafka-go 1016).
 	if c.eager {
 		return c.takeAll(partitions)
 	}

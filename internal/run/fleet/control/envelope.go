@@ -18,10 +18,9 @@ const Version = 1
 // Coordinator is the agent index of the coordinator's records.
 const Coordinator = -1
 
-// Limits of a record and of a snapshot.
 const (
 	MaxBody   = 512 << 10 // bytes
-	MaxPieces = 128       // of one snapshot: at most 64 MiB
+	MaxPieces = 128       // of one snapshot: 64 MiB
 )
 
 // Record is one entry of the log.
@@ -29,19 +28,19 @@ type Record struct {
 	Kind     Kind
 	Run      int    // from 1; 0 before the first plan
 	Agent    int    // the writer's index, or Coordinator
-	Instance uint64 // random for each process, and never 0
+	Instance uint64 // random for each process, never 0
 	Sequence uint64 // counts the instance's records from 1
 	// Body is piece Piece, from 0, of Pieces of the snapshot Number, which counts from 0 in each
-	// run of an agent. Last marks the pieces of the last snapshot. Other kinds have the number 0
-	// and one piece.
+	// run of an agent. Last marks the last snapshot's pieces. Other kinds have the number 0 and one
+	// piece.
 	Number        int
 	Piece, Pieces int
 	Last          bool
 	Body          []byte
 }
 
-// Key seals a session's records; nil is no key, which only a cluster on one machine allows. It is
-// never printed or written.
+// Key seals a session's records; nil is no key, for a cluster on one machine. It is never printed
+// or written.
 type Key []byte
 
 const keyMask = "(hidden)"
@@ -52,7 +51,6 @@ func (Key) Format(f fmt.State, _ rune) { _, _ = io.WriteString(f, keyMask) }
 // MarshalText returns the mask.
 func (Key) MarshalText() ([]byte, error) { return []byte(keyMask), nil }
 
-// Reasons why a record is refused.
 var (
 	ErrForeign   = errors.New("it is no record of a control log")
 	ErrVersion   = errors.New("it has a later version: use one release of kafka-bench on all machines")
@@ -116,7 +114,7 @@ func Seal(key Key, topic [16]byte, r Record) ([]byte, error) {
 }
 
 // Open decodes a record that was read from the topic with this ID. Body shares b's memory. The
-// error is one of the Err variables of this package.
+// error is one of this package's Err variables.
 func Open(key Key, topic [16]byte, b []byte) (Record, error) {
 	if len(b) < bodyAt+crc32.Size || string(b[:len(magic)]) != magic || b[4] == 0 {
 		return Record{}, ErrForeign
@@ -157,8 +155,8 @@ func Open(key Key, topic [16]byte, b []byte) (Record, error) {
 	return r, r.check()
 }
 
-// Claimed returns the agent that a record names, whether or not its seal holds. If b is no record,
-// it returns [Coordinator] − 1.
+// Claimed returns the agent that a record names, whether or not its seal holds; [Coordinator] − 1
+// if b is no record.
 func Claimed(b []byte) (agent int) {
 	if len(b) < bodyAt || string(b[:len(magic)]) != magic {
 		return Coordinator - 1
@@ -177,7 +175,7 @@ func tag(key Key, topic [16]byte, b []byte) []byte {
 	return mac.Sum(nil)
 }
 
-// keyID distinguishes keys without revealing them.
+// keyID does not reveal the key.
 func keyID(key Key) []byte {
 	mac := hmac.New(sha256.New, key)
 	mac.Write([]byte("key ID"))

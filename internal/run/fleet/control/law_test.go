@@ -13,22 +13,22 @@ import (
 )
 
 // world is a log whose processes read and write late, write twice and do not know that they were
-// replaced. It keeps the valid instances by rules of its own.
+// replaced. It has its own rules for valid instances.
 type world struct {
 	t    *rapid.T
-	rand *rand.Rand // uniform, as rapid's numbers are not
+	rand *rand.Rand // uniform, unlike rapid's numbers
 	log  []Entry
 	all  *State // folds every entry
 	only *State // folds no record of a zombie
 
 	valid   map[int]uint64 // by index
 	claimed map[uint64]bool
-	begun   bool // the run has started
+	begun   bool
 	worked  map[string]uint64
 	procs   []*proc
 	started uint64 // processes
 
-	snapshots int // complete ones
+	snapshots int
 }
 
 type proc struct {
@@ -36,9 +36,9 @@ type proc struct {
 	instance uint64
 	sequence uint64
 	view     *State
-	queue    [][]byte // sealed, but not in the log yet
+	queue    [][]byte // sealed, not in the log yet
 	records  []Record // of the queue
-	done     int      // the last run that it worked in
+	done     int      // last run that it worked in
 }
 
 const indexes = 3
@@ -70,7 +70,6 @@ func (p *proc) write(w *world, r Record) {
 	p.queue, p.records = append(p.queue, sealed), append(p.records, r)
 }
 
-// read folds some entries. At the end of the log all readers agree.
 func (p *proc) read(w *world, n int) {
 	from := p.view.Next()
 	for _, e := range w.log[max(0, from-1):min(int64(len(w.log)), from+int64(n))] {
@@ -175,15 +174,15 @@ func (w *world) check() {
 	}
 }
 
-// told is a state without the counts of effects.
+// without the counts of effects
 func told(s *State) State {
 	c := *s
 	c.next, c.counts, c.agents = 0, [effects]int64{}, maps.Clone(s.agents)
 	return c
 }
 
-// In any order of appends: all readers of a prefix agree, no two instances of an agent work in one
-// run, zombies change nothing, and snapshots arrive as they were handed in.
+// All readers of a prefix agree, no two instances of an agent work in one run, zombies change
+// nothing, and snapshots arrive as they were handed in.
 func TestOneInstanceWorks(t *testing.T) {
 	worked, snapshots := 0, 0
 	rapid.Check(t, func(t *rapid.T) {

@@ -9,11 +9,11 @@ import (
 
 // Log is a session's ordered log of records.
 type Log interface {
-	// Append returns when the record is in the log. After an error it may be in the log or not:
+	// Append returns when the record is in the log. After an error it may be in the log or not;
 	// append the same bytes again, because a copy is ignored.
 	Append(ctx context.Context, record []byte) error
-	// Read returns entries in order, from offset from on. It waits until there is one, and returns
-	// an error only if ctx ends or the log is lost.
+	// Read returns entries in order, from offset from on. It waits for one, and returns an error
+	// only if ctx ends or the log is lost.
 	Read(ctx context.Context, from int64) ([]Entry, error)
 }
 
@@ -26,15 +26,14 @@ type Entry struct {
 	Record []byte
 }
 
-// Memory is a log for tests; its zero value is empty. It is safe for concurrent use. A waiting Read
-// lets virtual time pass.
+// Memory is a log for tests; its zero value is empty. It is safe for concurrent use.
 type Memory struct {
 	mu      sync.Mutex
 	entries []Entry
 	grown   chan struct{} // closed by the next Append; nil if no Read waits
 }
 
-// Append implements Log. It never blocks.
+// Append implements Log; it never blocks.
 func (m *Memory) Append(ctx context.Context, record []byte) error {
 	if err := ctx.Err(); err != nil {
 		return context.Cause(ctx)
@@ -49,7 +48,7 @@ func (m *Memory) Append(ctx context.Context, record []byte) error {
 	return nil
 }
 
-// Read implements Log.
+// Read implements Log; it lets virtual time pass.
 func (m *Memory) Read(ctx context.Context, from int64) ([]Entry, error) {
 	for {
 		entries, grown := m.look(from)

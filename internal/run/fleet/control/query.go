@@ -11,8 +11,8 @@ type Agent struct {
 	Spent     *Spent
 	Sent      *Sent
 	Snapshots int  // complete ones
-	All       bool // the last one is among them
-	Gaps      int  // gaps in the sequence
+	All       bool // with the last one
+	Gaps      int  // in the sequence
 }
 
 // Run returns the number of the current run, from 1; 0 before the first plan.
@@ -60,7 +60,7 @@ func (s *State) Agent(index int) (Agent, bool) {
 	}, true
 }
 
-// Agents returns all agents with a valid instance by index, including mistyped indexes.
+// Agents returns all agents with a valid instance by index, including indexes beyond the session's.
 func (s *State) Agents() map[int]Agent {
 	all := make(map[int]Agent, len(s.agents))
 	for index := range s.agents {

@@ -30,7 +30,7 @@ const (
 
 var kindNames = [...]string{"none", "hello", "plan", "filled", "reading", "ready", "start", "pulse", "spent", "sent", "snapshot", "stop", "end", "echo"}
 
-// String implements fmt.Stringer.
+// String returns the kind's name.
 func (k Kind) String() string {
 	if int(k) < len(kindNames) {
 		return kindNames[k]
@@ -42,8 +42,8 @@ func (k Kind) fromCoordinator() bool {
 	return k == KindPlan || k == KindReading || k == KindStart || k == KindStop || k == KindEnd
 }
 
-// Body is the content of a record of one kind, as JSON. A snapshot has bytes instead; see
-// [Writer.HandIn].
+// Body is the content of a record of one kind, as JSON. A snapshot has bytes instead (see
+// [Writer.HandIn]).
 type Body interface{ Kind() Kind }
 
 // Hello is an agent's claim of an index.
@@ -51,8 +51,8 @@ type Hello struct {
 	Index    int    `json:"index"` // from 0
 	Of       int    `json:"of"`    // number of agents, at least 1
 	Instance uint64 `json:"instance"`
-	// Tool and Driver are revisions; Method is the version of the figures. All processes must have
-	// the same.
+	// Tool and Driver are revisions, Method the version of the figures; all processes must have the
+	// same.
 	Tool      string      `json:"tool"`
 	Driver    string      `json:"driver"`
 	Method    int         `json:"method"`
@@ -72,7 +72,7 @@ type Plan struct {
 	Assignment json.RawMessage `json:"assignment"`
 	Placement  string          `json:"placement"` // own, any or apart
 	// Each deadline counts from when a process reads the record or event.
-	ReadyWithin  time.Duration `json:"ready_within_ns"`   // from the plan to the last ready
+	ReadyWithin  time.Duration `json:"ready_within_ns"`   // until the last ready
 	HandInWithin time.Duration `json:"hand_in_within_ns"` // silence after the drain's limit
 	NextWithin   time.Duration `json:"next_within_ns"`    // from the hand-in to the next plan, or the end
 }
@@ -85,25 +85,25 @@ type Filled struct {
 // Reading says where the groups begin to read a topic that the agents have filled.
 type Reading struct {
 	From   []int64 `json:"from_offset"`              // by partition
-	ReadTo []int64 `json:"read_to_offset,omitempty"` // by partition; nil if the run has producers
+	ReadTo []int64 `json:"read_to_offset,omitempty"` // by partition; nil with producers
 }
 
 // Ready reports that an agent can start. The last one before [Start] counts.
 type Ready struct {
-	Partitions []int32 `json:"partitions"` // that its consumers own
-	// ClockNs is the agent's monotonic clock when it wrote this. ClockOffsetNs is agent 0's clock
-	// minus that, within ClockErrorNs.
+	Partitions []int32 `json:"partitions"` // of its consumers
+	// ClockNs is the agent's monotonic clock at the record's writing. ClockOffsetNs is agent 0's
+	// clock minus that, within ClockErrorNs.
 	ClockNs       int64  `json:"clock_ns"`
 	ClockOffsetNs int64  `json:"clock_offset_ns"`
 	ClockErrorNs  int64  `json:"clock_error_ns"`
-	Failed        string `json:"failed,omitempty"` // why it can't start; empty if it can
+	Failed        string `json:"failed,omitempty"` // why it can't start; else empty
 }
 
 // Start starts a run. It is void unless Instances are the valid ones.
 type Start struct {
 	Instances []uint64 `json:"instances"` // by index of the agent
 	Owners    []int    `json:"owners"`    // agent by partition; −1 is none
-	ClocksNs  []int64  `json:"clocks_ns"` // the start of the window, on the clock of each agent
+	ClocksNs  []int64  `json:"clocks_ns"` // start of the window, on each agent's clock
 	LengthNs  int64    `json:"length_ns"`
 }
 
@@ -122,14 +122,14 @@ type Pulse struct {
 // Spent reports that an agent has sent its part of a bounded volume, or has read what its
 // partitions held. The measured window ends once all have. Times are on the run's axis.
 type Spent struct {
-	LastNs int64 `json:"last_ns"` // when the last record was due or delivered
-	NextNs int64 `json:"next_ns"` // when the next record would have been due
+	LastNs int64 `json:"last_ns"` // last record due or delivered
+	NextNs int64 `json:"next_ns"` // next record would have been due
 }
 
 // Sent reports that an agent's producers are closed.
 type Sent struct {
 	AckedIn []int64 `json:"acked_in_records"` // by partition
-	Failed  string  `json:"failed,omitempty"` // why its load ended early; empty if it did not, or on request
+	Failed  string  `json:"failed,omitempty"` // why its load ended early; else, or on request, empty
 }
 
 // Stop ends the load early.
@@ -144,12 +144,12 @@ type End struct {
 	Refused map[int]string `json:"refused,omitempty"`
 }
 
-// Echo asks agents for the time, or answers. It serves agents that get no answer by UDP.
+// Echo asks agents that do not answer by UDP for the time, or answers.
 type Echo struct {
-	Of     []int  `json:"of,omitempty"` // the agents asked; none in an answer
-	Asker  uint64 `json:"asker"`        // the instance that asks
+	Of     []int  `json:"of,omitempty"` // none in an answer
+	Asker  uint64 `json:"asker"`        // asking instance
 	Number int64  `json:"number"`       // of the question, from 1
-	// An answer has these; see package clock.
+	// In an answer; see package clock.
 	HeardNs    int64 `json:"heard_ns,omitempty"`
 	AnsweredNs int64 `json:"answered_ns,omitempty"`
 	SlewNs     int64 `json:"slew_ns,omitempty"`
@@ -191,7 +191,7 @@ func (End) Kind() Kind { return KindEnd }
 // Kind implements Body.
 func (Echo) Kind() Kind { return KindEcho }
 
-// decode returns a pointer to the record's body; nil for a snapshot. Its error is ErrMalformed.
+// A pointer, or nil for a snapshot. The error is ErrMalformed.
 func (r Record) decode() (any, error) {
 	var body any
 	switch r.Kind {

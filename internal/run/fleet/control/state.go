@@ -8,7 +8,7 @@ type State struct {
 	key   Key
 	topic [16]byte
 
-	next        int64 // the offset after the last entry
+	next        int64 // after the last entry
 	coordinator speaker
 	agents      map[int]*agent
 	standings   map[uint64]Standing // of all instances that have claimed an index
@@ -44,31 +44,30 @@ type part struct {
 	snapshots int
 	all       bool
 	pieces    []byte // of the incomplete snapshot
-	piece     int    // the next one
+	piece     int    // next one
 }
 
 // Standing says whether the records of an instance count: how its claim to the index of an agent
 // stands.
 type Standing int
 
-// The standings of a claim.
 const (
 	Unheard  Standing = iota // its hello is not in the log yet
 	Valid                    // its records count
-	Replaced                 // another instance has claimed the index since
-	TooLate                  // it came after a run's start, or the session's end
+	Replaced                 // another instance claimed the index later
+	TooLate                  // after a run's start, or the session's end
 )
 
 // Effect says what an entry changed, or why it changed nothing.
 type Effect int
 
-// These are the effects. Only an Applied entry changes what is known of a run.
+// Only an Applied entry changes what is known of a run.
 const (
 	Applied  Effect = iota
-	Refused         // it could not be opened or decoded
+	Refused         // could not be opened or decoded
 	Zombie          // its writer is not the valid instance
-	Copied          // its sequence number was read before
-	Outdated        // it belongs to another run, or to an earlier phase
+	Copied          // sequence number was read before
+	Outdated        // of another run, or an earlier phase
 	Void            // a start that does not name the valid instances
 	effects
 )
@@ -76,7 +75,7 @@ const (
 // Change describes the effect of one entry.
 type Change struct {
 	Effect Effect
-	Record Record // without its body; empty if the entry was refused
+	Record Record // without its body; empty if refused
 	// Replaced is the instance that a hello replaced; 0 is none.
 	Replaced uint64
 	// Snapshot is the snapshot that this piece completed, or nil. State does not keep it.
@@ -162,7 +161,7 @@ func (s *State) claim(r Record, h Hello) (effect Effect, replaced uint64) {
 	return Applied, replaced
 }
 
-// direct folds a record of the coordinator. The first coordinator is the session's.
+// direct folds a record of the coordinator; the first one is the session's.
 func (s *State) direct(r Record, body any) Effect {
 	if s.coordinator.instance == 0 {
 		s.coordinator = speaker{instance: r.Instance, sequence: r.Sequence - 1}
@@ -201,13 +200,13 @@ func (s *State) direct(r Record, body any) Effect {
 		s.stop = b
 	case *End:
 		s.end = b
-	default: // a plan of a run that exists
+	default: // of a run that exists
 		return Outdated
 	}
 	return Applied
 }
 
-// begin begins a run and forgets the run before, except its agents.
+// begin forgets the previous run, except its agents.
 func (s *State) begin(run int, p *Plan) {
 	s.run, s.plan, s.reading, s.start, s.stop = run, p, nil, nil, nil
 	s.coordinator.gaps = 0
@@ -216,7 +215,7 @@ func (s *State) begin(run int, p *Plan) {
 	}
 }
 
-// names reports whether a start names the valid instances, a time for each, and owners among them.
+// names requires the valid instances, a time for each, and owners among them.
 func (s *State) names(b *Start) bool {
 	for i, instance := range b.Instances {
 		if a := s.agents[i]; a == nil || a.instance != instance {
@@ -268,8 +267,7 @@ func (s *State) hear(a *agent, r Record, body any) (Effect, []byte) {
 	return Applied, nil
 }
 
-// take adds a piece of a snapshot, and returns the snapshot once it is complete. Pieces of an
-// earlier snapshot are copies.
+// take returns a snapshot once it is complete. Pieces of an earlier one are copies.
 func (a *agent) take(r Record) (Effect, []byte) {
 	p := &a.of
 	if r.Number < p.snapshots || p.all {
@@ -279,7 +277,7 @@ func (a *agent) take(r Record) (Effect, []byte) {
 		p.pieces, p.piece = nil, 0
 	}
 	if r.Number > p.snapshots || r.Piece != p.piece {
-		return Outdated, nil // after a gap in the sequence, which is counted
+		return Outdated, nil // after a counted gap in the sequence
 	}
 	p.pieces, p.piece = append(p.pieces, r.Body...), p.piece+1
 	if p.piece < r.Pieces {

@@ -63,7 +63,7 @@ func (b *book) hand(instance uint64, number, piece, pieces int, text string, wan
 	return c.Snapshot
 }
 
-// started returns a session of two agents, instances 1 and 2, whose first run has started.
+// started has the instances 1 and 2, whose first run has started.
 func started(t *testing.T) *book {
 	b := newBook(t)
 	b.hello(0, 1, Applied)
@@ -116,7 +116,6 @@ func TestClaimAfterStart(t *testing.T) {
 	}
 }
 
-// A claim that the coordinator has not read when it writes the start makes the start void.
 func TestStartForAReplacedInstance(t *testing.T) {
 	b := newBook(t)
 	b.hello(0, 1, Applied)
@@ -188,7 +187,7 @@ func TestHandIn(t *testing.T) {
 	}
 }
 
-// Records after a gap count, but the agent's run is incomplete.
+// An agent's run is incomplete after a gap, but later records count.
 func TestGap(t *testing.T) {
 	b := started(t)
 	b.say(0, 1, 1, Sent{}, Applied)

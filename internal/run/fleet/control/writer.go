@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Writer appends one process's records in order, so that their sequence is that of the log. It is
-// safe for concurrent use.
+// Writer appends one process's records, in the order of their sequence. It is safe for concurrent
+// use.
 type Writer struct {
 	log      Log
 	key      Key
@@ -17,7 +17,7 @@ type Writer struct {
 
 	turn     chan struct{} // holds an element while no write is under way
 	sequence uint64        // of the last record sealed
-	pending  []byte        // sealed, but perhaps not in the log; nil if all are
+	pending  []byte        // sealed, but perhaps not in the log
 }
 
 // NewWriter returns a process's writer. agent is its index, or Coordinator; instance is random and
@@ -29,13 +29,12 @@ func NewWriter(log Log, key Key, topic [16]byte, agent int, instance uint64) *Wr
 }
 
 // Write appends a record of a run after all earlier ones, and waits until it is in the log. After
-// an error it may be in the log or not. The next call first appends the same bytes again; readers
-// ignore a copy.
+// an error it may be in the log or not. The next call first appends the same bytes again.
 func (w *Writer) Write(ctx context.Context, run int, body Body) error {
 	return w.inTurn(ctx, func() error { return w.write(ctx, run, body) })
 }
 
-// Offer is Write if no other call is under way. Otherwise it does nothing and returns false.
+// Offer is Write if no other call is under way; else it does nothing and returns false.
 func (w *Writer) Offer(ctx context.Context, run int, body Body) (taken bool, err error) {
 	select {
 	case <-w.turn:
@@ -46,8 +45,8 @@ func (w *Writer) Offer(ctx context.Context, run int, body Body) (taken bool, err
 	}
 }
 
-// HandIn appends a snapshot in pieces. The number counts a run's snapshots from 0, in order. After
-// an error, call it again with the same snapshot: readers ignore pieces that they have.
+// HandIn appends a snapshot in pieces. The number counts a run's snapshots from 0. After an error,
+// call it again with the same snapshot.
 func (w *Writer) HandIn(ctx context.Context, run, number int, snapshot []byte, last bool) error {
 	return w.inTurn(ctx, func() error {
 		pieces := max(1, (len(snapshot)+MaxBody-1)/MaxBody)

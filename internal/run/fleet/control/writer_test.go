@@ -14,7 +14,7 @@ var errBroken = errors.New("the connection broke")
 type shaky struct {
 	Memory
 	takes time.Duration
-	fails []bool // for each failing append: whether the record gets into the log
+	fails []bool // whether the record gets into the log
 }
 
 func (l *shaky) Append(ctx context.Context, record []byte) error {
@@ -63,7 +63,6 @@ func (l *shaky) begin(t *testing.T) *Writer {
 	return agent
 }
 
-// A repeated call after a failed append leaves no gap and no snapshot that counts twice.
 func TestFailedAppends(t *testing.T) {
 	for _, lands := range []bool{false, true} {
 		l := &shaky{}

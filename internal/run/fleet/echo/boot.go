@@ -9,8 +9,7 @@ import (
 	"strings"
 )
 
-// Boot identifies the CLOCK_MONOTONIC that a process reads. It is comparable between all containers
-// of one kernel.
+// Boot identifies the CLOCK_MONOTONIC that a process reads, also across containers of one kernel.
 type Boot struct {
 	ID string // of the kernel's boot; empty if unknown
 	// MonotonicNs is what the process's time namespace adds to CLOCK_MONOTONIC.
@@ -31,7 +30,7 @@ func readBoot(proc fs.FS) (Boot, error) {
 	boot := Boot{ID: strings.TrimSpace(string(id))}
 	offsets, err := fs.ReadFile(proc, "self/timens_offsets")
 	if errors.Is(err, fs.ErrNotExist) {
-		return boot, nil // the kernel has no time namespaces
+		return boot, nil // no time namespaces
 	} else if err != nil {
 		return Boot{}, fmt.Errorf("the time namespace: %w", err)
 	}
@@ -51,8 +50,8 @@ func readBoot(proc fs.FS) (Boot, error) {
 	return Boot{}, fmt.Errorf("the time namespace has no line for the monotonic clock in %q", offsets)
 }
 
-// Offset returns the exact offset of the clock of a process with the boot peer (see [clock.Bound]).
-// It is known only if both share a clock.
+// Offset returns the exact offset of the clock of a process with the boot peer (see [clock.Bound]),
+// if both share a clock.
 func (b Boot) Offset(peer Boot) (ns int64, shared bool) {
 	if b.ID == "" || b.ID != peer.ID {
 		return 0, false

@@ -8,7 +8,6 @@ import (
 	"time"
 )
 
-// Two nodes of one machine find the offset 0 within their error.
 func TestLoopback(t *testing.T) {
 	boot, err := ReadBoot()
 	if err != nil {

@@ -19,13 +19,13 @@ import (
 )
 
 const (
-	// Every is how often each peer is asked.
+	// between questions to a peer
 	Every = 250 * time.Millisecond
 	// Silence is the time without an answer after which a peer is Silent. A later answer proves
 	// nothing.
 	Silence    = 2 * time.Second
 	mostAskers = 4096
-	// pause follows a failed read, so that a broken connection does not use a processor.
+	// after a failed read, so that a broken connection does not use a processor
 	pause = 10 * time.Millisecond
 )
 
@@ -34,9 +34,9 @@ type Config struct {
 	Conn  net.PacketConn // closed by Close; if nil, echoes come only through Add
 	Clock Clock
 	// Key is the session's. Nil is for clusters of this machine: packets then have only a checksum,
-	// and anybody can forge them.
+	// which anybody can forge.
 	Key    []byte
-	Number uint32 // of this agent; other agents' questions are not answered
+	Number uint32 // this agent; questions to others are ignored
 }
 
 // Peer is an agent to ask. Without an address it is silent from the beginning.
@@ -49,14 +49,14 @@ type Peer struct {
 type Counts struct {
 	Asked    int64 // questions sent
 	Answered int64 // questions of others
-	Proved   int64 // answers that an estimator accepted
-	Forged   int64 // of another form or version, damaged, or sealed with another key
+	Proved   int64 // accepted by an estimator
+	Forged   int64 // wrong form, version or key, or damaged
 	Replayed int64 // questions seen before or for another agent, and answers to no open question
-	Refused  int64 // questions of more than 4,096 askers, and answers that are late or impossible
+	Refused  int64 // questions of more than 4,096 askers, and late or impossible answers
 	Failed   int64 // reads and writes of the connection
 }
 
-// Node answers other agents' questions from the beginning, and asks its peers.
+// Node answers other agents' questions, and asks its peers.
 type Node struct {
 	cfg     Config
 	asker   uint64
@@ -66,9 +66,9 @@ type Node struct {
 
 	mu      sync.Mutex
 	peers   map[uint32]*peer
-	askers  map[uint64]uint64 // the highest sequence of each
+	askers  map[uint64]uint64 // highest sequence
 	counts  Counts
-	highest uint64 // sequence of forgotten peers
+	highest uint64 // of forgotten peers
 }
 
 // Open starts a node, which answers until Close. It refuses an empty key.
@@ -94,8 +94,8 @@ func Open(cfg Config) (*Node, error) {
 // Addr is the node's address for questions.
 func (n *Node) Addr() net.Addr { return n.cfg.Conn.LocalAddr() }
 
-// Ask starts to ask peers, each four times a second at a different moment. It returns an error and
-// asks none if a peer is given twice or is asked already.
+// Ask starts to ask peers, each four times a second at a different moment. If a peer is given twice
+// or is asked already, it asks none and returns an error.
 func (n *Node) Ask(peers ...Peer) error {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -175,7 +175,7 @@ func (n *Node) askOften(alive context.Context, p *peer, first time.Duration) {
 	}
 }
 
-// ask sends one question. It reads the time last, just before sending.
+// The time is read last.
 func (n *Node) ask(p *peer) {
 	slew := n.cfg.Clock.SlewNs()
 	n.mu.Lock()
@@ -197,7 +197,7 @@ func (n *Node) send(sealed []byte, to net.Addr) {
 }
 
 func (n *Node) read() {
-	var buffer [packetSize + 1]byte // a longer packet is invalid
+	var buffer [packetSize + 1]byte // detects longer packets
 	for {
 		size, from, err := n.cfg.Conn.ReadFrom(buffer[:])
 		now := n.cfg.Clock.NowNs()
@@ -223,7 +223,7 @@ func (n *Node) read() {
 	}
 }
 
-// answer answers a question. It reads the time last, before it seals the answer.
+// The time is read last, before the seal.
 func (n *Node) answer(p packet, now int64, from net.Addr) {
 	if !n.admit(p) {
 		return

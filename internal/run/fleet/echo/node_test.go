@@ -9,7 +9,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/echo/echotest"
 )
 
-// virtual is a clock in virtual time that is ahead and has a wrong rate.
+// virtual is ahead and has a wrong rate.
 func virtual(ahead time.Duration, offPpm int64) Clock {
 	start := time.Now()
 	return Clock{
@@ -35,8 +35,7 @@ func start(t *testing.T, cfg Config) *Node {
 	return n
 }
 
-// Four questions a second prove an offset even if the two directions take unequal time. A peer is
-// silent exactly 2 s after its last answer.
+// The two directions may take unequal time. A peer is silent exactly 2 s after its last answer.
 func TestOffsetIsFound(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -99,7 +98,6 @@ func TestOffsetIsFound(t *testing.T) {
 	})
 }
 
-// Forged and replayed packets are counted and change nothing.
 func TestForgedAndReplayedPackets(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var wires echotest.Network
@@ -124,7 +122,7 @@ func TestForgedAndReplayedPackets(t *testing.T) {
 			t.Fatal(err)
 		}
 		time.Sleep(2 * time.Minute)
-		if err := b.Close(); err != nil { // before more is asked
+		if err := b.Close(); err != nil {
 			t.Fatal(err)
 		}
 		asked, answered := a.Counts(), b.Counts()

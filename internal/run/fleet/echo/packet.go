@@ -7,8 +7,8 @@ import (
 	"hash/crc32"
 )
 
-// This is the layout of a packet, big-endian. A question is as long as its answer, with three zero
-// fields, so that no attacker can amplify traffic.
+// The layout of a packet, big-endian. A question is as long as its answer, with three zero fields,
+// so that no attacker can amplify traffic.
 const (
 	atHead     = 0  // uint16 magic, uint8 version, uint8 kind
 	atTo       = 4  // uint32, the agent asked
@@ -37,8 +37,7 @@ type packet struct {
 
 var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
-// seal returns the first 16 bytes of HMAC-SHA-256. Without a key it returns CRC-32C, which only
-// detects damage.
+// seal returns 16 bytes of HMAC-SHA-256; without a key CRC-32C, which only detects damage.
 func seal(key, body []byte) (sealed [sealBytes]byte) {
 	if key == nil {
 		binary.BigEndian.PutUint32(sealed[:], crc32.Checksum(body, castagnoli))

@@ -14,8 +14,8 @@ type peer struct {
 	estimator  clock.Estimator
 	sequence   uint64         // of the last question
 	open       [mostOpen]open // questions without an answer, by sequence
-	answeredNs int64          // on the own clock, at the last answer; before it, at the first question
-	end        func()         // ends the questions; nil if none are sent
+	answeredNs int64          // own clock, at the last answer, or else first question
+	end        func()         // nil if none are sent
 }
 
 type open struct {
@@ -32,8 +32,8 @@ func (p *peer) close(sequence uint64) (open, bool) {
 	return asked, true
 }
 
-// At returns the offset to use for a peer's clock at a time of the own clock; see
-// [clock.Estimator.At]. It is unknown if the agent is not asked.
+// At returns the offset to use for a peer's clock at a time of the own clock (see
+// [clock.Estimator.At]). It is unknown if the agent is not asked.
 func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
 	defer n.mu.Unlock()
@@ -43,7 +43,7 @@ func (n *Node) At(peer uint32, ns int64) (b clock.Bound, known bool) {
 	return clock.Bound{}, false
 }
 
-// Over returns the error of a used offset between two times; see [clock.Estimator.Over]. It is
+// Over returns the error of a used offset between two times (see [clock.Estimator.Over]). It is
 // unknown if the agent is not asked.
 func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, known bool) {
 	n.mu.Lock()
@@ -54,7 +54,7 @@ func (n *Node) Over(peer uint32, fromNs, toNs, usedNs int64) (b clock.Bound, kno
 	return clock.Bound{}, false
 }
 
-// Add adds an echo that came another way, as over the control topic. It does not end a silence. It
+// Add adds an echo that came another way, as over the control topic; it does not end a silence. It
 // returns an error if the agent is not asked, or if [clock.Estimator.Add] does.
 func (n *Node) Add(peer uint32, e clock.Echo) error {
 	n.mu.Lock()

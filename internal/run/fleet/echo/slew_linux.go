@@ -8,7 +8,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/load"
 )
 
-// readings is how often both clocks are read. The closest pair counts.
+// The closest pair counts.
 const readings = 4
 
 // machineSlew returns CLOCK_MONOTONIC minus CLOCK_MONOTONIC_RAW, in nanoseconds.

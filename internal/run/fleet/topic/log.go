@@ -14,7 +14,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// fetchBytes bounds one fetch, and so the client's memory.
+// fetchBytes bounds a fetch, and so the client's memory.
 const fetchBytes = 8 << 20
 
 func options(cfg Config, topic string) []kgo.Opt {
@@ -77,7 +77,7 @@ func (t *Topic) Read(ctx context.Context, from int64) ([]control.Entry, error) {
 	}
 }
 
-// lost returns why the log can no longer be read. It ignores errors that the client retries.
+// lost ignores errors that the client retries.
 func (t *Topic) lost(ctx context.Context, fetches kgo.Fetches) error {
 	if fetches.IsClientClosed() {
 		return kgo.ErrClientClosed

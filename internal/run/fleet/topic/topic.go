@@ -20,13 +20,13 @@ import (
 
 const prefix = "kafka-bench-control-"
 
-// maxReplicas is enough to survive the loss of a broker with its disk.
+// enough to survive the loss of a broker with its disk
 const maxReplicas = 3
 
 const lookEvery = time.Second
 
-// settings delete an abandoned session after a week, and allow records of 512 KiB whatever the
-// brokers' default.
+// An abandoned session expires after a week, and records may have 512 KiB whatever the brokers'
+// default.
 var settings = map[string]string{
 	"cleanup.policy": "delete", "retention.ms": "604800000", "max.message.bytes": "1048588",
 }
@@ -37,7 +37,7 @@ type Config struct {
 	Access  access.Access
 	// Session is 1 to 200 letters, digits, dots, dashes and underscores.
 	Session string
-	// Client has options of the log's client that override its own.
+	// Client overrides options of the log's client.
 	Client []kgo.Opt
 }
 
@@ -47,11 +47,11 @@ type Topic struct {
 	admin  *cluster.Admin
 	client *kgo.Client
 	topic  cluster.Topic
-	next   int64 // the offset that the client reads next
+	next   int64 // offset
 }
 
-// Create creates the topic of a new session. Its errors are those of package cluster; if the topic
-// exists, ErrInput. The caller must call Close.
+// Create creates the topic of a new session. Its errors are those of package cluster, ErrInput if
+// the topic exists. The caller must call Close.
 func Create(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
 		brokers, err := admin.Brokers(ctx)
@@ -63,7 +63,7 @@ func Create(ctx context.Context, cfg Config) (*Topic, error) {
 	})
 }
 
-// Open opens the topic of a session, and waits for it until ctx ends. It never creates one. Its
+// Open opens the topic of a session, and waits for it until ctx ends; it never creates one. Its
 // errors are those of package cluster, and the cause of ctx. The caller must call Close.
 func Open(ctx context.Context, cfg Config) (*Topic, error) {
 	return open(cfg, func(admin *cluster.Admin) (cluster.Topic, error) {
@@ -141,10 +141,10 @@ func (t *Topic) ID() [16]byte { return t.topic.ID }
 // Name returns the topic's name.
 func (t *Topic) Name() string { return t.topic.Name }
 
-// Delete deletes the topic by its ID. A missing topic is no error.
+// Delete deletes the topic by its ID; a missing one is no error.
 func (t *Topic) Delete(ctx context.Context) error {
 	own := t.topic
-	own.Existing = false // it belongs to the session, whichever process created it
+	own.Existing = false // the session's, whichever process created it
 	return explain(t.topic.Name, t.admin.DeleteTopic(ctx, own))
 }
 

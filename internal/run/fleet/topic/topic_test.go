@@ -22,7 +22,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/run/fleet/control"
 )
 
-// config turns compression off, because zstd uses finalizers, which a bubble cannot have.
+// zstd uses finalizers, which a bubble cannot have.
 func config(c *virtual.Cluster, session string) Config {
 	return Config{
 		Brokers: c.Bootstrap(), Access: c.Access(), Session: session,
@@ -60,7 +60,6 @@ func read(t *testing.T, log *Topic, from int64, n int) (texts []string) {
 
 func TestLog(t *testing.T) { virtual.Test(t, virtual.Options{Brokers: 3}, testLog) }
 
-// Agents that open before the coordinator wait for the topic, and all read one order.
 func testLog(t *testing.T, c *virtual.Cluster) {
 	opened := make(chan *Topic)
 	for range 2 {
@@ -190,8 +189,7 @@ func TestAppendWaits(t *testing.T) {
 	virtual.Test(t, virtual.Options{ProduceDelay: 10 * time.Second}, testAppendWaits)
 }
 
-// An append waits for the ack. A cancelled one may still get into the log; its repetition is then a
-// copy.
+// Repeating a cancelled append gives at most a copy.
 func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	w := control.NewWriter(log, nil, log.ID(), 0, 1)
@@ -224,7 +222,6 @@ func testAppendWaits(t *testing.T, c *virtual.Cluster) {
 
 func TestLostLog(t *testing.T) { virtual.Test(t, virtual.Options{}, testLostLog) }
 
-// Records deleted by retention and a denied access end the reading.
 func testLostLog(t *testing.T, c *virtual.Cluster) {
 	log := create(t, config(c, "s"))
 	for range 3 {
@@ -247,8 +244,6 @@ func testLostLog(t *testing.T, c *virtual.Cluster) {
 	}
 }
 
-// Records of all kinds go to the broker compressed with zstd, with acks from all replicas, and hold
-// neither password nor key.
 func TestOnTheWire(t *testing.T) {
 	const password = "s3cret-of-alice"
 	key := control.Key("a key that nobody may read")

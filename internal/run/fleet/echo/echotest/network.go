@@ -8,21 +8,21 @@ import (
 	"time"
 )
 
-// Network carries packets in memory, for a bubble of virtual time.
+// Network is for a bubble of virtual time.
 type Network struct {
 	mu    sync.Mutex
 	conns map[string]*conn
-	// carry is called for each packet. It calls arrive for what arrives, with the delay.
+	// carry calls arrive for each packet that arrives, with its delay.
 	carry func(from, to string, packet []byte, arrive func(packet []byte, after time.Duration))
 }
 
 // Address is the address of a connection in a Network.
 type Address string
 
-// Network implements net.Addr.
+// Network returns "memory".
 func (a Address) Network() string { return "memory" }
 
-// String implements net.Addr.
+// String returns the address.
 func (a Address) String() string { return string(a) }
 
 type datagram struct {
