@@ -26,9 +26,9 @@ const (
 // 1988; with times for losses, Netflix's concurrency-limits).
 //
 // Law: at each commit, if records were refused since the last one and the newest consumed record
-// took at most the target, bound += step. If it took longer, bound × 0.9, at most once in that
-// time. While most consumers wait for records, the bound grows by a quarter instead, once between
-// two commits, or doubles if commits are further apart than the target (TCP's slow start).
+// took at most the target, bound += step. If it took longer, bound × 0.9, at most once in the time
+// that it took. While most consumers wait for records, the bound grows by a quarter instead, once
+// between two commits, or doubles if commits are further apart than the target (TCP's slow start).
 // Consumption and ceiling are estimated as in [Latency].
 //
 // Failure modes. Growth is slow while consumers always have work. A bound that is too large shows

@@ -45,13 +45,13 @@ type Config struct {
 	Share Share
 	// Inherit is for how long a new gate with a [Fixed] share counts all uncommitted records as its
 	// own, because some may be its predecessor's; 0 is 30 s. The gate admits less meanwhile. That
-	// ends with the first reading that was asked for that long after New. Inherit must not be
-	// shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
+	// ends with the first reading that is requested at least that long after New. Inherit must not
+	// be shorter than the time in which a request of the predecessor can reach the log. [NoInherit]
 	// skips it.
 	Inherit time.Duration
 	// Now is the clock, monotonic and safe for concurrent use; nil is the time since New.
 	Now func() time.Duration
-	// OnChange is called with each change, on the goroutine that noticed it; nil is never called.
+	// OnChange is called with each change, on the goroutine that detected it; nil is never called.
 	// It may use the gate.
 	OnChange func(Change)
 	// Logger logs the same changes; nil logs nothing.

@@ -11,7 +11,7 @@ const Unlimited int64 = math.MaxInt64
 // Observation is the complete input of a controller's decision.
 type Observation struct {
 	// At is the time of the decision, on any monotonic axis. Age is how long before that the
-	// reading was asked for.
+	// reading was requested.
 	At, Age time.Duration
 
 	// Lag is the consumer lag in records: the sum over the partitions of high watermark − committed
@@ -22,9 +22,9 @@ type Observation struct {
 	// Partitions has the records of all producers; nil if not reported.
 	Partitions []Partition
 
-	// Admitted counts the records admitted so far. Settled counts those of known fate when the
-	// reading was asked for: they are in the reading, or never in the log. So at most Lag +
-	// Admitted − Settled records are in the log and not committed.
+	// Admitted counts the records admitted so far. Settled counts the records whose fate was known
+	// when the reading was requested: they are in the reading, or never in the log. So at most Lag
+	// + Admitted − Settled records are in the log and not committed.
 	Admitted, Settled int64
 	// Refused counts the records that were not admitted at once.
 	Refused int64
@@ -36,8 +36,8 @@ type Observation struct {
 
 // Decision is a controller's answer.
 type Decision struct {
-	// Ceiling is how many records may have been admitted in all. A ceiling at or below Admitted
-	// closes the gate.
+	// Ceiling is the highest number of records that may have been admitted since New. A ceiling at
+	// or below Admitted closes the gate.
 	Ceiling int64
 	// Bound is the lag in records that the ceiling enforces; Unlimited if none.
 	Bound int64
@@ -54,8 +54,8 @@ type Controller interface {
 // Pacer is a controller whose ceiling rises with time between two readings.
 type Pacer interface {
 	Controller
-	// Ceiling returns the ceiling at a time on the axis of the observations, not before the last
-	// one.
+	// Ceiling returns the ceiling at a time on the axis of the observations. at is not before the
+	// last observation.
 	Ceiling(at time.Duration) int64
 }
 

@@ -7,7 +7,7 @@ import "fmt"
 //
 // Law: ceiling = Settled + max(0, Share × max lag − Lag).
 //
-// Proof. The mark is taken before the reading is asked for. Every record settled at the mark is in
+// Proof. The mark is taken before the reading is requested. Every record settled at the mark is in
 // the reading or never in the log. So the high watermark is at any later time at most that of the
 // reading plus Admitted − Settled, and the committed offset only grows. Hence lag ≤ Lag + Admitted
 // − Settled ≤ bound, however old the reading is.

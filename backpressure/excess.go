@@ -12,7 +12,7 @@ const (
 	Defer Excess = iota
 	// Shed drops them.
 	Shed
-	// Degrade asks the application for less.
+	// Degrade lets the application replace or drop them.
 	Degrade
 )
 

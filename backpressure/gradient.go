@@ -27,8 +27,9 @@ const (
 // is at least the time between two readings. While most consumers wait for records, the bound grows
 // as in [AIMD].
 //
-// Failure modes. If the group was behind at the start, a queue counts as normal for ever, and the
-// bound grows without end: set MaxLag. The result also depends on how often the lag is read.
+// Failure modes. If the group was behind at the start, its waiting time counts as the shortest for
+// ever, and the bound grows without end: set MaxLag. The result also depends on how often the lag
+// is read.
 type Gradient struct {
 	cfg      GradientConfig
 	group    group

@@ -34,10 +34,11 @@ const leastTrim = 0.3
 //
 //   - Capacity. A step is a reading in which a partition's position moved. A partition's
 //     capacity is the slope between two of its steps, about a second apart, and μ is the
-//     sum. A consumer that had worked off all that was in the log a reading earlier may
-//     have waited for records. Such a measurement may only raise its capacity.
-//   - Progress. Between two steps a position moves at the capacity, at most one and a
-//     half intervals and to the end of the log. So a stalled consumer closes the gate.
+//     sum. A consumer that has processed all records of the reading before may have
+//     waited for records. Such a measurement may only raise its capacity.
+//   - Progress. Between two steps a position moves at the capacity, for at most one and
+//     a half intervals, and at most to the end of the log. So a stalled consumer closes
+//     the gate.
 //     After a silence of three intervals with records to take, the capacity is at most
 //     the rate during the silence, until two further steps confirm more. So the admitted
 //     and uncommitted records never exceed the bound and one and a half of a usual step.
@@ -47,7 +48,7 @@ const leastTrim = 0.3
 //     each interval already admits 1 + target/interval times the measured rate.) The next
 //     step that leaves records behind measures them again.
 //   - Trim. Users wait for the slowest partition. So the mean is held as far below the
-//     target as the slowest partition is above the mean, but at 0.3 × target at least.
+//     target as the slowest partition is above the mean, but at least at 0.3 × target.
 //
 // Failure modes. A fall of the capacity shows after one interval. Until then records are admitted
 // at the old rate, so after a fall by k some wait k × target and more. With commits an interval T

@@ -19,7 +19,7 @@ type PipeConfig[T any] struct {
 	Records func(T) int64
 }
 
-// Pipe passes items from in to out as the gate admits them. Out is a client's input channel:
+// Pipe passes items from in to out when the gate admits them. Out is a client's input channel:
 // sarama's AsyncProducer.Input() or confluent-kafka-go's ProduceChannel(). Pipe returns nil when in
 // is closed, or the error of ctx. It does not close out. It drops an item of more records than the
 // bound can hold.

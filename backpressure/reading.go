@@ -7,8 +7,8 @@ type Reading struct {
 	// Lag is the sum over the partitions of high watermark − committed offset, in records. The gate
 	// ignores it if Partitions are given.
 	Lag int64
-	// Committed counts the committed records from any origin. The gate ignores it if
-	// Partitions are given.
+	// Committed counts the committed records from any starting point: only its differences matter.
+	// The gate ignores it if Partitions are given.
 	Committed int64
 	// Partitions must be complete: a missing partition counts as no lag. Nil means not reported.
 	// Empty means that the topic does not exist yet. Do not change them after Report.

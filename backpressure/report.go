@@ -6,15 +6,15 @@ import (
 	"time"
 )
 
-// Mark is what a gate knew to be settled before the lag was asked for. A mark that is taken after
-// the reading would break the bound: see [Credit].
+// Mark holds which records a gate knew to be settled before the lag was requested. A mark that is
+// taken after the reading would break the bound: see [Credit].
 type Mark struct {
 	at      time.Duration
 	number  uint64
 	settled int64
 }
 
-// Mark returns what Report needs with the next reading. Call it before asking for the lag.
+// Mark returns what Report needs with the next reading. Call it before you request the lag.
 func (g *Gate) Mark() Mark {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -48,7 +48,7 @@ type sight struct {
 	missed  error
 }
 
-// inheritance lasts until the first reading that was asked for at until or later.
+// inheritance lasts until the first reading that was requested at until or later.
 type inheritance struct {
 	goesOn bool
 	until  time.Duration
@@ -246,8 +246,8 @@ func (g *Gate) change(now time.Duration, kind ChangeKind, reason string) *Change
 	return c
 }
 
-// Advance updates the ceiling between two readings: for the time, if the controller is a [Pacer],
-// and for the share, if it is not fixed. Call it about every 10 ms.
+// Advance updates the ceiling between two readings: for the time that has passed, if the controller
+// is a [Pacer], and for a change of the share, if it is not fixed. Call it about every 10 ms.
 func (g *Gate) Advance() {
 	if change := g.advance(); change != nil {
 		g.cfg.tell(*change)

@@ -8,8 +8,8 @@ import (
 
 // Stats are a gate's counters since New, and its present state.
 type Stats struct {
-	// Admitted counts admitted records, Settled those of known fate. Refused counts records that
-	// were not admitted at once, each time that they are asked for.
+	// Admitted counts admitted records, Settled the admitted records whose fate is known. Refused
+	// counts records that were not admitted at once, at each request for them.
 	Admitted, Settled, Refused int64
 	// Returned counts records that were granted just after the ceiling had fallen, and taken back
 	// before the producer got them. Admitted does not include them; their sum never falls.
@@ -20,8 +20,8 @@ type Stats struct {
 	Reports, Changes int64
 	// Missed counts readings that failed.
 	Missed int64
-	// Closed sums the times from a first refusal until the gate had room again. Blind is for how
-	// long the gate was blind.
+	// Closed sums the times from a first refusal until the gate had room again, Blind the times in
+	// which the gate was blind.
 	Closed, Blind time.Duration
 
 	// Ceiling and Bound are in force now; Unlimited if there is none, and 0 before the first
@@ -97,7 +97,7 @@ type Change struct {
 	// Lag is that of the reading. Bound is in force from now on; Unlimited if there is none. Both
 	// are in records.
 	Lag, Bound int64
-	// Age is the time since the reading was asked for. For Blind it is the time since the lag was
+	// Age is the time since the reading was requested. For Blind it is the time since the lag was
 	// last known, or since New.
 	Age    time.Duration
 	Reason string

@@ -11,11 +11,11 @@ const pace = 10 * time.Millisecond
 
 var errNoSource = errors.New("backpressure: the gate has no source to watch; set Config.Source, or call Report yourself")
 
-// Watch reads the lag from the source until ctx ends: at once, and then at each interval. It calls
-// Report or Missed. It gives up a reading that takes longer than half the grace time (at least one
-// interval). Watch returns nil when ctx has ended, and an error only if the gate has no source. The
-// last ceiling then stays in force until the gate refuses a record after the grace time: then it is
-// blind.
+// Watch reads the lag from the source until ctx ends: at once, and then at each interval. After
+// each reading it calls Report or Missed. It gives up a reading that takes longer than half the
+// grace time (at least one interval). Watch returns nil when ctx has ended, and an error only if
+// the gate has no source. The last ceiling then stays in force until the gate refuses a record
+// after the grace time: then it is blind.
 func (g *Gate) Watch(ctx context.Context) error {
 	return watch(ctx, &g.cfg, g.moving(), watched{
 		read: func(ctx context.Context) error {

@@ -57,8 +57,9 @@ type Config struct {
 	// required if MaxDeliveries is set. Open creates it, with as many partitions as Topic, if it is
 	// missing.
 	DeadLetterTopic string
-	// MaxInFlight bounds the records that are fetched and not settled. The default is 1,000; the
-	// range is 1 to 1,000,000. At the bound the queue fetches nothing.
+	// MaxInFlight bounds the unsettled records of this process, delivered or ready for delivery.
+	// The default is 1,000; the range is 1 to 1,000,000. At the bound the queue takes no more
+	// records.
 	MaxInFlight int
 	// Backoff is the delay after a handler of [Queue.Run] failed.
 	Backoff Backoff
@@ -71,13 +72,13 @@ type Config struct {
 	MarkersTopic string
 	// Tracker says where the tracker runs; the default is InProcess.
 	Tracker TrackerMode
-	// Transactions makes Markers write starts and commits in one transaction, and copies and their
-	// ends in another.
+	// Transactions makes Markers write start markers and commits in one transaction, and copies and
+	// the end markers of their originals in another.
 	Transactions bool
-	// StartFirst makes Markers write a record's start and commit behind it before it delivers the
-	// record. By default it writes the start after the record has been open for 100 ms, so a record
-	// that kills its process may not count as delivered. It costs two round trips for each poll, or
-	// one transaction with Transactions.
+	// StartFirst makes Markers write the start marker of a record and commit the offset after the
+	// record before it delivers the record. By default it writes the start marker after the record
+	// has been open for 100 ms, so the delivery of a record that kills its process may not count.
+	// StartFirst costs two round trips for each poll, or one transaction with Transactions.
 	StartFirst bool
 	// InPlace is how many times OffsetMap delivers a record before it appends a copy to the
 	// partition. The default is 3; the range is 1 to 1,000.

@@ -60,9 +60,9 @@ func (d Delivery) Ack(ctx context.Context) error {
 	return d.queue.engine.Ack(ctx, d.lease)
 }
 
-// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. It counts as a
-// delivery. The errors are those of Ack, [ErrUnsupported] if the engine cannot release a record,
-// and [ErrDelayed], after which the delivery is still open.
+// Nack releases the record for another delivery after a delay from 0 to [MaxDelay]. The delivery
+// that it ends counts in the next Attempt. The errors are those of Ack, [ErrUnsupported] if the
+// engine cannot release a record, and [ErrDelayed], after which the delivery is still open.
 func (d Delivery) Nack(ctx context.Context, delay time.Duration) error {
 	switch {
 	case delay < 0 || delay > MaxDelay:
@@ -98,8 +98,8 @@ func (d Delivery) ranOut() bool {
 	return errors.Is(err, ErrExpired) || err == nil && d.ended()
 }
 
-// Extend sets the lock to expire dur from now, above 0 and at most [MaxDelay]. The errors are those
-// of Nack.
+// Extend sets the lock to expire dur from now. dur is above 0 and at most [MaxDelay]. The errors
+// are those of Nack.
 func (d Delivery) Extend(ctx context.Context, dur time.Duration) error {
 	switch {
 	case dur <= 0 || dur > MaxDelay:

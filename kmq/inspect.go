@@ -13,8 +13,8 @@ import (
 type Inspection struct {
 	Group, Topic string
 	// Engine is empty if it cannot be found out. OffsetMap leaves the same state as Plain while
-	// nothing beyond its commits is acknowledged; so does Markers before its first tracker ran,
-	// without MarkersTopic.
+	// nothing beyond its commits is acknowledged. So does Markers until its first tracker has run,
+	// unless Config.MarkersTopic is set.
 	Engine      Engine
 	Partitions  []PartitionInspection
 	DeadLetters int64 // records in the dead-letter topic; -1 if none is named
@@ -27,10 +27,10 @@ type PartitionInspection struct {
 	// with Markers. For Share it is the start offset of the share partition.
 	Committed int64
 	End       int64 // the high watermark
-	// InFlight counts the records that are not settled although later ones were delivered (Markers)
-	// or acknowledged (OffsetMap). With Plain and Share it is -1 while records wait, and 0
-	// otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. In an empty
-	// partition it is 0.
+	// InFlight counts the unsettled records that have a start marker (Markers), or are below the
+	// highest acknowledged offset (OffsetMap). With Plain and Share it is -1 while records wait,
+	// and 0 otherwise. It is -1 if the Engine is unknown, or with OffsetMap before a commit. In an
+	// empty partition it is 0.
 	InFlight int64
 	// Waiting counts the records not known to be delivered. If InFlight is -1, it includes the
 	// records in flight.
@@ -48,8 +48,8 @@ type PartitionInspection struct {
 // the group's state, for which it reads at most the last 100,000 markers of each partition. If
 // Topic or Engine is empty, it refuses a group without commits and members.
 //
-// It reads the unsettled records, at most 100,000 of each partition, and the markers that a tracker
-// would begin with. The error is the cluster's or [ErrConfig], which includes a missing Topic or
+// It reads the unsettled records, at most 100,000 of each partition, and the markers that a new
+// tracker would read. The error is the cluster's or [ErrConfig], which includes a missing Topic or
 // DeadLetterTopic.
 func Inspect(ctx context.Context, cfg Config) (Inspection, error) {
 	f := new(mistakes)

@@ -136,7 +136,7 @@ func (q *Queue) Receive(ctx context.Context, max int) ([]Delivery, error) {
 	return out, nil
 }
 
-// With over, an engine returns what is ready without waiting.
+// over is a context that has ended: with it, an engine returns ready records without waiting.
 var over = func() context.Context {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()

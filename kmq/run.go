@@ -20,8 +20,8 @@ type Handler func(ctx context.Context, d Delivery) error
 // Order says which records may be processed at the same time.
 type Order string
 
-// Orders apply to first deliveries. Redelivered records follow later ones. Share supports only
-// Unordered.
+// Orders apply to first deliveries. A redelivered record may come after records that were produced
+// later. Share supports only Unordered.
 const (
 	Unordered   Order = "none"      // any records; workers may outnumber partitions
 	ByPartition Order = "partition" // one of each partition, in offset order

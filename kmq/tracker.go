@@ -40,8 +40,9 @@ func OpenTracker(ctx context.Context, cfg Config) (*Tracker, error) {
 	return &Tracker{tracker: t}, nil
 }
 
-// Stats returns the counters of this tracker since it was opened. It uses only Tailed,
-// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm of [Stats].
+// Stats returns the counters of this tracker since it was opened. It sets only Tailed,
+// DeadLettered, Missing, Retried, Unreadable, Lateness and RetentionAlarm; the other fields are
+// zero.
 func (t *Tracker) Stats() Stats { return t.tracker.Counts() }
 
 // Wait returns the error that ended the tracker, ctx's error if ctx ends first, or [ErrClosed]

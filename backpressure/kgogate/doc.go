@@ -12,7 +12,7 @@
 //	Degrade  the application decides: the record or a replacement waits as with
 //	         Defer, or it is dropped.
 //
-// Set Record.Timestamp when the record comes into being: the client sets a zero timestamp only
+// Set Record.Timestamp when the record is created: the client fills in a missing timestamp only
 // after the wait.
 //
 // The bound needs acks=all and the idempotent producer, franz-go's defaults. With acks=1 an

@@ -14,7 +14,7 @@ type Zero struct {
 func (a *Axis) Zero() Zero { return Zero{ClockNs: a.clock + a.zero.Load(), LengthNs: a.end.Load()} }
 
 // Adopt sets the axis to the zero of another process's axis. The two then differ only by the cost of reading a clock,
-// some tens of nanoseconds. Add shift to times that were read before.
+// some tens of nanoseconds. Add shift to times that were read from the axis before.
 func (a *Axis) Adopt(z Zero) (shift int64) {
 	zero := z.ClockNs - a.clock
 	a.end.Store(z.LengthNs)

@@ -14,7 +14,8 @@ const (
 	enoughGaps  = 1 << 10
 )
 
-// GapWatch keeps the gaps between the acks of one partition as one worker sees them, or between its deliveries.
+// GapWatch keeps the gaps between the acks of one partition, as one worker sees them, or between the deliveries of one
+// partition.
 type GapWatch struct {
 	last  int64
 	least int64

@@ -8,8 +8,8 @@ import (
 	"sync/atomic"
 )
 
-// Roster holds the members of a group by number. They join and leave one change at a time; a number is then free
-// again.
+// Roster holds the members of a group by number. They join and leave one at a time. After a member has left, its number
+// is free again.
 type Roster[M any] struct {
 	changing sync.Mutex // held during a change; taken before mu
 	closed   atomic.Bool

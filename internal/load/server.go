@@ -8,8 +8,8 @@ import (
 
 // Server simulates the work of one worker of a consumer. Only one goroutine may use it at a time.
 //
-// As in queueing theory, the work of a record begins when it has arrived and the record before it is done; it
-// takes the drawn time. A late timer delays one observation, but not the work of later records.
+// As in queueing theory, the work of a record begins when the record has arrived and the work of the record before it
+// is done. The work takes the drawn time. A late timer delays one observation, but not the work of later records.
 type Server struct {
 	axis   *Axis
 	plan   Plan
@@ -22,8 +22,9 @@ func NewServer(axis *Axis, plan Plan, seed, number uint64) Server {
 	return Server{axis: axis, plan: plan, rng: rand.New(rand.NewPCG(seed, number)), freeAt: math.MinInt64}
 }
 
-// Begin begins the work of those of n records, arrived at there, whose work can have begun by now; at least one.
-// It returns their number and their work in the measured window, in nanoseconds.
+// Begin takes n records that arrived at the time there, and begins the work of the first ones: those whose work can
+// begin by now, at least one. It returns the number of these records, and how much of their work lies in the measured
+// window, in nanoseconds.
 func (s *Server) Begin(n int, there, now int64) (begun int, work int64) {
 	current := s.plan.at(now)
 	s.freeAt = max(s.freeAt, there)

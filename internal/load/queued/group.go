@@ -15,7 +15,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Locks says what ends the lock of a record besides its deadline.
+// Locks says what else than its deadline ends the lock of a record.
 type Locks int
 
 // Kinds of locks.
@@ -39,8 +39,8 @@ type Config struct {
 	Ordered bool
 	Locks   Locks
 
-	// Drop is the part of the deliveries that are not acknowledged. With Nack they are given back, after the Delay
-	// of their attempt.
+	// Drop is the part of the deliveries that are not acknowledged. With Nack those records are given back, after the
+	// Delay of their attempt.
 	Drop  float64
 	Nack  bool
 	Delay func(attempt int) time.Duration

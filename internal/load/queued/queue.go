@@ -16,7 +16,7 @@ type Queue interface {
 	// takes an unsettled record back if handle returns an error.
 	Run(ctx context.Context, handlers int, handle func(Lot) error) error
 	Counts() snapshot.QueueCounts
-	// Kill cuts the member off like the death of its process.
+	// Kill cuts the member off, as the death of its process would.
 	Kill()
 	Close(ctx context.Context) error
 }
@@ -27,8 +27,8 @@ var (
 	ErrLockLost    = errors.New("another member now owns the record's partition")
 )
 
-// Lot holds the records of one Receive. Ack and Nack return ErrLockExpired or ErrLockLost if the record is no
-// longer lent.
+// Lot holds the records of one Receive. Ack and Nack return ErrLockExpired or ErrLockLost if the member no longer holds
+// the lock of the record.
 type Lot interface {
 	Len() int
 	At(i int) Lent
@@ -36,7 +36,7 @@ type Lot interface {
 	Nack(ctx context.Context, i int, delay time.Duration) error
 }
 
-// Lent is one delivery of a record.
+// Lent is one delivery of a record, which the member holds under a lock.
 type Lent struct {
 	Partition int32 // of the original record, like Offset
 	Offset    int64

@@ -21,9 +21,9 @@ func (g *Group) Standing(books bool) snapshot.Group {
 	return s
 }
 
-// OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one.
-// It returns nil if only a fill's records, which have no due times, are open or exist. It looks at every open
-// record.
+// OldestUnacked returns when the oldest delivered, unacknowledged record was due; snapshot.NothingDue without one. It
+// returns nil if all open records are of a fill, or if the run has no others: they have no due times. It looks at every
+// open record.
 func (g *Group) OldestUnacked() *int64 {
 	scheduled := g.cfg.Producers - g.cfg.Filled
 	if scheduled <= 0 {

@@ -87,10 +87,10 @@ func (m *member) kill(cutOff func()) snapshot.Loss {
 	return loss
 }
 
-// Pause stops a member until Resume: it neither polls nor works nor commits. Its client continues to send
-// heartbeats and to fetch until its buffers are full, so the member stays in the group. Only the client can
-// enforce a poll interval (Kafka's max.poll.interval.ms); franz has none. If it is working on a record, the group
-// waits for it, up to the client's rebalance timeout.
+// Pause stops a member until Resume: it neither polls nor works nor commits. Its client continues to send heartbeats
+// and to fetch until its buffers are full, so the member stays in the group. Only the client can enforce a poll
+// interval (Kafka's max.poll.interval.ms); franz has none. If the member is working on a record, a rebalance waits for
+// it, up to the client's rebalance timeout.
 //
 // how describes the pause for a report.
 func (g *Group) Pause(number int) (how string, err error) {

@@ -7,7 +7,7 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/ledger"
 )
 
-// Handed is what a process delivered of a partition that it no longer has. The next owner needs it to recognise
+// Handed describes what a process delivered of a partition that it no longer has. The next owner needs it to recognise
 // redelivered records.
 type Handed struct {
 	Partition int32
@@ -29,7 +29,8 @@ func (ps partitions) Handed(partitions []int32) []Handed {
 	return all
 }
 
-// Elsewhere adds what other processes delivered. The last one also knew the earlier lost work.
+// Elsewhere adds what other processes delivered. The last of several entries for a partition also has the lost work of
+// the entries before it.
 func (ps partitions) Elsewhere(handed []Handed) {
 	for _, h := range handed {
 		p := ps[h.Partition]

@@ -30,7 +30,8 @@ type Config struct {
 	// Numbers bounds the numbers that Start may open; at least Members.
 	Numbers   int
 	Producers int // including those that filled the topic
-	// Filled is how many of them filled the topic; they have the last numbers, and their records have no times.
+	// Filled is how many of the producers filled the topic. They have the last numbers, and their records have no
+	// times.
 	Filled      int
 	Partitions  int
 	From        []int64 // first offset of each partition; nil is zero
@@ -247,7 +248,7 @@ func (g *Group) changed() {
 	}
 }
 
-// AwaitReady waits until every partition is assigned and no member is idle without need.
+// AwaitReady waits until every partition is assigned and, if there are enough partitions, every member has one.
 func (g *Group) AwaitReady(ctx context.Context) error {
 	for {
 		if err := g.Err(); err != nil {

@@ -6,8 +6,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition
-// and producer. It makes the lanes forget records that have arrived.
+// Behind reports the open and waiting records of all partitions. awaited is what still has to arrive, by partition and
+// producer. Behind makes the lanes forget the records that have arrived.
 func (ps *Producers) Behind(awaited [][]ledger.Awaited) snapshot.Behind {
 	b := snapshot.NewBehind(ps.AckedIn(len(awaited)))
 	for partition := range awaited {

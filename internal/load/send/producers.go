@@ -27,8 +27,8 @@ type Config struct {
 	Only []int
 	// First is the number of the first worker in stamps and books.
 	First int
-	// Clients is the number of clients; 0 is one for each worker. With more clients than workers, each client has
-	// some of a worker's partitions, so that a lane stays on one connection.
+	// Clients is the number of clients; 0 is one for each worker. With more clients than workers, each client gets some
+	// of a worker's partitions, so that a lane stays on one connection.
 	Clients     int
 	MaxBuffered int // records in flight of one client
 
@@ -44,8 +44,8 @@ type Config struct {
 	Consumed     bool // keep what Behind needs
 	Run          uint32
 
-	// Volume ends the load after that many bytes of values in the measured window; 0 is no bound. Each worker's
-	// part includes the record that reaches it.
+	// Volume ends the load after that many bytes of values in the measured window; 0 is no bound. The part of each
+	// worker includes the record with which the worker reaches its part.
 	Volume int64
 	// Records ends the load after exactly that many records; each worker has its part (Dealt). Set at most one of
 	// Volume and Records.
@@ -330,8 +330,8 @@ func (ps *Producers) openIn(partition int, awaited []ledger.Awaited) (records, o
 	return records, oldestDue
 }
 
-// Waiting returns the number of records that wait at the source and the due time of the oldest. It checks the
-// counters by counting the queue.
+// Waiting returns the number of records that wait at the source and the due time of the oldest. It counts the queue
+// itself, which checks the counters.
 func (ps *Producers) Waiting() (records, oldestDue int64) {
 	for _, w := range ps.workers {
 		w.recorder.Lock()

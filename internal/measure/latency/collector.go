@@ -2,8 +2,8 @@ package latency
 
 import "sync"
 
-// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use; but
-// see Collect.
+// Collector gathers what all recorders of a run have recorded, once an interval. It is safe for concurrent use, but an
+// Interval that Collect returned is valid only until the next Collect.
 //
 // It swaps each recorder's full histograms for spares, so it holds two for each metric and book.
 type Collector struct {
@@ -163,16 +163,17 @@ func (c *Collector) Curve(measured bool, m Metric, ascending []float64) (ns []in
 	return h.Percentiles(ascending), h.count
 }
 
-// Population is the measured records that a time belongs to, whether or not the time ended.
+// Population is the measured records that have a time of one metric, whether or not that time has ended.
 type Population struct {
 	Records int64
-	// Open is the metric with the ages of those that were given up, or NumMetrics. The other times that have not
-	// ended are at least FloorNs.
+	// Open is the metric that records the ages of the times that were given up; NumMetrics without one. All other times
+	// that have not ended are at least FloorNs long.
 	Open    Metric
 	FloorNs int64
 }
 
-// TotalsAmong is Totals of the measured records, with the percentiles and maximum of a population.
+// TotalsAmong is Totals of the measured records. Its percentiles and maximum are of a population, including the times
+// that have not ended.
 func (c *Collector) TotalsAmong(m Metric, of Population) Distribution {
 	c.mu.Lock()
 	defer c.mu.Unlock()

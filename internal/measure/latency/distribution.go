@@ -35,12 +35,12 @@ type Distribution struct {
 	P999Ns   int64
 	P9999Ns  int64
 	MaxNs    int64
-	// Negative counts values below zero, recorded as zero; OutOfRange those above HighestNs, recorded as
-	// HighestNs.
+	// Negative counts values below zero, which are recorded as zero. OutOfRange counts values above HighestNs, which
+	// are recorded as HighestNs.
 	Negative   int64
 	OutOfRange int64
-	// NotEnded is how many values had not ended; percentiles and maximum include them (Histogram.Among). AtLeast
-	// names the figures that are therefore lower bounds.
+	// NotEnded counts the times of the population that had not ended; percentiles and maximum include them
+	// (Histogram.Among). AtLeast names the figures that are therefore lower bounds.
 	NotEnded int64
 	AtLeast  []string
 }
@@ -126,9 +126,10 @@ func (h *Histogram) Percentiles(ascending []float64) []int64 {
 	return values
 }
 
-// Among returns the value that p percent of a population do not exceed, p in (0, 100]; zero without a population.
-// The population is the values of h and those that have not ended, which rank above all of h. open, which may be
-// nil, has the ages of those that were given up; rest more are at least floorNs.
+// Among returns the value that p percent of a population do not exceed, p in (0, 100]; zero without a population. The
+// population is the values of h and those that have not ended, which rank above all of h. open, which may be nil, has
+// the ages of the values that were given up. rest is the number of all others that have not ended; each is at least
+// floorNs.
 //
 // The result is exact or too high if enough values have ended. Otherwise it is a lower bound (atLeast): each value
 // that has not ended counts as the least proven one, rounded down to its slot.

@@ -18,8 +18,8 @@ const (
 	slots      = (doublings + 2) << halfBits
 )
 
-// Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its
-// layout and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own. A percentile is the
+// Histogram counts values in nanoseconds with three significant digits, from zero to HighestNs, in 264 KiB. Its layout
+// and figures are those of HdrHistogram in Java. ADR 0006 says why it is our own. A percentile is the value at the
 // smallest rank that covers it, as in Java.
 //
 // A Histogram is not synchronised.

@@ -22,29 +22,30 @@ type Book struct {
 	Unknown  int64
 	InFlight int64 // not settled when the books were closed
 
-	// Delivered arrived intact, with duplicates.
+	// Delivered records arrived intact; duplicates are included.
 	Delivered  int64
 	Unique     int64
 	Duplicates int64
-	// Reordered arrived after a later record of their lane. If several processes read the partition, each counts
-	// its own.
+	// Reordered records arrived after a later record of their lane. If several processes read the partition, each
+	// counts its own records.
 	Reordered int64
-	// LateBeyondWindow arrived from a range that the books had forgotten. They count neither as reordered nor as
-	// duplicates.
+	// LateBeyondWindow records arrived from a range that the books had forgotten. They count neither as reordered nor
+	// as duplicates.
 	LateBeyondWindow int64
-	// Corrupt failed their checksum. CorruptUnplaced of them replace no missing acked record, for example a second
-	// copy.
+	// Corrupt records failed their checksum. CorruptUnplaced counts the corrupt records that replace no missing acked
+	// record, for example a second copy.
 	Corrupt         int64
 	CorruptUnplaced int64
 	Foreign         int64 // not of this run
 
-	// Lost were acked and not delivered, although the consumers passed them.
+	// Lost records were acked and not delivered, although the consumers passed them.
 	Lost int64
-	// Pending were acked and not delivered when the books were closed.
+	// Pending records were acked, and not delivered before the books were closed.
 	Pending int64
-	// UnackedDelivered arrived although they are failed, unknown or in flight.
+	// UnackedDelivered records arrived although they are failed, unknown or in flight.
 	UnackedDelivered int64
-	// LostRanges has the first 100 ranges, as if corrupt records were the first missing ones.
+	// LostRanges has the first 100 ranges of lost records. It assumes that corrupt records replace the first missing
+	// ones.
 	LostRanges []LostRange
 }
 

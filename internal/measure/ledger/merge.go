@@ -2,8 +2,8 @@ package ledger
 
 import "slices"
 
-// Merge merges the receivers of a partition that several processes have read. It takes their locks, one after the
-// other, and changes nothing. If only one of them has records, it returns that one.
+// Merge merges the receivers of a partition that several processes have read. It takes the receivers' locks, one after
+// the other, and changes nothing. If only one receiver has records, Merge returns that receiver.
 //
 // The result is that of one receiver that saw all records: a record that came to two processes is one unique record
 // and one duplicate. That is exact for delivered, unique, duplicates, missing and next, because every receiver knows

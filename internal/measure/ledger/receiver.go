@@ -2,8 +2,8 @@ package ledger
 
 import "sync"
 
-// Receiver is the receiving side of one partition's lanes. No method takes the lock, except where stated. It is
-// taken once for a chunk.
+// Receiver is the receiving side of one partition's lanes. No method takes the lock, except where stated: the caller
+// locks once for each chunk of records.
 type Receiver struct {
 	sync.Mutex
 	partition int32
@@ -152,7 +152,7 @@ func (r *Receiver) Expected() []Awaited {
 	return all
 }
 
-// Missing returns, for each producer, what a lane in any order expects: all sequences that have not arrived, without
+// Missing returns, for each producer, what a lane in any order expects: all sequences that have not arrived, except the
 // forgotten ones.
 func (r *Receiver) Missing() []Awaited {
 	all := r.Expected()

@@ -82,7 +82,7 @@ func (s *Sender) AckedIn(partition int32) int64 {
 	return acked[bookWarmup] + acked[bookMeasured]
 }
 
-// Open returns the lowest and the number of awaited sequences that are neither failed nor unknown. Gaps whose
+// Open returns, of the awaited sequences that are neither failed nor unknown, the lowest and the number. Gaps whose
 // failed records were forgotten are not open.
 func (s *Sender) Open(partition int32, awaited Awaited) (first uint64, records int64) {
 	lane := &s.lanes[partition]

@@ -11,8 +11,8 @@ type Backlog struct {
 	Partitions []int64
 }
 
-// Backlogs returns the groups' backlogs of acked records. acked counts acks by partition. Read reached before
-// acked, so that a record is a backlog rather too long than too short.
+// Backlogs returns the groups' backlogs of acked records. acked counts acks by partition. Read reached before acked:
+// then a record may count as backlog for too long, but never for too short a time.
 func Backlogs(reached [][]Reached, acked []int64) []Backlog {
 	return backlogs(reached, func(p int, at Reached) int64 { return acked[p] - at.Arrived })
 }
@@ -34,7 +34,7 @@ func backlogs(reached [][]Reached, behind func(p int, at Reached) int64) []Backl
 	return all
 }
 
-// Slowest returns the index of the greatest backlog, the first of equals.
+// Slowest returns the index of the greatest backlog; of equal backlogs, the first.
 func Slowest(all []Backlog) int {
 	at, most := 0, int64(-1)
 	for i, b := range all {

@@ -23,7 +23,7 @@ const (
 
 // Gaps holds the gaps of one partition in ascending order.
 type Gaps struct {
-	// All has every gap longer than AllNs nanoseconds, and perhaps shorter ones.
+	// All has every gap longer than AllNs nanoseconds, and perhaps some shorter gaps.
 	AllNs int64
 	All   []Gap
 }
@@ -73,7 +73,7 @@ func (g Gaps) Within(end int64) (all []Gap) {
 	return all
 }
 
-// Waiting returns g with records, due from a time on, in its last gap.
+// Waiting returns g for records that wait in its last gap; the oldest was due at from.
 func (g Gaps) Waiting(from int64) Gaps {
 	all := slices.Clone(g.All)
 	if n := len(all); n > 0 && all[n-1].ToNs == AfterAll {

@@ -2,7 +2,7 @@ package snapshot
 
 import "time"
 
-// Gate is the state of one gate or several.
+// Gate is the state of one gate, or of several gates together.
 type Gate struct {
 	Refused int64 // not granted when first asked for
 	Changes int64 // readings that opened or closed the gate
@@ -11,14 +11,14 @@ type Gate struct {
 	Closed, Blind, MaxAge time.Duration
 
 	Open     bool   // of several gates, any of them
-	Bound    *int64 // allowed lag in records; nil is any
+	Bound    *int64 // allowed lag in records; nil: unlimited
 	InWindow *Bound // nil if it did not move
 }
 
 // Bound is how a bound moved, in records. Of several gates, Min and Max are sums.
 type Bound struct{ Min, Max, Last int64 }
 
-// Sub returns what happened since an earlier snapshot; fields that are no totals stay.
+// Sub returns what happened since an earlier snapshot. Fields that are not totals keep their values.
 func (g Gate) Sub(earlier Gate) Gate {
 	g.Refused -= earlier.Refused
 	g.Changes -= earlier.Changes

@@ -11,11 +11,11 @@ import (
 type Received struct {
 	Delivered         int64 // with duplicates; with stamps, only intact records of this run
 	DeliveredInWindow int64 // of those, in the measured window
-	// Unique counts first deliveries, without stamps by offset. UniqueInWindow came in the measured window,
-	// UniqueAfter later.
+	// Unique counts first deliveries; without stamps, offsets tell which delivery is the first. UniqueInWindow counts
+	// those in the measured window, UniqueAfter later ones.
 	Unique, UniqueInWindow, UniqueAfter int64
 	Processed                           int64
-	// Handed is the bytes of all delivered keys and values, Bytes of those in the window.
+	// Handed is the bytes of all delivered keys and values, Bytes of those delivered in the measured window.
 	Handed, Bytes int64
 	// FirstNs is the time of the first delivery; undefined without one.
 	FirstNs int64
@@ -73,16 +73,16 @@ type Reached struct {
 	// Position is the offset after the highest delivered record and the control records behind it; it never
 	// decreases. At is when that record was first delivered. Before any delivery, At is NeverHanded.
 	Position, At int64
-	// Delivered includes duplicates. Arrived counts first deliveries and corrupt records; without stamps, by
-	// offset.
+	// Delivered includes duplicates. Arrived counts first deliveries and corrupt records; without stamps, offsets tell
+	// which delivery is the first.
 	Delivered, Arrived int64
 	// Awaited has, for each producer, the sequences still to arrive. In a queue, which has no order, they are all
 	// missing ones; otherwise those above the highest arrived one. Corrupt records of a queue stay in Awaited, because
 	// their sequences cannot be read.
 	Awaited []ledger.Awaited
 	Corrupt int64
-	// Settled reports whether Position is the first offset plus a queue's settled records, which add up over
-	// processes.
+	// Settled reports whether Position is the first offset plus the number of records that a queue has settled. Those
+	// numbers add up over processes.
 	Settled bool
 }
 

@@ -13,7 +13,7 @@ type Sent struct {
 	ShedByQueue   int64 // the queue at the source was full
 	ShedByDegrade int64 // not kept
 	Acked         int64
-	AckedInWindow int64 // in any phase
+	AckedInWindow int64 // acked in the measured window, whatever their phase
 	Failed        int64
 	Unknown       int64
 	AckedBytes    int64 // keys and values
@@ -46,8 +46,8 @@ func (s *Sent) Add(o Sent) {
 type Behind struct {
 	// AckedIn counts acked records by partition.
 	AckedIn []int64
-	// OpenRecords counts, by partition, sent records that have not arrived and are neither failed nor unknown; nil
-	// if unknown. OldestDueNs is when the oldest was due; NothingDue without one.
+	// OpenRecords counts, by partition, sent records that have not arrived and are neither failed nor unknown; nil if
+	// this is not known. OldestDueNs is when the oldest of these was due; NothingDue without one.
 	OpenRecords, OldestDueNs []int64
 	// WaitingRecords wait at the source; the oldest was due at WaitingDueNs.
 	WaitingRecords, WaitingDueNs int64
@@ -93,11 +93,11 @@ func MergeWaiting(records, dueNs, moreRecords, moreDueNs int64) (sum, oldestDueN
 	return records + moreRecords, dueNs
 }
 
-// Spending is how workers spent a volume: LastNs is their latest offered due time, NextNs the first that they did
-// not offer.
+// Spending is how workers spent a volume: LastNs is the latest due time of a record that they offered, NextNs the due
+// time of the first record that they did not offer.
 type Spending struct{ LastNs, NextNs int64 }
 
-// Unspent is the zero of Merge.
+// Unspent is the Spending without workers: merging it changes nothing.
 var Unspent = Spending{LastNs: math.MinInt64, NextNs: math.MaxInt64}
 
 // End returns the resulting end of the measured window.

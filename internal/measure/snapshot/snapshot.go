@@ -12,8 +12,8 @@ import (
 // Version is the version of the encoding.
 const Version = 6
 
-// Snapshot is what a part's producers and consumers have counted since they began. Only Times, Pauses and Told
-// count from the previous snapshot that had them. Parts not asked for are nil.
+// Snapshot is what a part's producers and consumers have counted since they began. Only Times, Pauses and Told count
+// from the previous snapshot that had them. Fields that were not requested are nil.
 type Snapshot struct {
 	Version      int
 	Part         int    // lowest, if merged
@@ -50,7 +50,7 @@ type Group struct {
 	Shares      []Share   // of each member, by number
 	// Arrived reports whether Reached has arrived and awaited records.
 	Arrived bool
-	// Books holds books by partition, without empty ones; nil unless asked for.
+	// Books holds the books by partition, without empty books; nil unless requested.
 	Books map[int32]*ledger.Receiver
 	Queue *Queue
 }
@@ -73,8 +73,8 @@ type Queue struct {
 	Deliveries [2]DeliveryCounts // warm-up, measured
 	// OldestUnackedNs is when the oldest delivered, unacknowledged record was due, or NothingDue; nil if unknown.
 	OldestUnackedNs *int64
-	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty
-	// books, and are nil unless asked for.
+	// Settled has books of acknowledged records and dead letters, Acked of acknowledged ones. They have no empty books,
+	// and are nil unless requested.
 	Settled, Acked map[int32]*ledger.Receiver
 }
 
@@ -134,7 +134,7 @@ func (s Snapshot) Fits(partitions int) error {
 	return nil
 }
 
-// Without returns s without the optional fields of o, which Since then takes from o.
+// Without returns s without the optional fields that o has too. Since(o) restores them.
 func (s Snapshot) Without(o Snapshot) Snapshot {
 	if o.Behind.OpenRecords != nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = nil, nil
@@ -152,7 +152,7 @@ func (s Snapshot) Without(o Snapshot) Snapshot {
 	return s
 }
 
-// Since returns s with missing fields from an earlier snapshot of the part, except Times, Pauses and Told.
+// Since returns s with its missing fields taken from an earlier snapshot of the part, except Times, Pauses and Told.
 func (s Snapshot) Since(earlier Snapshot) Snapshot {
 	if s.Behind.OpenRecords == nil {
 		s.Behind.OpenRecords, s.Behind.OldestDueNs = earlier.Behind.OpenRecords, earlier.Behind.OldestDueNs

@@ -32,7 +32,8 @@ type Traffic struct {
 	Timed          bool // Produce and Fetch are known
 }
 
-// Add returns the traffic of both, of different clients. It is known if that of either is.
+// Add returns the sum of t and o, which have different clients. A field of the sum is known if t or
+// o knows it.
 func (t Traffic) Add(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {
@@ -43,7 +44,8 @@ func (t Traffic) Add(o Traffic) Traffic {
 	return t
 }
 
-// Sub returns the traffic since o, over the present connections. It is known if both are.
+// Sub returns the traffic since the earlier traffic o of the same clients, with the connections of
+// t. A field is known if both t and o know it.
 func (t Traffic) Sub(o Traffic) Traffic {
 	mine, others := t.Wire.counts(), o.Wire.counts()
 	for i := range mine {

@@ -5,7 +5,8 @@ import "math"
 // Slope is the least-squares line through a series, with bounds of its slope.
 type Slope struct {
 	N int
-	// Slope is in y for each x. It and its bounds are NaN with fewer than fewestOfSlope values or a single x.
+	// Slope is the change of y for each unit of x. Slope and its bounds are NaN with fewer than fewestOfSlope values or
+	// a single x.
 	Slope, Low, High float64
 	// MeanX and MeanY are a point of the line.
 	MeanX, MeanY float64

@@ -9,10 +9,10 @@
 //	NAME_full_test.go   full: a real Kafka, child processes and signals
 //	NAME_proof_test.go  proof: what stops brokers or takes minutes
 //
-// In virtual time a run is never late. A quick test asserts exact times and counts, and uses
-// bounds only if several goroutines wake at the same instant. Its runs are valid without
-// reasons. The other tiers run on a real clock and a busy machine. They assert counts, order
-// and states, and ignore reasons that the tool was late or starved.
+// In virtual time a run is never late. A quick test asserts exact times and counts, and uses bounds
+// only if several goroutines wake at the same instant. The verdict of its runs is valid, and names
+// no reason for doubt. The other tiers run on a real clock and a busy machine. They assert counts,
+// order and states, and ignore reasons that the tool was late or starved.
 //
 //	books       records that are dropped, repeated, reordered or corrupt; full: Kafka's
 //	            own log and Java's HdrHistogram agree with a run
@@ -31,8 +31,8 @@
 //	            on Kafka
 //	recovery    consumers that stand still or change, and their backlog
 //	library     the public packages, as an application uses them
-//	processes   producers that are apart from the tool, in memory
-//	consumers   consumers that are apart from the tool, in memory
+//	processes   producers of child processes, whose work runs in the test's process
+//	consumers   consumers of child processes, whose work runs in the test's process
 //	hang        a producer or consumer process hangs; proof: it is stopped
 //	children    full: child processes, killed and paused
 //	confined    proof: child processes with little CPU or memory

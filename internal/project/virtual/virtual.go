@@ -4,7 +4,8 @@
 //
 // Rules in a bubble:
 //
-//   - T.Run, T.Parallel and T.Deadline panic; call Test within a subtest.
+//   - T.Run, T.Parallel and T.Deadline panic, because they wait for goroutines or a clock
+//     outside of the bubble. For a subtest, call T.Run first, and Test in it.
 //   - Time passes only while every goroutine waits. A loop that computes until the
 //     clock moves never ends; use probe.Unknown instead of reading the machine.
 //   - Goroutines that wake at the same instant run in any order. Assert exact values

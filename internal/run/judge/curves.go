@@ -8,8 +8,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/result/figure"
 )
 
-// Curves returns the percentiles of the times of measured records, of those that ended. Each curve
-// ends before the first percentile that its count does not support.
+// Curves returns the percentiles of the times of measured records; times that did not end are left
+// out. Each curve ends before the first percentile that its number of values does not support.
 func Curves(e *Evidence, judged *result.Run) result.Curves {
 	curves := result.Curves{Percentiles: result.CurvePercentiles(), Ns: make(map[string][]int64)}
 	for m := range latency.Metric(latency.NumMetrics) {

@@ -110,7 +110,7 @@ type Group struct {
 	AtStop []snapshot.Reached
 }
 
-// Queue is what is known of a queue beyond the counts of its group.
+// Queue is what is known of a queue in addition to the counts of its group.
 type Queue struct {
 	Settled []*ledger.Receiver // by partition: records that the application acknowledged, and dead letters
 	// Empty reports whether the queue had nothing left to deliver after the drain.
@@ -172,7 +172,7 @@ type Machine struct {
 	UsageUnknown      error            `json:"-"` // why the usage of the processes is unknown; nil if it is known
 }
 
-// Failures says what ended before the run did, or could not be written.
+// Failures says what ended before the run did, and what could not be written.
 type Failures struct {
 	Producers, Consumers error
 	ConsumersDied        bool // a process of the consumers ended

@@ -72,7 +72,7 @@ func HeldBy(parts []Part) (reached [][]snapshot.Reached, ackedIn []int64) {
 	return reached, ackedIn
 }
 
-// Clocks is how accurately an agent's clock was known. A field is nil if it is unknown.
+// Clocks says how accurately an agent's clock was known. A field is nil if it is unknown.
 type Clocks struct {
 	// StartErrorNs is the greatest possible difference between the starts of this agent and agent
 	// 0.
@@ -81,7 +81,8 @@ type Clocks struct {
 	ErrorNs *int64
 }
 
-// Cross notes that the agent received records of other agents.
+// Cross notes that the agent received records of other agents, whose times it converted with the
+// errors in c.
 func (e *Evidence) Cross(name string, c Clocks) {
 	if c.ErrorNs == nil {
 		e.ClocksUnknown = append(e.ClocksUnknown, name)

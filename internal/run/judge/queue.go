@@ -16,8 +16,8 @@ func (e *Evidence) settled() ledger.Books {
 	return CloseQueue(e.sentBooks(), e.Queue.Settled)
 }
 
-// Unsettled returns how many records the brokers acknowledged that are neither acknowledged by the
-// application nor dead letters.
+// Unsettled returns how many of the records that the brokers acknowledged are neither acknowledged
+// by the application nor dead letters.
 func (e *Evidence) Unsettled() int64 { return Undelivered(e.settled()) }
 
 // Undelivered returns how many acknowledged records are missing on the receiving side of books.

@@ -199,7 +199,7 @@ func ToolLimits(out *result.Run) (reasons []string) {
 	return reasons
 }
 
-// Warnings returns the warnings of every run of a scenario.
+// Warnings returns the warnings that every run of a scenario has.
 func Warnings(s scenario.Scenario) []string { return s.Warnings(payload.StampSize) }
 
 func (v verdict) warningsOfTheSetup() (warnings []string) {

@@ -49,8 +49,8 @@ type Intervals struct {
 	tallies  []judge.Tally
 }
 
-// Begin reads the counts before the load starts, for a time on the axis. The goroutine of Watch may
-// begin late.
+// Begin reads the counts before the load starts; the first interval begins with them, at atNs on
+// the axis. Watch does not read them, because its goroutine may begin late.
 func (s *Intervals) Begin(atNs int64) {
 	s.before = s.count(atNs)
 	if s.HandOver != nil {
@@ -58,8 +58,9 @@ func (s *Intervals) Begin(atNs int64) {
 	}
 }
 
-// Take closes an interval with the counts of all parts of a run, and with the lag that one of them
-// read. The first call only sets the start. The histograms are the collector's.
+// Take closes an interval with the counts of all parts of a run, and with the lag that one part
+// read. The first call only sets the start of the first interval. The histograms come from the
+// collector.
 func (s *Intervals) Take(all snapshot.Snapshot, seen *result.Interval) {
 	after := counters{
 		at: all.EndNs, began: all.FromNs, span: all.ToNs - all.FromNs, behindAt: all.ToNs, usedAt: all.ToNs,

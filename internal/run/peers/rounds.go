@@ -15,15 +15,16 @@ const Ours = "kafka-bench"
 // Names are the names of the three tools, in the order of their runs.
 var Names = [...]string{Ours, Producer, Consumer}
 
-// Turns makes the runs of a campaign, one at a time, and saves them. An error of either method ends
+// Turns makes the runs of a campaign, one at a time, and saves each. An error of either method ends
 // the campaign.
 type Turns interface {
-	// Ours makes a run of ours. An interrupted run is an error.
+	// Ours makes a run of our tool. An interrupted run is an error.
 	Ours(ctx context.Context) (*result.Run, error)
 	Theirs(ctx context.Context, tool string, make func(context.Context) (*Made, error)) (*result.Run, error)
 }
 
-// Rounds makes the runs of all three tools in turns. It belongs to one goroutine.
+// Rounds makes the runs of all three tools: in each round one run of each tool, one after the
+// other. It is not safe for concurrent use.
 type Rounds struct {
 	Scenario scenario.Scenario
 	Repeat   int // runs of each
@@ -35,8 +36,8 @@ type Rounds struct {
 	Runs [len(Names)][]result.Run // in the order of Names
 }
 
-// Make makes all rounds. Each round makes our run first: it gives the host, and for a closed loop
-// the number of records of the other tools.
+// Make makes all rounds. Each round makes our run first, because the runs of the other tools need
+// its host and, for a closed loop, its rate.
 func (r *Rounds) Make(ctx context.Context) error {
 	for round := range r.Repeat {
 		if err := r.round(ctx, r.Pair(round)); err != nil {

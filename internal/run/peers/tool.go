@@ -26,7 +26,8 @@ var jvmOptions = []string{
 	"-XX:+ExplicitGCInvokesConcurrent", "-Djava.awt.headless=true", "-Duser.language=en", "-Duser.country=US", "-Duser.timezone=UTC",
 }
 
-// A producer prints a stack trace for every record that fails.
+// maxErrorBytes bounds how much of a tool's standard error is kept. It needs a bound, because the
+// producer prints a stack trace for every record that fails.
 const maxErrorBytes = 1 << 20
 
 func (t Tools) run(ctx context.Context, class string, args ...string) (output []byte, err error) {

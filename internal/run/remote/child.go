@@ -80,10 +80,11 @@ type Start struct {
 	Here InProcess
 }
 
-// InProcess serves (Serve) a named child on in and out until in ends. ctx ends with the child.
+// InProcess runs a named child in this process: it calls Serve with in and out until in is closed.
+// ctx ends with the child.
 type InProcess func(ctx context.Context, name string, in io.Reader, out io.WriteCloser) error
 
-// StartChild starts a process by its command line, with this number, from 0.
+// StartChild starts a process by its command line. number, from 0, names it in messages.
 func StartChild(number int, command []string) (*Child, error) {
 	return Start{Command: command}.numbered(number).Child()
 }

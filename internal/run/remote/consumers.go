@@ -45,8 +45,8 @@ type Consumers struct {
 	told []receive.Handed // sent to all earlier processes
 }
 
-// ConsumersOf returns a group whose members are all in one open part. cfg must have its partitions
-// and producers.
+// ConsumersOf returns a group whose members are all in one open part. cfg must have the group's
+// partitions and producers.
 func ConsumersOf(part Part, cfg receive.Config, opened Opened) *Consumers {
 	return &Consumers{cfg: ConsumersConfig{Group: cfg}, here: part, all: parts{part}, opened: opened}
 }
@@ -128,8 +128,8 @@ func (cs *Consumers) Children() (all Children) {
 	return all
 }
 
-// Begin sends the axis, or the new end of its window, to the processes. Deliveries until it arrives
-// count as in the window.
+// Begin sends the axis, or the new end of its window, to the processes. Until it arrives, a process
+// counts its deliveries as in the window.
 func (cs *Consumers) Begin() {
 	if cs.here != nil {
 		return
@@ -176,7 +176,7 @@ func (cs *Consumers) AwaitReady(ctx context.Context) error {
 	}
 }
 
-// Held returns the assigned partitions, in order.
+// Held returns the assigned partitions, ascending.
 func (cs *Consumers) Held() (partitions []int32) {
 	for _, p := range cs.parts() {
 		a, _ := p.Do(Command{Do: Hold}) // an error ends the process

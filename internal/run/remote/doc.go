@@ -16,8 +16,8 @@
 // Each child sends a snapshot per interval. Producers send their books once at the end. Consumers
 // send theirs with each interval, because a partition may move: records in the books of two
 // processes are duplicates (snapshot.Merge). If an answer is late, the last snapshot is used. A
-// consumer process that is ended in order, or by a fault's SIGKILL, sends a last snapshot first. If
-// one dies otherwise, the run is invalid.
+// consumer process that the run ends, also by a fault's SIGKILL, sends a last snapshot first. If a
+// consumer process dies for another reason, the run is invalid.
 //
 // Files to know: part.go, here.go, child.go, childpart.go, service.go, producers.go, consumers.go,
 // place.go.

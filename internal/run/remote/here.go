@@ -63,7 +63,7 @@ type Here struct {
 	pauses  probe.Runtime
 }
 
-// NewHere returns a part that opens its assignment by open.
+// NewHere returns a part that calls open to open its assignment.
 func NewHere(probes probe.Set, open func(context.Context, Assignment) (Load, error)) *Here {
 	return &Here{probes: probes, open: open}
 }

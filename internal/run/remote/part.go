@@ -11,7 +11,8 @@ import (
 	"kafkabench.example/kafka-bench/internal/measure/snapshot"
 )
 
-// Version is the version of the protocol. The program may have been replaced on disk meanwhile.
+// Version is the version of the protocol. A part refuses another version: the program on disk may
+// have been replaced after the run began.
 const Version = snapshot.Version
 
 // Part is a part of a run's producers and consumers, in this process (Here) or in a child (Child).

@@ -127,7 +127,8 @@ func (cs *Consumers) at(c Command, do func(*place) (Answer, error)) (Answer, err
 	return do(p)
 }
 
-// Leave makes a member leave in order. If it was the last one, its process ends.
+// Leave makes a member finish its current record, commit and leave. If it was the last member of
+// its process, the process ends.
 func (cs *Consumers) Leave(number int) error {
 	leave := Command{Do: Leave, Number: number}
 	_, err := cs.at(leave, func(p *place) (Answer, error) {

@@ -137,7 +137,7 @@ func (ps *Producers) Spending() snapshot.Spending {
 	return ps.spending
 }
 
-// Err returns why workers ended early because their process did; nil if none.
+// Err returns why a process ended before its workers did; nil if none.
 func (ps *Producers) Err() error { return ps.parts.err() }
 
 // Snapshot returns the state of the workers of all parts. An ended part has its last report, and

@@ -131,7 +131,7 @@ func (s *Service) Close(patience time.Duration, reply *snapshot.Snapshot) (err e
 	return err
 }
 
-// Told is what happened in a part.
+// Told is what happened in a part since the last Events.
 type Told struct {
 	Events []byte             // as JSON, because the data of events have any type
 	Spent  *snapshot.Spending // the producers have offered their part of the volume

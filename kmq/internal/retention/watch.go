@@ -35,7 +35,7 @@ type Need struct {
 	Record bool
 }
 
-// Start is the start of a partition's log.
+// Start as Need.From means the start of the partition's log.
 const Start = -1
 
 // Watch looks for conflicts of Needs with retention. Its methods are safe for concurrent use.

@@ -144,11 +144,11 @@ func (m *member) fetch() {
 	}
 }
 
-// waitForRoom returns how many records to poll, once there is room and the application has less than one poll waiting:
-// other members should get the rest. It returns 0 if the engine is closed.
+// waitForRoom returns how many records to poll. It waits until there is room and less than one poll of records waits
+// for the application: other members should get the rest. It returns 0 if the engine is closed.
 //
 // Records fetched ahead wait in the client. Before their locks expire, which would count as a delivery, a last poll
-// takes them into the reserved room.
+// takes them into the reserved room. Then last is true, and the caller pauses fetching after this poll.
 func (m *member) waitForRoom(ctx context.Context, since time.Time) (n int, last bool) {
 	old := time.NewTimer(time.Hour)
 	defer old.Stop()

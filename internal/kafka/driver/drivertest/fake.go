@@ -89,8 +89,8 @@ func CheckName(t *testing.T, d driver.Driver, name string) {
 	t.Log(d.Version())
 }
 
-// Producer opens a producer and closes it when the test ends. It sets Brokers, Topic and OnDone if they are not
-// set; no broker is there.
+// Producer opens a producer and closes it when the test ends. It sets those of Brokers, Topic and OnDone that cfg does
+// not set. No broker answers at the address that it sets.
 func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.Producer {
 	t.Helper()
 	if cfg.Brokers == nil {
@@ -110,8 +110,8 @@ func Producer(t testing.TB, d driver.Driver, cfg driver.ProducerConfig) driver.P
 	return p
 }
 
-// Consumer opens a consumer and closes it when the test ends. It sets Brokers (no broker is there) and Topic if
-// they are not set, and without Partitions also Group and Protocol.
+// Consumer opens a consumer and closes it when the test ends. It sets those of Brokers and Topic that cfg does not set,
+// and without Partitions also Group and Protocol. No broker answers at the address that it sets.
 func Consumer(t testing.TB, d driver.Driver, cfg driver.ConsumerConfig) driver.Consumer {
 	t.Helper()
 	if cfg.Brokers == nil {

@@ -10,9 +10,15 @@ import (
 
 // Errors that end a consumer.
 //
-// The client retries after nearly every error, but some retries can never succeed. A consumer ends at errors that
-// the client calls fatal, of authorization, and of settings that the broker does not accept, at a batch that can't
-// be read, and at a topic that is unknown for unknownTopicPatience. All other errors go to OnError.
+// The client retries after nearly every error, but some retries can never succeed. A consumer ends at
+//
+//   - an error that the client calls fatal;
+//   - an error of authorization;
+//   - a setting that the broker does not accept;
+//   - a batch that can't be read;
+//   - a topic that is unknown for unknownTopicPatience.
+//
+// All other errors go to OnError.
 
 // A new topic may take a moment until all brokers know it.
 const unknownTopicPatience = 15 * time.Second

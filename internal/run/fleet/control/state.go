@@ -47,7 +47,8 @@ type part struct {
 	piece     int    // next one
 }
 
-// Standing says whether the records of an instance count.
+// Standing says whether the records of an instance count: how its claim to the index of an agent
+// stands.
 type Standing int
 
 const (
