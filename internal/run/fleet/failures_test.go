@@ -387,7 +387,7 @@ func TestPulses(t *testing.T) {
 		var pulses []result.Pulse
 		lead := w.coordinator()
 		cfg := w.base()
-		cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(strings.Replace(small, "measure: 4s", "measure: 12s", 1)), lead, franz.New()
+		cfg.Scenario, cfg.Fleet, cfg.Driver = w.scenario(strings.NewReplacer("measure: 4s", "measure: 12s", "100B", "1KiB").Replace(small)), lead, franz.New()
 		cfg.Watch = pulseWatcher(func(p result.Pulse) {
 			mu.Lock()
 			defer mu.Unlock()
@@ -421,6 +421,9 @@ func TestPulses(t *testing.T) {
 		if sum != last || last == 0 {
 			t.Errorf("the pulses add up to %d records, the last says %d", sum, last)
 		}
+		if written := w.writtenUnderLoad(); written == 0 || 1000*written > o.Run.Load.Bytes {
+			t.Errorf("under the load, %d bytes of control records for %d of load: more than a thousandth", written, o.Run.Load.Bytes)
+		}
 		text, err := os.ReadFile(o.Dir + "/" + result.EventsFile)
 		for _, want := range []string{"agent 2 (node-2) joined", "agent 2 (node-2) is ready", "3 agents were started", "agent 2 (node-2) handed in"} {
 			if strings.Count(string(text), want) != 1 {
@@ -428,6 +431,28 @@ func TestPulses(t *testing.T) {
 			}
 		}
 	})
+}
+
+// writtenUnderLoad returns the bytes of the control records from the start to the first agent that
+// has closed its producers.
+func (w *world) writtenUnderLoad() (bytes int64) {
+	entries, err := w.log.Read(w.t.Context(), 0)
+	if err != nil {
+		w.t.Fatal(err)
+	}
+	running := false
+	for _, e := range entries {
+		switch kindOf(e.Record) {
+		case control.KindStart:
+			running = true
+		case control.KindSent:
+			running = false
+		}
+		if running {
+			bytes += int64(len(e.Record))
+		}
+	}
+	return bytes
 }
 
 type pulseWatcher func(result.Pulse)

@@ -117,64 +117,47 @@ func (w *world) run(yaml string) (*bench.Outcome, error) {
 }
 
 func TestAgentsAreOneLoad(t *testing.T) {
-	var whole result.Run
-	within(t, 1, func(w *world) {
-		cfg := w.base()
-		cfg.Scenario, cfg.Driver = w.scenario(small), franz.New()
-		o, err := bench.Run(w.t.Context(), cfg)
-		if err != nil {
-			t.Fatal(err)
+	one, dueOfOne := oneLoad(t, 1)
+	four, dueOfFour := oneLoad(t, 4)
+	type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
+	of := func(r result.Run) books {
+		return books{
+			r.Load.Scheduled, r.Load.Admitted, r.Load.Acked, r.Delivery.Unique, r.Delivery.Duplicates, r.Warmup.Load.Acked,
 		}
-		whole = o.Run
-	})
-	within(t, 4, func(w *world) {
-		w.agents(4)
-		o, err := w.run(small)
-		if err != nil {
-			t.Fatal(err)
-		}
-		r := o.Run
-		if r.Verdict.Status != result.Valid {
-			t.Errorf("verdict %+v", r.Verdict)
-		}
-		type books struct{ scheduled, admitted, acked, unique, duplicates, warmup int64 }
-		of := func(r result.Run) books {
-			return books{
-				r.Load.Scheduled, r.Load.Admitted, r.Load.Acked, r.Delivery.Unique, r.Delivery.Duplicates, r.Warmup.Load.Acked,
-			}
-		}
-		if of(r) != of(whole) {
-			t.Errorf("the agents have the books %+v, one process %+v", of(r), of(whole))
-		}
-		if got, want := r.Time["e2e_response_time"].Count, whole.Time["e2e_response_time"].Count; got != want {
-			t.Errorf("%d e2e response times, want %d", got, want)
-		}
-	})
+	}
+	if of(four) != of(one) {
+		t.Errorf("the agents have the books %+v, one process %+v", of(four), of(one))
+	}
+	if got, want := four.Time["e2e_response_time"].Count, one.Time["e2e_response_time"].Count; got != want {
+		t.Errorf("%d e2e response times, want %d", got, want)
+	}
+	if len(dueOfOne) < 9000 || !maps.Equal(dueOfOne, dueOfFour) {
+		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(dueOfOne), len(dueOfFour))
+	}
 }
 
-func TestAgentsKeepOneSchedule(t *testing.T) {
-	due := func(agents int) (of map[int64]int) {
-		within(t, agents, func(w *world) {
-			cfg := w.base()
-			cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
-			if agents > 1 {
-				w.agents(agents)
-				lead := w.coordinator()
-				cfg.Fleet = lead
-				defer func() { _ = lead.Close(w.t.Context(), "") }()
-			}
-			o, err := bench.Run(w.t.Context(), cfg)
-			if err != nil {
-				w.t.Fatal(err)
-			}
-			of = w.due(o.Run.Run.Topic, o.Run.Load.Scheduled+o.Run.Warmup.Load.Scheduled)
-		})
-		return of
-	}
-	one, four := due(1), due(4)
-	if len(one) < 9000 || !maps.Equal(one, four) {
-		t.Errorf("one process has %d due times, four agents %d, and they are not the same", len(one), len(four))
-	}
+// oneLoad makes the small run with so many agents, without any if that is 1. It returns also how
+// many records were due at each time.
+func oneLoad(t *testing.T, agents int) (r result.Run, due map[int64]int) {
+	within(t, agents, func(w *world) {
+		cfg := w.base()
+		cfg.Scenario, cfg.Driver, cfg.KeepTopics = w.scenario(small), franz.New(), true
+		if agents > 1 {
+			w.agents(agents)
+			lead := w.coordinator()
+			cfg.Fleet = lead
+			defer func() { _ = lead.Close(w.t.Context(), "") }()
+		}
+		o, err := bench.Run(w.t.Context(), cfg)
+		if err != nil {
+			w.t.Fatal(err)
+		}
+		if r = o.Run; r.Verdict.Status != result.Valid {
+			w.t.Errorf("verdict %+v", r.Verdict)
+		}
+		due = w.due(r.Run.Topic, r.Load.Scheduled+r.Warmup.Load.Scheduled)
+	})
+	return r, due
 }
 
 func (w *world) due(topic string, records int64) map[int64]int {
@@ -320,38 +303,6 @@ func TestAgentsStayBetweenRuns(t *testing.T) {
 		w.running.Wait()
 		if w.ended["node-0"] != nil || w.ended["node-1"] != nil {
 			t.Errorf("the agents ended so: %v", w.ended)
-		}
-	})
-}
-
-// While the load runs, the agents write less than a thousandth of it into their log.
-func TestControlIsLittle(t *testing.T) {
-	within(t, 4, func(w *world) {
-		w.agents(4)
-		o, err := w.run(strings.Replace(strings.Replace(small, "100B", "1KiB", 1), "measure: 4s", "measure: 12s", 1))
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		entries, err := w.log.Read(w.t.Context(), 0)
-		if err != nil {
-			w.t.Fatal(err)
-		}
-		written, running := 0, false
-		for _, e := range entries {
-			switch kindOf(e.Record) {
-			case control.KindStart:
-				running = true
-			case control.KindSent:
-				running = false
-			}
-			if running {
-				written += len(e.Record)
-			}
-		}
-		ratio := float64(written) / float64(o.Run.Load.Bytes)
-		t.Logf("%d bytes of control records, %d of load: %.6f", written, o.Run.Load.Bytes, ratio)
-		if written == 0 || ratio > 0.001 {
-			t.Errorf("%d bytes of control records, %d of load", written, o.Run.Load.Bytes)
 		}
 	})
 }
