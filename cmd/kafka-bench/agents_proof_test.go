@@ -24,7 +24,7 @@ name: agents
 topic: {partitions: 4}
 load: {rate: 1k/s, producers: 2, record: {size: 100B}}
 consume: {consumers: 2}
-phases: {warmup: 1s, measure: 4s, drain: 10s}
+phases: {warmup: 1s, measure: 12s, drain: 10s}
 `
 
 // processes are those of a session of two agents on a real Kafka.
@@ -72,16 +72,16 @@ func (ps *processes) wants(p *process, name string, code int) {
 	}
 }
 
-func (ps *processes) until(text string) {
+func (ps *processes) until(name, text string) {
 	for ps.ctx.Err() == nil {
-		for _, file := range ps.files(result.EventsFile) {
+		for _, file := range ps.files(name) {
 			if content, err := os.ReadFile(file); err == nil && strings.Contains(string(content), text) {
 				return
 			}
 		}
 		time.Sleep(20 * time.Millisecond)
 	}
-	ps.t.Fatalf("the run's events never had %q; the coordinator said\n%s", text, ps.lead.said.String())
+	ps.t.Fatalf("%s never had %q; the coordinator said\n%s", name, text, ps.lead.said.String())
 }
 
 func (ps *processes) files(name string) []string {
@@ -102,6 +102,14 @@ func (ps *processes) run() result.Run {
 	return recorded.Run
 }
 
+// exitOf returns the exit code of a command that prints the run.
+func (ps *processes) exitOf() int {
+	if ps.run().Verdict.Status == result.Valid {
+		return exitValid
+	}
+	return exitInvalid
+}
+
 // invalid fails the test unless the run is invalid because of agent 1.
 func (ps *processes) invalid() {
 	ps.t.Helper()
@@ -119,7 +127,7 @@ func (ps *processes) signal(p *process, s syscall.Signal) {
 
 const (
 	isReady   = `agent 1 (`
-	underLoad = `"measure"`
+	underLoad = `"phase":"measure"`
 )
 
 // A fault of an agent makes the run invalid and is named; collect replaces a coordinator that dies.
@@ -129,7 +137,7 @@ func TestAgentsOnKafka(t *testing.T) {
 	}
 	for name, befall := range map[string]func(*processes){
 		"killed": func(ps *processes) {
-			ps.until(underLoad)
+			ps.until(result.PulsesFile, underLoad)
 			ps.signal(ps.agents[1], syscall.SIGKILL)
 			ps.wants(ps.lead, "the coordinator", exitInvalid)
 			ps.wants(ps.agents[0], "agent 0", exitValid)
@@ -137,7 +145,7 @@ func TestAgentsOnKafka(t *testing.T) {
 			ps.invalid()
 		},
 		"frozen": func(ps *processes) {
-			ps.until(underLoad)
+			ps.until(result.PulsesFile, underLoad)
 			ps.signal(ps.agents[1], syscall.SIGSTOP)
 			time.Sleep(time.Second)
 			ps.signal(ps.agents[1], syscall.SIGCONT)
@@ -147,7 +155,7 @@ func TestAgentsOnKafka(t *testing.T) {
 			ps.invalid()
 		},
 		"late": func(ps *processes) { // it cannot read the start in time
-			ps.until(fmt.Sprintf("%s%s) is ready", isReady, hostName(ps.t)))
+			ps.until(result.EventsFile, fmt.Sprintf("%s%s) is ready", isReady, hostName(ps.t)))
 			ps.signal(ps.agents[1], syscall.SIGSTOP)
 			time.Sleep(5 * time.Second)
 			ps.signal(ps.agents[1], syscall.SIGCONT)
@@ -157,26 +165,35 @@ func TestAgentsOnKafka(t *testing.T) {
 			ps.invalid()
 		},
 		"zombie": func(ps *processes) { // another process claims an index after the start
-			ps.until(underLoad)
+			ps.until(result.PulsesFile, underLoad)
 			ps.wants(ps.agent(1), "the second agent 1", exitBadInput)
 			_ = ps.lead.Wait()
 			ps.wants(ps.agents[0], "agent 0", exitValid)
 			ps.wants(ps.agents[1], "agent 1", exitValid)
-			if r := ps.run(); r.Load.Acked != 4000 || r.Delivery.Unique != 4000 {
+			if r := ps.run(); r.Load.Acked != 12000 || r.Delivery.Unique != 12000 {
 				ps.t.Errorf("%d records were acknowledged and %d delivered", r.Load.Acked, r.Delivery.Unique)
 			}
 		},
 		"coordinator": func(ps *processes) {
-			ps.until(underLoad)
+			ps.until(result.PulsesFile, underLoad)
 			ps.signal(ps.lead, syscall.SIGKILL)
 			_ = ps.lead.Wait()
-			ps.wants(ps.agents[0], "agent 0", exitValid)
-			ps.wants(ps.agents[1], "agent 1", exitValid)
-			ps.out = ps.t.TempDir()
-			collect := ps.start("collect", "--session", ps.session, "--brokers", ps.brokers, "--key", ps.key, "--out", ps.out, "--delete")
-			_ = collect.Wait()
-			if r := ps.run(); r.Load.Acked != 4000 || r.Delivery.Unique != 4000 {
-				ps.t.Errorf("%d records were acknowledged and %d delivered; collect said\n%s", r.Load.Acked, r.Delivery.Unique, collect.said.String())
+			for r := (result.Run{}); r.Load.Acked != 12000 || r.Delivery.Unique != 12000; { // until both have handed in
+				if ps.ctx.Err() != nil {
+					ps.t.Fatalf("%d records were acknowledged and %d delivered", r.Load.Acked, r.Delivery.Unique)
+				}
+				ps.out = ps.t.TempDir()
+				collect := ps.start("collect", "--session", ps.session, "--brokers", ps.brokers, "--key", ps.key, "--out", ps.out)
+				_ = collect.Wait()
+				if len(ps.files(result.SummaryFile)) == 1 {
+					r = ps.run()
+				}
+			}
+			ps.wants(ps.start("collect", "--session", ps.session, "--brokers", ps.brokers, "--key", ps.key, "--out", ps.t.TempDir(), "--delete"),
+				"collect --delete", ps.exitOf())
+			for _, agent := range ps.agents { // they would wait ten minutes for another run
+				_ = agent.Process.Kill()
+				_ = agent.Wait()
 			}
 		},
 	} {
