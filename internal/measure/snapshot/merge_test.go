@@ -430,6 +430,45 @@ func TestFurthest(t *testing.T) {
 	}
 }
 
+// A record of a queue that two parts were handed, or acknowledged, is one record.
+func TestMergeOfAQueue(t *testing.T) {
+	const producers = 1
+	part := func(number int, delivered, acked []uint64, dead ...uint64) snapshot.Snapshot {
+		books, settled, of := ledger.NewUnordered(0, producers), ledger.NewUnordered(0, producers), ledger.NewUnordered(0, producers)
+		q := &snapshot.Queue{OldestUnackedNs: new(int64(10 - number))}
+		for _, sequence := range delivered {
+			books.Deliver(0, sequence, true)
+		}
+		for _, sequence := range acked {
+			of.Deliver(0, sequence, true)
+			settled.Deliver(0, sequence, true)
+		}
+		for _, sequence := range dead {
+			settled.Deliver(0, sequence, true)
+		}
+		q.Deliveries[1] = snapshot.DeliveryCounts{
+			Received: int64(len(delivered)), Unique: int64(len(delivered)), Acked: int64(len(acked)), Dead: int64(len(dead)),
+		}
+		q.Settled, q.Acked = snapshot.BooksOf([]*ledger.Receiver{settled}), snapshot.BooksOf([]*ledger.Receiver{of})
+		return snapshot.Snapshot{Version: snapshot.Version, Part: number, Groups: []snapshot.Group{{
+			Arrived: true, Queue: q, Books: snapshot.BooksOf([]*ledger.Receiver{books}),
+			Reached: []snapshot.Reached{{Position: settled.Arrived(), At: int64(number), Settled: true}},
+		}}}
+	}
+	all, err := snapshot.Merge([]snapshot.Snapshot{part(0, []uint64{0, 1, 2, 3}, []uint64{0, 1}), part(1, []uint64{1, 2, 4}, []uint64{1, 2}, 2, 3)})
+	if err != nil {
+		t.Fatal(err)
+	}
+	g := all.Groups[0]
+	want := snapshot.DeliveryCounts{Received: 7, Unique: 5, Acked: 3, AckedAgain: 1, Dead: 2, DeadAcked: 1}
+	if got := g.Queue.Deliveries[1]; got != want {
+		t.Errorf("the deliveries are %+v, want %+v", got, want)
+	}
+	if r := g.Reached[0]; r.Position != 4 || r.At != 1 || r.Arrived != 5 || *g.Queue.OldestUnackedNs != 9 {
+		t.Errorf("reached %+v, the oldest was due at %d", r, *g.Queue.OldestUnackedNs)
+	}
+}
+
 func TestSinceKeepsWhatWasKnown(t *testing.T) {
 	books := map[int32]*ledger.Receiver{0: ledger.NewReceiver(0, 1)}
 	before := snapshot.Snapshot{
