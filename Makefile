@@ -124,6 +124,9 @@ proof: bin/tools/proof ## everything that takes hours, in groups that need not r
 proof-agents: ## agents in network and time namespaces on a real Kafka, as root on Linux
 	$(GO) test -count=1 -v -tags $(TAGS_PROOF) -run '^TestAgentsInNamespaces$$' ./cmd/kafka-bench
 
+proof-kubernetes: image tool bin/tools/broker ## agents as pods of a real Kubernetes on two nodes, with a real Kafka, as root on Linux
+	cd deploy/kubernetes/proof && $(GO) test -count=1 -v -tags proof -timeout 1h . -args -image '$(VERSION)'
+
 perf-against: bin/tools/perf ## the hot paths of this work tree and of a commit, in turns: after ÷ before (BASE=REF)
 	@bin/tools/perf against '$(BASE)'
 

@@ -5,7 +5,8 @@
 // The file is a tar of an OCI image layout. The image has the binary, root certificates within
 // it, and an empty /tmp: no shell and no files of a distribution. It runs as user 65532. Two
 // builds of one tree with one Go have the same bytes: entries are sorted, and every time is
-// SOURCE_DATE_EPOCH, in seconds since 1970, or 1970.
+// SOURCE_DATE_EPOCH, in seconds since 1970, or 1970. With -program it is the image of another
+// main package.
 //
 // Files to know: main.go (the binaries), layout.go (the image).
 package main
@@ -20,6 +21,7 @@ import (
 	"os"
 	"os/exec"
 	"os/signal"
+	"path"
 	"path/filepath"
 	"strconv"
 	"syscall"
@@ -47,6 +49,7 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	flags := flag.NewFlagSet("image", flag.ContinueOnError)
 	out := flags.String("o", "build/kafka-bench.tar", "the `FILE` to write")
 	version := flags.String("version", "development", "the `VERSION` that the binary prints, and the image's tag")
+	program := flags.String("program", "./cmd/kafka-bench", "the main `PACKAGE` in the image")
 	if err := flags.Parse(args); err != nil {
 		return err
 	}
@@ -56,11 +59,11 @@ func run(ctx context.Context, args []string, stdout io.Writer) error {
 	}
 	binaries := make(map[string][]byte)
 	for _, arch := range architectures {
-		if binaries[arch], err = compile(ctx, arch, *version); err != nil {
+		if binaries[arch], err = compile(ctx, *program, arch, *version); err != nil {
 			return err
 		}
 	}
-	image, err := layout(*version, at, binaries)
+	image, err := layout(path.Base(*program), *version, at, binaries)
 	if err != nil {
 		return err
 	}
@@ -86,17 +89,17 @@ func epoch(text string) (time.Time, error) {
 	return time.Unix(int64(seconds), 0).UTC(), nil
 }
 
-// compile builds kafka-bench for Linux on arch. Every setting that changes the bytes of the
+// compile builds a program for Linux on arch. Every setting that changes the bytes of the
 // binary is fixed here. It names its version, because a coordinator refuses agents of another one.
-func compile(ctx context.Context, arch, version string) ([]byte, error) {
+func compile(ctx context.Context, program, arch, version string) ([]byte, error) {
 	folder, err := os.MkdirTemp("", "kafka-bench-image-")
 	if err != nil {
 		return nil, err
 	}
 	defer os.RemoveAll(folder)
-	file := filepath.Join(folder, "kafka-bench")
+	file := filepath.Join(folder, path.Base(program))
 	cmd := exec.CommandContext(ctx, "go", "build", "-trimpath", "-tags=rootcerts",
-		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, "./cmd/kafka-bench")
+		"-ldflags=-s -w -buildid= -X main.version="+version, "-o", file, program)
 	cmd.Env = append(os.Environ(), "CGO_ENABLED=0", "GOOS=linux", "GOARCH="+arch, "GOAMD64=v1", "GOARM64=v8.0")
 	if out, err := cmd.CombinedOutput(); err != nil {
 		return nil, fmt.Errorf("go build for linux/%s: %w\n%s", arch, err, out)
