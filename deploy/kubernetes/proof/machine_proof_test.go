@@ -65,6 +65,7 @@ for try in $(seq 100); do
   sleep 0.1
 done
 echo "cgroups $0 are left" >&2
+exit 1
 `
 
 // boot starts a machine. Its logs are in a folder of its name.

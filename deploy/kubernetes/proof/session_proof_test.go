@@ -10,6 +10,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"syscall"
@@ -153,7 +154,10 @@ const selector = "app.kubernetes.io/name=kafka-bench-agent"
 func (s *session) pods(t *testing.T) []core.Pod {
 	t.Helper()
 	var list core.PodList
-	s.get(t, &list, "-n", s.name, "pods", "-l", selector, "--sort-by=.metadata.labels.batch\\.kubernetes\\.io/job-completion-index")
+	s.get(t, &list, "-n", s.name, "pods", "-l", selector)
+	slices.SortFunc(list.Items, func(a, b core.Pod) int {
+		return strings.Compare(a.Labels[batch.JobCompletionIndexAnnotation], b.Labels[batch.JobCompletionIndexAnnotation])
+	})
 	return list.Items
 }
 
