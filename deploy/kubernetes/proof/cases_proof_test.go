@@ -95,7 +95,9 @@ func (l *lab) deleted(t *testing.T) {
 		t.Errorf("the coordinator exits with %d, want 1", code)
 	}
 	verdict := s.outcome(t, "out").Verdict
-	named := slices.ContainsFunc(verdict.Reasons, func(r string) bool { return strings.HasPrefix(r, "agent 2 (deleted-2)") })
+	named := slices.ContainsFunc(verdict.Reasons, func(reason string) bool {
+		return strings.HasPrefix(reason, "agent 2 (deleted-2)")
+	})
 	if verdict.Status != "invalid" || !named {
 		t.Errorf("the run is %+v, want it to be invalid because of agent 2", verdict)
 	}
@@ -163,8 +165,8 @@ func hasNoRights(t *testing.T, pod core.Pod) {
 	}
 	user := strings.Repeat("\t65532", 4)
 	for _, line := range []string{
-		"Uid:" + user, "Gid:" + user, "CapInh:\t" + none, "CapPrm:\t" + none, "CapEff:\t" + none, "CapBnd:\t" + none, "CapAmb:\t" + none,
-		"NoNewPrivs:\t1", "Seccomp:\t2",
+		"Uid:" + user, "Gid:" + user, "NoNewPrivs:\t1", "Seccomp:\t2",
+		"CapInh:\t" + none, "CapPrm:\t" + none, "CapEff:\t" + none, "CapBnd:\t" + none, "CapAmb:\t" + none,
 	} {
 		if !strings.Contains(string(status), "\n"+line+"\n") {
 			t.Errorf("the process of %s does not have %q:\n%s", pod.Name, line, status)

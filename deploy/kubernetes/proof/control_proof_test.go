@@ -44,11 +44,14 @@ func startControlPlane(t *testing.T, programs, logs string) *controlPlane {
 		}
 	}
 	c.start(t, "etcd", "--data-dir=/var/lib/etcd", "--log-level=warn")
-	c.start(t, programs+"/kube-apiserver", "--etcd-servers=http://127.0.0.1:2379", "--bind-address="+c.address(), "--cert-dir=/run/kubernetes",
-		"--token-auth-file="+c.home+"/users.csv", "--authorization-mode=RBAC", "--kubelet-preferred-address-types=InternalIP", "--service-cluster-ip-range=10.215.0.0/24",
-		"--service-account-issuer=https://"+c.address()+":6443", "--service-account-key-file="+account, "--service-account-signing-key-file="+account)
-	c.start(t, programs+"/kube-controller-manager", "--kubeconfig="+c.kubeconfig, "--service-account-private-key-file="+account,
-		"--leader-elect=false", "--cert-dir=/run/kubernetes")
+	c.start(t, programs+"/kube-apiserver", "--etcd-servers=http://127.0.0.1:2379", "--cert-dir=/run/kubernetes",
+		"--bind-address="+c.address(), "--service-cluster-ip-range=10.215.0.0/24",
+		"--token-auth-file="+c.home+"/users.csv", "--authorization-mode=RBAC",
+		"--service-account-issuer=https://"+c.address()+":6443",
+		"--service-account-key-file="+account, "--service-account-signing-key-file="+account,
+		"--kubelet-preferred-address-types=InternalIP") // there is no DNS
+	c.start(t, programs+"/kube-controller-manager", "--kubeconfig="+c.kubeconfig, "--leader-elect=false",
+		"--service-account-private-key-file="+account, "--cert-dir=/run/kubernetes")
 	c.start(t, programs+"/kube-scheduler", "--kubeconfig="+c.kubeconfig, "--leader-elect=false")
 	await(t, 2*time.Minute, "the API server is ready", func() bool {
 		_, err := c.try("kubectl", "get", "--raw", "/readyz")

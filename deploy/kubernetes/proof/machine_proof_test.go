@@ -135,7 +135,8 @@ func (m *machine) pods() string { return fmt.Sprint(podNet, m.number, ".0/24") }
 
 // command returns a command in the machine.
 func (m *machine) command(words ...string) *exec.Cmd {
-	return exec.Command("nsenter", append([]string{"--target", strconv.Itoa(m.pid), "--net", "--mount", "--pid", "--"}, words...)...)
+	enter := []string{"--target", strconv.Itoa(m.pid), "--net", "--mount", "--pid", "--"}
+	return exec.Command("nsenter", append(enter, words...)...)
 }
 
 // run runs a command in the machine and returns what it prints.

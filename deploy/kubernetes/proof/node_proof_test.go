@@ -66,6 +66,7 @@ version = 2
   path = "/var/lib/containerd-opt"
 [plugins."io.containerd.grpc.v1.cri"]
   sandbox_image = "docker.io/library/pause:proof"
+  restrict_oom_score_adj = true # for a root without CAP_SYS_RESOURCE
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "/usr/lib/cni"
   conf_dir = "/run/cni"
@@ -95,7 +96,8 @@ cgroupDriver: cgroupfs
 cgroupRoot: %s
 failCgroupV1: false
 failSwapOn: false
-evictionHard: {memory.available: 0%%, nodefs.available: 0%%, nodefs.inodesFree: 0%%, imagefs.available: 0%%, imagefs.inodesFree: 0%%}
+evictionHard:
+  {memory.available: 0%%, nodefs.available: 0%%, nodefs.inodesFree: 0%%, imagefs.available: 0%%, imagefs.inodesFree: 0%%}
 imageGCHighThresholdPercent: 100
 makeIPTablesUtilChains: false
 resolvConf: ""

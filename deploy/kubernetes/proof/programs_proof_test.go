@@ -27,8 +27,10 @@ func buildPrograms(t *testing.T) string {
 		t.Fatal(err)
 	}
 	part := strings.Split(release, ".")
-	version := " -X k8s.io/component-base/version."
-	flags := "-s -w" + version + "gitVersion=v" + release + version + "gitMajor=" + part[0] + version + "gitMinor=" + part[1]
+	flags := "-s -w"
+	for _, setting := range []string{"gitVersion=v" + release, "gitMajor=" + part[0], "gitMinor=" + part[1]} {
+		flags += " -X k8s.io/component-base/version." + setting
+	}
 	run(t, "go", "build", "-ldflags", flags, "-o", folder+"/", "tool")
 	run(t, "go", "build", "-C", "../check", "-ldflags", "-s -w", "-o", folder+"/", "tool")
 	return folder

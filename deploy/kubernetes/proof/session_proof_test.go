@@ -109,7 +109,8 @@ func (l *lab) newSession(t *testing.T, name string) *session {
 			t.Error(err)
 		}
 	})
-	for secret, file := range map[string]string{"kafka-bench-key": "session.key", "kafka-bench-client": "client.properties"} {
+	secrets := map[string]string{"kafka-bench-key": "session.key", "kafka-bench-client": "client.properties"}
+	for secret, file := range secrets {
 		l.kubectl(t, "-n", name, "create", "secret", "generic", secret, "--from-file="+s.file(file))
 	}
 	return s
