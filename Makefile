@@ -19,7 +19,7 @@ COMPILER := $(shell command -v "$$($(GO) env CC)")
 .DEFAULT_GOAL := help
 
 help: ## list the targets
-	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-14s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
 
 # The full experiment is `bin/kafka-bench run backpressure-study`, half an hour long.
 bench: tool ## the headline experiment: one overload, without and with backpressure

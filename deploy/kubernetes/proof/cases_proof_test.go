@@ -89,7 +89,7 @@ func (l *lab) deleted(t *testing.T) {
 	s := l.newSession(t, "deleted")
 	s.install(t)
 	lead := s.coordinate(t)
-	s.awaitStart(t)
+	s.awaitLoad(t)
 	l.kubectl(t, "-n", s.name, "delete", "pod", s.pods(t)[2].Name, "--wait=false")
 	if code := lead.exit(t); code != 1 {
 		t.Errorf("the coordinator exits with %d, want 1", code)
@@ -101,7 +101,7 @@ func (l *lab) deleted(t *testing.T) {
 	if verdict.Status != "invalid" || !named {
 		t.Errorf("the run is %+v, want it to be invalid because of agent 2", verdict)
 	}
-	s.job(t)
+	t.Logf("the Job is %s", s.job(t))
 	s.end(t)
 }
 
@@ -127,12 +127,12 @@ func (l *lab) late(t *testing.T) {
 	s.end(t)
 }
 
-// collected: the coordinator is killed after the start, and collect makes the run.
+// collected: the coordinator is killed during the load, and collect makes the run.
 func (l *lab) collected(t *testing.T) {
 	s := l.newSession(t, "collected")
 	s.install(t)
 	lead := s.coordinate(t)
-	s.awaitStart(t)
+	s.awaitLoad(t)
 	lead.kill(t)
 	lead.exit(t)
 	await(t, 2*time.Minute, "all agents have handed in", func() bool {
@@ -212,7 +212,7 @@ func printLogs(t *testing.T, folder string) {
 	files, _ := filepath.Glob(folder + "/*/*.log")
 	for _, file := range files {
 		text, err := os.ReadFile(file)
-		t.Logf("%s, %v:\n%s", file, err, text[max(0, len(text)-8_000):])
+		t.Logf("%s, %v:\n%s", file, err, text[max(0, len(text)-3_000):])
 	}
 }
 
