@@ -8,9 +8,9 @@
 // third machine. There is no image registry, no kube-proxy and no DNS: nodes import the images, and
 // agents have the address of the broker.
 //
-// Files to know: cases_proof_test.go (what is shown), session_proof_test.go (agents and coordinator),
-// machine_proof_test.go, control_proof_test.go, node_proof_test.go, programs_proof_test.go, pause (the
-// first process of each pod).
+// Files to know: cases_proof_test.go (what is shown), session_proof_test.go (agents),
+// coordinator_proof_test.go, machine_proof_test.go, control_proof_test.go, node_proof_test.go,
+// programs_proof_test.go, pause (the first process of each pod).
 package proof_test
 
 import (

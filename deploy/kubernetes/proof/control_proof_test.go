@@ -51,7 +51,7 @@ func startControlPlane(t *testing.T, programs, logs string) *controlPlane {
 		"--service-account-key-file="+account, "--service-account-signing-key-file="+account,
 		"--kubelet-preferred-address-types=InternalIP") // there is no DNS
 	c.start(t, programs+"/kube-controller-manager", "--kubeconfig="+c.kubeconfig, "--leader-elect=false",
-		"--service-account-private-key-file="+account, "--cert-dir=/run/kubernetes")
+		"--service-account-private-key-file="+account, "--cert-dir=/run/kubernetes", "--flex-volume-plugin-dir=/run/volumes")
 	c.start(t, programs+"/kube-scheduler", "--kubeconfig="+c.kubeconfig, "--leader-elect=false")
 	await(t, 2*time.Minute, "the API server is ready", func() bool {
 		_, err := c.try("kubectl", "get", "--raw", "/readyz")

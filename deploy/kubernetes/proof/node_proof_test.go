@@ -101,5 +101,5 @@ evictionHard:
 imageGCHighThresholdPercent: 100
 makeIPTablesUtilChains: false
 resolvConf: ""
-volumePluginDir: /run/volume-plugins
+volumePluginDir: /run/volumes
 `

@@ -4,16 +4,12 @@ package proof_test
 
 import (
 	"bufio"
-	"bytes"
-	"encoding/json"
 	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
-	"syscall"
 	"testing"
 	"time"
 
@@ -117,7 +113,8 @@ func (l *lab) newSession(t *testing.T, name string) *session {
 }
 
 const properties = `security.protocol=PLAINTEXT
-sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required username="alice" password="` + password + `";
+sasl.jaas.config=org.apache.kafka.common.security.plain.PlainLoginModule required \
+  username="alice" password="` + password + `";
 `
 
 func (s *session) file(name string) string { return filepath.Join(s.folder, name) }
@@ -130,7 +127,8 @@ func (s *session) install(t *testing.T) {
 	if err := os.WriteFile(s.file("values.yaml"), []byte(values), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if _, err := s.try("helm", "install", s.name, absolute(t, "../chart"), "-n", s.name, "-f", s.file("values.yaml")); err != nil {
+	_, err := s.try("helm", "install", s.name, absolute(t, "../chart"), "-n", s.name, "-f", s.file("values.yaml"))
+	if err != nil {
 		t.Fatal(err)
 	}
 	await(t, 2*time.Minute, "all agents run", func() bool {
@@ -193,121 +191,5 @@ func (s *session) end(t *testing.T) {
 		if strings.Contains(printed, secret) {
 			t.Errorf("the agents print the %s", name)
 		}
-	}
-}
-
-// coordinator is a process that coordinates, or collects.
-type coordinator struct {
-	*exec.Cmd
-	printed lockedBuffer
-}
-
-// coordinate starts the coordinator.
-func (s *session) coordinate(t *testing.T) *coordinator {
-	t.Helper()
-	return s.kafkaBench(t, "run", s.file("load.yaml"), "--agents", strconv.Itoa(agents), "--cluster-id", s.clusterID,
-		"--session", s.name, "--brokers", s.brokers, "--key", s.file("session.key"), "--command-config", s.file("client.properties"),
-		"--out", s.file("out"))
-}
-
-func (s *session) kafkaBench(t *testing.T, arguments ...string) *coordinator {
-	t.Helper()
-	c := &coordinator{Cmd: s.command(append([]string{absolute(t, kafkaBench)}, arguments...)...)}
-	c.Stdout, c.Stderr = &c.printed, &c.printed
-	if err := c.Start(); err != nil {
-		t.Fatal(err)
-	}
-	return c
-}
-
-// exit returns the exit code of a coordinator, once it has ended.
-func (c *coordinator) exit(t *testing.T) int {
-	t.Helper()
-	_ = c.Wait()
-	t.Logf("%s\n%s", strings.Join(c.Args, " "), c.printed.String())
-	return c.ProcessState.ExitCode()
-}
-
-// kill kills a coordinator: the child of nsenter.
-func (c *coordinator) kill(t *testing.T) {
-	t.Helper()
-	child, err := os.ReadFile(fmt.Sprintf("/proc/%d/task/%[1]d/children", c.Process.Pid))
-	if err != nil {
-		t.Fatal(err)
-	}
-	pid, err := strconv.Atoi(strings.TrimSpace(string(child)))
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := syscall.Kill(pid, syscall.SIGKILL); err != nil {
-		t.Fatal(err)
-	}
-}
-
-// awaitLoad waits until an agent has told the coordinator that it is in the measured window.
-func (s *session) awaitLoad(t *testing.T) {
-	t.Helper()
-	await(t, 3*time.Minute, "the load", func() bool {
-		files, _ := filepath.Glob(s.file("out/*/pulses.ndjson"))
-		if len(files) == 0 {
-			return false
-		}
-		pulses, err := os.ReadFile(files[0])
-		return err == nil && bytes.Contains(pulses, []byte(`"phase":"measure"`))
-	})
-}
-
-// outcome is of run.json what this proof judges.
-type outcome struct {
-	Verdict struct {
-		Status  string
-		Reasons []string
-	}
-	Load     struct{ Scheduled, Admitted, Acked, Failed, Unknown int64 }
-	Delivery struct{ Unique, Duplicates, Lost, Corrupt int64 }
-	Agents   []struct {
-		Index    int
-		HostName string `json:"host_name"`
-		Counts   *struct{ Scheduled, Acked int64 }
-	}
-}
-
-// outcome reads the only run in a folder.
-func (s *session) outcome(t *testing.T, folder string) (o outcome) {
-	t.Helper()
-	files, err := filepath.Glob(s.file(folder + "/*/run.json"))
-	if err != nil || len(files) != 1 {
-		t.Fatalf("the runs are %v, %v", files, err)
-	}
-	text, err := os.ReadFile(files[0])
-	if err != nil {
-		t.Fatal(err)
-	}
-	if err := json.Unmarshal(text, &o); err != nil {
-		t.Fatal(err)
-	}
-	return o
-}
-
-// complete sees that a run is valid, that its books balance, and that each agent has its part.
-func (o outcome) complete(t *testing.T) {
-	t.Helper()
-	if o.Verdict.Status != "valid" {
-		t.Errorf("the run is %+v", o.Verdict)
-	}
-	l, d := o.Load, o.Delivery
-	if l.Scheduled == 0 || l.Admitted != l.Scheduled || l.Acked != l.Admitted || d.Unique != l.Acked || d.Duplicates+d.Lost+d.Corrupt != 0 {
-		t.Errorf("the books do not balance: %+v, %+v", l, d)
-	}
-	var scheduled, acked int64
-	for _, a := range o.Agents {
-		if a.Counts == nil || a.Counts.Scheduled == 0 {
-			t.Errorf("agent %d has no part", a.Index)
-			continue
-		}
-		scheduled, acked = scheduled+a.Counts.Scheduled, acked+a.Counts.Acked
-	}
-	if len(o.Agents) != agents || scheduled != l.Scheduled || acked != l.Acked {
-		t.Errorf("%d agents have scheduled %d and acked %d, of %d and %d", len(o.Agents), scheduled, acked, l.Scheduled, l.Acked)
 	}
 }
