@@ -36,7 +36,8 @@ type machine struct {
 
 // firstProcess of a machine prepares it, says so, and waits for the end of its input. It hides the
 // folders that daemons write to. The kubelet sets some sysctls of the whole computer: it finds
-// files in their place that have the wanted values already.
+// files in their place that have the wanted values already. All pods of a node together would
+// weigh as much as one process outside, when CPU is scarce: they get the weight of twenty.
 const firstProcess = `
 mount --make-rprivate /
 mount --make-rshared /
@@ -52,7 +53,10 @@ done
 ip link set lo up
 all=/sys/fs/cgroup/cgroup.procs # of version 2
 [ -e $all ] || all='/sys/fs/cgroup/*/cgroup.procs'
-for file in $all; do mkdir -p ${file%/*}$0; done
+for file in $all; do
+  mkdir -p ${file%/*}$0
+  [ ! -e ${file%/*}$0/cpu.shares ] || echo 20480 > ${file%/*}$0/cpu.shares
+done
 echo started
 read -r _ || true
 kill -9 -1 || true

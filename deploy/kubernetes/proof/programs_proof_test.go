@@ -52,7 +52,7 @@ func run(t *testing.T, words ...string) string {
 // await waits until something holds. The limit is for a proof that has gone wrong.
 func await(t *testing.T, limit time.Duration, what string, holds func() bool) {
 	t.Helper()
-	for end := time.Now().Add(limit); !holds(); time.Sleep(200 * time.Millisecond) {
+	for end := time.Now().Add(limit); !holds(); time.Sleep(500 * time.Millisecond) {
 		if time.Now().After(end) {
 			t.Fatalf("%s: not within %v", what, limit)
 		}
