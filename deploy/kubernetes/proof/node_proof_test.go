@@ -13,6 +13,9 @@ import (
 // images are files that a node imports, by the name that the image gets; the file has the tag.
 type images map[string]string
 
+// registry is in the names of images. It does not exist: nodes have all images.
+const registry = "registry.example/"
+
 // startNodes returns when n nodes are ready, which know the images.
 func startNodes(t *testing.T, c *controlPlane, n int, known images, logs string) []*machine {
 	var nodes []*machine
@@ -54,7 +57,7 @@ func startNode(t *testing.T, c *controlPlane, node *machine, known images) {
 	node.start(t, "containerd", "--config=/run/containerd.toml")
 	await(t, time.Minute, "containerd is up", func() bool { return node.command("ctr", "version").Run() == nil })
 	for name, file := range known {
-		node.run(t, "ctr", "--namespace=k8s.io", "images", "import", "--base-name=docker.io/library/"+name, file)
+		node.run(t, "ctr", "--namespace=k8s.io", "images", "import", "--base-name="+registry+name, file)
 	}
 	node.start(t, c.programs+"/kubelet", "--config=/run/kubelet.yaml", "--kubeconfig="+c.kubeconfig,
 		"--hostname-override="+node.name, "--node-ip="+node.address())
@@ -65,7 +68,7 @@ version = 2
 [plugins."io.containerd.internal.v1.opt"]
   path = "/var/lib/containerd-opt"
 [plugins."io.containerd.grpc.v1.cri"]
-  sandbox_image = "docker.io/library/pause:proof"
+  sandbox_image = "` + registry + `pause:proof"
   restrict_oom_score_adj = true # for a root without CAP_SYS_RESOURCE
 [plugins."io.containerd.grpc.v1.cri".cni]
   bin_dir = "/usr/lib/cni"

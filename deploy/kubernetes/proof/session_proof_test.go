@@ -122,8 +122,8 @@ func (s *session) file(name string) string { return filepath.Join(s.folder, name
 // install installs the chart, and returns when all agents run.
 func (s *session) install(t *testing.T) {
 	t.Helper()
-	values := fmt.Sprintf("image: {repository: kafka-bench, tag: %q}\nagents: %d\nbrokers: %s\n"+
-		"resources: {cpu: 1, memory: 512Mi}\noneAgentPerNode: false\n", s.version, agents, s.brokers)
+	values := fmt.Sprintf("image: {repository: %skafka-bench, tag: %q}\nagents: %d\nbrokers: %s\n"+
+		"resources: {cpu: 1, memory: 512Mi}\noneAgentPerNode: false\n", registry, s.version, agents, s.brokers)
 	if err := os.WriteFile(s.file("values.yaml"), []byte(values), 0o600); err != nil {
 		t.Fatal(err)
 	}
